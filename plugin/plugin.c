@@ -1,0 +1,33 @@
+/* plugin.c
+ * What Wireshark's plugin loader looks for.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "ws_compat.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+void proto_register_pcq(void);
+void proto_reg_handoff_pcq(void);
+
+void plugin_register(void);
+uint32_t plugin_describe(void);
+
+EXPORT const char plugin_version[] = PCQ_VERSION;
+EXPORT const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+EXPORT const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+EXPORT void plugin_register(void)
+{
+    static proto_plugin pcq;
+
+    pcq.register_protoinfo = proto_register_pcq;
+    pcq.register_handoff = proto_reg_handoff_pcq;
+    proto_register_plugin(&pcq);
+}
+
+EXPORT uint32_t plugin_describe(void)
+{
+    return WS_PLUGIN_DESC_DISSECTOR;
+}

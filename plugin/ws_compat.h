@@ -1,0 +1,70 @@
+/* ws_compat.h
+ * Wireshark 4.0, 4.4 and 4.6 seen as one. No other file of the plugin asks for Wireshark's version.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PCQ_WS_COMPAT_H
+#define PCQ_WS_COMPAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <ws_version.h>
+
+#define WS_AT_LEAST(major, minor) \
+    (WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+
+#include <epan/packet.h>
+#include <epan/dissectors/packet-dcerpc.h>
+
+/* Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does not ask for a description. */
+#if WS_AT_LEAST(4, 4)
+#include <wsutil/array.h>
+#include <wsutil/plugins.h>
+#else
+#define WS_PLUGIN_DESC_DISSECTOR 1
+#endif
+
+/* A preference is written through a pointer: a type of the wrong size overwrites its neighbour. */
+#if WS_AT_LEAST(4, 4)
+typedef bool ws_pref_bool;
+#else
+typedef gboolean ws_pref_bool;
+#endif
+
+/* The table of operations, as dcerpc_init_uuid() takes it. */
+#if WS_AT_LEAST(4, 4)
+typedef const dcerpc_sub_dissector ws_dcerpc_table;
+#else
+typedef dcerpc_sub_dissector ws_dcerpc_table;
+#endif
+
+#if !WS_AT_LEAST(4, 4)
+#define tvb_get_uint8 tvb_get_guint8
+#define tvb_get_uint16 tvb_get_guint16
+#define tvb_get_uint24 tvb_get_guint24
+#define tvb_get_uint32 tvb_get_guint32
+#define tvb_get_uint40 tvb_get_guint40
+#define tvb_get_uint48 tvb_get_guint48
+#define tvb_get_uint56 tvb_get_guint56
+#define tvb_get_uint64 tvb_get_guint64
+#define tvb_get_int32 tvb_get_gint32
+#define tvb_get_int64 tvb_get_gint64
+#endif
+
+/* 4.6 puts the memory pool first. */
+#if WS_AT_LEAST(4, 6)
+#define ws_val_to_str(pool, val, vs, fmt) val_to_str((pool), (val), (vs), (fmt))
+#define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext((pool), (val), (vs), (fmt))
+#else
+#define ws_val_to_str(pool, val, vs, fmt) val_to_str_wmem((pool), (val), (vs), (fmt))
+#define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
+#endif
+
+/* Separates the parts of a statistics menu's path; later versions define it in epan/stats_tree.h. */
+#if !WS_AT_LEAST(4, 4)
+#define STATS_TREE_MENU_SEPARATOR "/"
+#endif
+
+#endif
