@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Shared by the scripts beside it, which source it from their own folder.
+
+set -eu
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+is_root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
+
+say() {
+    echo "${0##*/}: $*" >&2
+}
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# What lies outside the tree and may be deleted at any time.
+if [ $is_root = yes ]; then
+    cache=${XDG_CACHE_HOME:-/var/cache}
+else
+    cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}
+fi
+
+# The build folder; where root made it and we are not root, one of our own.
+if [ -z "${BUILD:-}" ]; then
+    BUILD=$top/build
+    if [ -e "$BUILD" ] && [ ! -w "$BUILD" ] || [ ! -e "$BUILD" ] && [ ! -w "$top" ]; then
+        BUILD=$cache/pcq-build-$(echo "$top" | cksum | cut -d' ' -f1)
+        say "build/ is not ours to write: building in $BUILD"
+    fi
+fi
+mkdir -p "$BUILD"
+BUILD=$(cd "$BUILD" && pwd)
+export BUILD
+
+# make_private: a folder that the unprivileged user owns, gone when the script ends
+make_private() {
+    private=$(mktemp -d /tmp/pcq.XXXXXX)
+    trap 'rm -rf "$private"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    mkdir "$private/home" "$private/tmp"
+    [ $is_root = no ] || chown -R nobody "$private"
+}
+
+# unprivileged COMMAND…: root gets no plugins from Wireshark, so root becomes "nobody".
+# The surroundings are the same for everybody: own HOME, no settings from elsewhere.
+unprivileged() {
+    set -- env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u WIRESHARK_CONFIG_DIR -u WIRESHARK_DATA_DIR \
+        HOME="$private/home" TMPDIR="$private/tmp" TZ=UTC LC_ALL=C.UTF-8 "$@"
+    if [ $is_root = yes ]; then
+        setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all "$@"
+    else
+        "$@"
+    fi
+}
+
+say_who() {
+    [ $is_root = no ] || say "running as user \"nobody\": Wireshark gives root no plugins"
+}
+
+# share_plugins: sets plugins to a plugin folder that the unprivileged user can read
+share_plugins() {
+    plugins=$BUILD/plugins
+    if ! unprivileged test -r "$plugins"; then
+        cp -R "$plugins" "$private/plugins"
+        chmod -R a+rX "$private/plugins"
+        plugins=$private/plugins
+    fi
+}
+
+# A plugin that does not load is a warning to tshark, which then exits 0.
+check_plugin() {
+    listed=$(unprivileged env WIRESHARK_PLUGIN_DIR="$plugins" tshark -G plugins 2>&1) || true
+    case $listed in
+    *pcq.so*dissector*"$plugins"*) ;;
+    *) die "tshark does not load the plugin from $plugins:
+$(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plugins')")" ;;
+    esac
+}
