@@ -1,0 +1,53 @@
+/* counter-types.c
+ * Counter types: names, bit fields, formulas and units
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "counter-types.h"
+
+#define FORMULA_ROW(formula, factor, denominator, flags, text) {text, factor, denominator, flags},
+
+const perf_formula_info perf_formulas[PERF_NUM_FORMULAS] = {PERF_FORMULAS(FORMULA_ROW)};
+
+/* PERF_NUMBER_HEX is 0, so types that are no number at all have it too. */
+#define IS_HEX(value, formula) ((formula) == PERF_FORMULA_RAW && ((value)&PERF_SUBTYPE_MASK) == 0)
+
+#define TYPE_ROW(value, name, kind, formula, unit, note) \
+    {value, name, PERF_KIND_##kind, PERF_FORMULA_##formula, unit, IS_HEX(value, PERF_FORMULA_##formula), note},
+
+const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES] = {PERF_COUNTER_TYPES(TYPE_ROW)};
+
+const perf_counter_type *perf_counter_type_find(uint32_t value)
+{
+    size_t low = 0;
+    size_t high = PERF_NUM_COUNTER_TYPES;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const perf_counter_type *type = &perf_counter_types[middle];
+
+        if (type->value == value)
+            return type;
+        if (type->value < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+#define NAME_ROW(value, name, meaning) [value] = name,
+
+const char *perf_counter_subtype_name(uint32_t type)
+{
+    /* One row for each kind; names that are missing are NULL. */
+    static const char *const names[4][16] = {
+        {PERF_NUMBER_SUBTYPES(NAME_ROW)},
+        {PERF_COUNTER_SUBTYPES(NAME_ROW)},
+        {PERF_TEXT_SUBTYPES(NAME_ROW)},
+        {NULL},
+    };
+
+    return names[(type & PERF_KIND_MASK) >> 10][(type & PERF_SUBTYPE_MASK) >> 16];
+}

@@ -1,0 +1,289 @@
+/* counter-types.h
+ * Counter types: names, bit fields, formulas and units
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PERF_COUNTER_TYPES_H
+#define PERF_COUNTER_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The types of [MS-PCQ] 2.2.4.2 and those that only winperf.h has.
+ */
+#define PERF_COUNTER_RAWCOUNT_HEX 0x00000000u
+#define PERF_COUNTER_LARGE_RAWCOUNT_HEX 0x00000100u
+#define PERF_COUNTER_TEXT 0x00000B00u
+#define PERF_COUNTER_RAWCOUNT 0x00010000u
+#define PERF_COUNTER_LARGE_RAWCOUNT 0x00010100u
+#define PERF_DOUBLE_RAW 0x00012000u
+#define PERF_COUNTER_DELTA 0x00400400u
+#define PERF_COUNTER_LARGE_DELTA 0x00400500u
+#define PERF_SAMPLE_COUNTER 0x00410400u
+#define PERF_COUNTER_QUEUELEN_TYPE 0x00450400u
+#define PERF_COUNTER_LARGE_QUEUELEN_TYPE 0x00450500u
+#define PERF_COUNTER_100NS_QUEUELEN_TYPE 0x00550500u
+#define PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE 0x00650500u
+#define PERF_COUNTER_COUNTER 0x10410400u
+#define PERF_COUNTER_BULK_COUNT 0x10410500u
+#define PERF_RAW_FRACTION 0x20020400u
+#define PERF_LARGE_RAW_FRACTION 0x20020500u
+#define PERF_COUNTER_TIMER 0x20410500u
+#define PERF_PRECISION_SYSTEM_TIMER 0x20470500u
+#define PERF_100NSEC_TIMER 0x20510500u
+#define PERF_PRECISION_100NS_TIMER 0x20570500u
+#define PERF_OBJ_TIME_TIMER 0x20610500u
+#define PERF_PRECISION_OBJECT_TIMER 0x20670500u
+#define PERF_SAMPLE_FRACTION 0x20C20400u
+#define PERF_COUNTER_TIMER_INV 0x21410500u
+#define PERF_100NSEC_TIMER_INV 0x21510500u
+#define PERF_COUNTER_MULTI_TIMER 0x22410500u
+#define PERF_100NSEC_MULTI_TIMER 0x22510500u
+#define PERF_COUNTER_MULTI_TIMER_INV 0x23410500u
+#define PERF_100NSEC_MULTI_TIMER_INV 0x23510500u
+#define PERF_AVERAGE_TIMER 0x30020400u
+#define PERF_ELAPSED_TIME 0x30240500u
+#define PERF_COUNTER_NODATA 0x40000200u
+#define PERF_AVERAGE_BULK 0x40020500u
+#define PERF_SAMPLE_BASE 0x40030401u
+#define PERF_AVERAGE_BASE 0x40030402u
+#define PERF_RAW_BASE 0x40030403u
+#define PERF_LARGE_RAW_BASE 0x40030500u
+#define PERF_PRECISION_TIMESTAMP PERF_LARGE_RAW_BASE
+#define PERF_LARGE_RAW_BASE_VARIANT 0x40030503u /* not in winperf.h */
+#define PERF_COUNTER_MULTI_BASE 0x42030500u
+#define PERF_COUNTER_HISTOGRAM_TYPE 0x80000000u
+
+/*
+ * What a type is made of. The value columns hold the field's content shifted
+ * down, as a bit mask field of a tree shows it: X(value, name, meaning)
+ */
+#define PERF_SIZE_MASK 0x00000300u
+#define PERF_KIND_MASK 0x00000C00u
+#define PERF_SUBTYPE_MASK 0x000F0000u
+#define PERF_TIMER_MASK 0x00300000u
+#define PERF_DELTA_COUNTER 0x00400000u
+#define PERF_DELTA_BASE 0x00800000u
+#define PERF_INVERSE 0x01000000u
+#define PERF_MULTI 0x02000000u
+#define PERF_DISPLAY_MASK 0xF0000000u
+
+#define PERF_SIZES(X) \
+    X(0, "PERF_SIZE_DWORD", "4 bytes") \
+    X(1, "PERF_SIZE_LARGE", "8 bytes") \
+    X(2, "PERF_SIZE_ZERO", "no data") \
+    X(3, "PERF_SIZE_VARIABLE_LEN", "variable length")
+
+#define PERF_KINDS(X) \
+    X(0, "PERF_TYPE_NUMBER", "a number that is no counter") \
+    X(1, "PERF_TYPE_COUNTER", "an increasing value") \
+    X(2, "PERF_TYPE_TEXT", "text") \
+    X(3, "PERF_TYPE_ZERO", "always zero")
+
+/* The same four bits mean something else for each of the kinds. */
+#define PERF_NUMBER_SUBTYPES(X) \
+    X(0, "PERF_NUMBER_HEX", "hexadecimal") \
+    X(1, "PERF_NUMBER_DECIMAL", "decimal") \
+    X(2, "PERF_NUMBER_DEC_1000", "decimal, divided by 1000")
+
+#define PERF_COUNTER_SUBTYPES(X) \
+    X(0, "PERF_COUNTER_VALUE", "the value or its difference") \
+    X(1, "PERF_COUNTER_RATE", "divided by time") \
+    X(2, "PERF_COUNTER_FRACTION", "divided by a base") \
+    X(3, "PERF_COUNTER_BASE", "divisor of another counter") \
+    X(4, "PERF_COUNTER_ELAPSED", "start time") \
+    X(5, "PERF_COUNTER_QUEUELEN", "queue length") \
+    X(6, "PERF_COUNTER_HISTOGRAM", "histogram") \
+    X(7, "PERF_COUNTER_PRECISION", "divided by its own clock")
+
+#define PERF_TEXT_SUBTYPES(X) \
+    X(0, "PERF_TEXT_UNICODE", "UTF-16") \
+    X(1, "PERF_TEXT_ASCII", "in the object's code page")
+
+#define PERF_TIMERS(X) \
+    X(0, "PERF_TIMER_TICK", "system performance time") \
+    X(1, "PERF_TIMER_100NS", "100 ns") \
+    X(2, "PERF_OBJECT_TIMER", "time of the object")
+
+#define PERF_DISPLAYS(X) \
+    X(0, "PERF_DISPLAY_NO_SUFFIX", "no unit") \
+    X(1, "PERF_DISPLAY_PER_SEC", "/sec") \
+    X(2, "PERF_DISPLAY_PERCENT", "%") \
+    X(3, "PERF_DISPLAY_SECONDS", "sec") \
+    X(4, "PERF_DISPLAY_NOSHOW", "not shown")
+
+/* Name of bits 16-19, whose meaning depends on the kind; NULL if there is none. */
+const char *perf_counter_subtype_name(uint32_t type);
+
+/*
+ * Formulas.
+ *
+ * Sample 1 is the one being shown, sample 0 the one before it:
+ *   N value   B base counter   M multi counter
+ *   T performance time, F its frequency   H time in 100 ns
+ *   O time of the object, OF its frequency: the time and frequency counter
+ *     in PerflibV2, PerfTime and PerfFreq of the object in PERF_DATA_BLOCK
+ *
+ * All are factor * numerator / denominator. The numerator is N1 - N0, or N1
+ * where one sample is enough; the denominator is one operand, treated alike.
+ * The flags tell what is needed beyond N and where that pattern is left.
+ */
+typedef enum perf_operand {
+    PERF_OPERAND_NOTHING,
+    PERF_OPERAND_TICKS,       /* T */
+    PERF_OPERAND_100NS,       /* H */
+    PERF_OPERAND_TIME,        /* O */
+    PERF_OPERAND_FREQ,        /* OF */
+    PERF_OPERAND_BASE,        /* B */
+    PERF_OPERAND_BASE_OR_TIME /* B, or O where there is no base counter */
+} perf_operand;
+
+enum {
+    PERF_NEEDS_PREVIOUS = 0x01, /* two samples */
+    PERF_NEEDS_BASE = 0x02,     /* base counter */
+    PERF_NEEDS_TIME = 0x04,     /* time counter */
+    PERF_NEEDS_FREQ = 0x08,     /* frequency counter */
+    PERF_NEEDS_MULTI = 0x10,    /* multi counter, divides the result */
+    PERF_RATE = 0x20,           /* denominator is divided by F */
+    PERF_TICKS = 0x40,          /* numerator is divided by F */
+    PERF_SINCE = 0x80,          /* numerator is O1 - N1 */
+    PERF_COMPLEMENT = 0x100     /* 1 - quotient */
+};
+
+/* Either of them will do. */
+#define PERF_NEEDS_BASE_OR_TIME (PERF_NEEDS_BASE | PERF_NEEDS_TIME)
+
+/* X(formula, factor, denominator, flags, text) */
+#define PERF_FORMULAS(X) \
+    X(PERF_FORMULA_NONE, 0, PERF_OPERAND_NOTHING, 0, "") \
+    X(PERF_FORMULA_RAW, 1, PERF_OPERAND_NOTHING, 0, "N1") \
+    X(PERF_FORMULA_DELTA, 1, PERF_OPERAND_NOTHING, PERF_NEEDS_PREVIOUS, "N1 - N0") \
+    X(PERF_FORMULA_RATE, 1, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS | PERF_RATE, "(N1 - N0) / ((T1 - T0) / F)") \
+    X(PERF_FORMULA_QUEUE, 1, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS, "(N1 - N0) / (T1 - T0)") \
+    X(PERF_FORMULA_QUEUE_100NS, 1, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS, "(N1 - N0) / (H1 - H0)") \
+    X(PERF_FORMULA_QUEUE_OBJECT, 1, PERF_OPERAND_TIME, PERF_NEEDS_PREVIOUS | PERF_NEEDS_TIME, "(N1 - N0) / (O1 - O0)") \
+    X(PERF_FORMULA_TIMER, 100, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS, "100 * (N1 - N0) / (T1 - T0)") \
+    X(PERF_FORMULA_TIMER_100NS, 100, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS, "100 * (N1 - N0) / (H1 - H0)") \
+    X(PERF_FORMULA_TIMER_OBJECT, 100, PERF_OPERAND_TIME, PERF_NEEDS_PREVIOUS | PERF_NEEDS_TIME, \
+      "100 * (N1 - N0) / (O1 - O0)") \
+    X(PERF_FORMULA_TIMER_INV, 100, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS | PERF_COMPLEMENT, \
+      "100 * (1 - (N1 - N0) / (T1 - T0))") \
+    X(PERF_FORMULA_TIMER_100NS_INV, 100, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS | PERF_COMPLEMENT, \
+      "100 * (1 - (N1 - N0) / (H1 - H0))") \
+    X(PERF_FORMULA_PERCENT, 100, PERF_OPERAND_BASE, PERF_NEEDS_PREVIOUS | PERF_NEEDS_BASE, \
+      "100 * (N1 - N0) / (B1 - B0)") \
+    X(PERF_FORMULA_PERCENT_OBJECT, 100, PERF_OPERAND_BASE_OR_TIME, PERF_NEEDS_PREVIOUS | PERF_NEEDS_BASE_OR_TIME, \
+      "100 * (N1 - N0) / (B1 - B0), or / (O1 - O0) without a base counter") \
+    X(PERF_FORMULA_FRACTION, 100, PERF_OPERAND_BASE, PERF_NEEDS_BASE, "100 * N1 / B1") \
+    X(PERF_FORMULA_AVERAGE, 1, PERF_OPERAND_BASE, PERF_NEEDS_PREVIOUS | PERF_NEEDS_BASE, "(N1 - N0) / (B1 - B0)") \
+    X(PERF_FORMULA_AVERAGE_TIME, 1, PERF_OPERAND_BASE, PERF_NEEDS_PREVIOUS | PERF_NEEDS_BASE | PERF_TICKS, \
+      "((N1 - N0) / F) / (B1 - B0)") \
+    X(PERF_FORMULA_ELAPSED, 1, PERF_OPERAND_FREQ, PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_SINCE, "(O1 - N1) / OF") \
+    X(PERF_FORMULA_MULTI, 100, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS | PERF_NEEDS_MULTI, \
+      "100 * ((N1 - N0) / (T1 - T0)) / M1") \
+    X(PERF_FORMULA_MULTI_100NS, 100, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS | PERF_NEEDS_MULTI, \
+      "100 * ((N1 - N0) / (H1 - H0)) / M1") \
+    X(PERF_FORMULA_MULTI_INV, 100, PERF_OPERAND_TICKS, PERF_NEEDS_PREVIOUS | PERF_NEEDS_MULTI | PERF_COMPLEMENT, \
+      "100 * (1 - ((N1 - N0) / (T1 - T0)) / M1)") \
+    X(PERF_FORMULA_MULTI_100NS_INV, 100, PERF_OPERAND_100NS, PERF_NEEDS_PREVIOUS | PERF_NEEDS_MULTI | PERF_COMPLEMENT, \
+      "100 * (1 - ((N1 - N0) / (H1 - H0)) / M1)")
+
+#define PERF_FORMULA_ENUM(formula, factor, denominator, flags, text) formula,
+typedef enum perf_formula { PERF_FORMULAS(PERF_FORMULA_ENUM) PERF_NUM_FORMULAS } perf_formula;
+#undef PERF_FORMULA_ENUM
+
+typedef struct perf_formula_info {
+    const char *text; /* as shown to the reader, "" if there is none */
+    double factor;
+    perf_operand denominator;
+    unsigned flags; /* PERF_NEEDS_... and the ways of the numerator */
+} perf_formula_info;
+
+/* What is known of a formula. */
+extern const perf_formula_info perf_formulas[PERF_NUM_FORMULAS];
+
+/*
+ * Types, in the order of their values.
+ */
+typedef enum perf_kind {
+    PERF_KIND_COUNTER, /* calculated from it and other values */
+    PERF_KIND_NUMBER,  /* shown as it is */
+    PERF_KIND_BASE,    /* only an operand of other counters */
+    PERF_KIND_TEXT,
+    PERF_KIND_NONE /* neither */
+} perf_kind;
+
+#define PERF_NOTE_MULTI "by the NT Resource Kit's form; later documents differ and no use of it is known"
+
+#define PERF_COUNTER_TYPE(X, type, ...) X(type, #type, __VA_ARGS__)
+
+/* X(value, name, kind, formula, unit, note) */
+#define PERF_COUNTER_TYPES(X) \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_RAWCOUNT_HEX, NUMBER, RAW, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_LARGE_RAWCOUNT_HEX, NUMBER, RAW, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_TEXT, TEXT, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_RAWCOUNT, NUMBER, RAW, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_LARGE_RAWCOUNT, NUMBER, RAW, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_DOUBLE_RAW, NONE, NONE, "", "only in PDH log files") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_DELTA, COUNTER, DELTA, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_LARGE_DELTA, COUNTER, DELTA, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_SAMPLE_COUNTER, COUNTER, RATE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_QUEUELEN_TYPE, COUNTER, QUEUE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_LARGE_QUEUELEN_TYPE, COUNTER, QUEUE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_100NS_QUEUELEN_TYPE, COUNTER, QUEUE_100NS, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, COUNTER, QUEUE_OBJECT, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_COUNTER, COUNTER, RATE, "/sec", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_BULK_COUNT, COUNTER, RATE, "/sec", "") \
+    PERF_COUNTER_TYPE(X, PERF_RAW_FRACTION, COUNTER, FRACTION, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_LARGE_RAW_FRACTION, COUNTER, FRACTION, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_TIMER, COUNTER, TIMER, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_PRECISION_SYSTEM_TIMER, COUNTER, PERCENT, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_100NSEC_TIMER, COUNTER, TIMER_100NS, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_PRECISION_100NS_TIMER, COUNTER, PERCENT, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_OBJ_TIME_TIMER, COUNTER, TIMER_OBJECT, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_PRECISION_OBJECT_TIMER, COUNTER, PERCENT_OBJECT, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_SAMPLE_FRACTION, COUNTER, PERCENT, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_TIMER_INV, COUNTER, TIMER_INV, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_100NSEC_TIMER_INV, COUNTER, TIMER_100NS_INV, "%", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_MULTI_TIMER, COUNTER, MULTI, "%", PERF_NOTE_MULTI) \
+    PERF_COUNTER_TYPE(X, PERF_100NSEC_MULTI_TIMER, COUNTER, MULTI_100NS, "%", PERF_NOTE_MULTI) \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_MULTI_TIMER_INV, COUNTER, MULTI_INV, "%", PERF_NOTE_MULTI) \
+    PERF_COUNTER_TYPE(X, PERF_100NSEC_MULTI_TIMER_INV, COUNTER, MULTI_100NS_INV, "%", PERF_NOTE_MULTI) \
+    PERF_COUNTER_TYPE(X, PERF_AVERAGE_TIMER, COUNTER, AVERAGE_TIME, "sec", \
+                      "needs two samples although its bits don't say so") \
+    PERF_COUNTER_TYPE(X, PERF_ELAPSED_TIME, COUNTER, ELAPSED, "sec", "the value is the start time") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_NODATA, NONE, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_AVERAGE_BULK, COUNTER, AVERAGE, "", "needs two samples although its bits don't say so") \
+    PERF_COUNTER_TYPE(X, PERF_SAMPLE_BASE, BASE, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_AVERAGE_BASE, BASE, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_RAW_BASE, BASE, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_LARGE_RAW_BASE, BASE, NONE, "", "PERF_PRECISION_TIMESTAMP is the same number") \
+    X(PERF_LARGE_RAW_BASE_VARIANT, "PERF_LARGE_RAW_BASE", BASE, NONE, "", \
+      "as some lists of types give it; not in winperf.h") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_MULTI_BASE, BASE, NONE, "", "") \
+    PERF_COUNTER_TYPE(X, PERF_COUNTER_HISTOGRAM_TYPE, NONE, NONE, "", "")
+
+#define PERF_COUNTER_TYPE_COUNT(value, name, kind, formula, unit, note) +1
+enum { PERF_NUM_COUNTER_TYPES = 0 PERF_COUNTER_TYPES(PERF_COUNTER_TYPE_COUNT) };
+#undef PERF_COUNTER_TYPE_COUNT
+
+typedef struct perf_counter_type {
+    uint32_t value;
+    const char *name;
+    perf_kind kind;
+    perf_formula formula;
+    const char *unit; /* "%", "/sec", "sec" or "" */
+    bool hex;         /* the value is shown in hexadecimal */
+    const char *note; /* for the reader, or "" */
+} perf_counter_type;
+
+/* All types, ascending by value. */
+extern const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES];
+
+/* The type with this number, NULL if there is none. */
+const perf_counter_type *perf_counter_type_find(uint32_t value);
+
+#endif /* PERF_COUNTER_TYPES_H */
