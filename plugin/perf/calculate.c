@@ -1,0 +1,210 @@
+/* calculate.c
+ * The value a reader wants, calculated from one or two samples
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "calculate.h"
+
+/* What to say of a denominator that can't be used. */
+typedef struct operand_reasons {
+    perf_none missing;
+    perf_none backwards;
+    perf_none zero;
+} operand_reasons;
+
+static const operand_reasons reasons[] = {
+    [PERF_OPERAND_TICKS] = {PERF_NONE_OK, PERF_NONE_SAME_TIME, PERF_NONE_SAME_TIME},
+    [PERF_OPERAND_100NS] = {PERF_NONE_OK, PERF_NONE_SAME_TIME, PERF_NONE_SAME_TIME},
+    [PERF_OPERAND_TIME] = {PERF_NONE_NO_TIME, PERF_NONE_SAME_TIME, PERF_NONE_SAME_TIME},
+    [PERF_OPERAND_FREQ] = {PERF_NONE_NO_FREQ, PERF_NONE_OK, PERF_NONE_ZERO_DENOMINATOR},
+    [PERF_OPERAND_BASE] = {PERF_NONE_NO_BASE, PERF_NONE_BASE_BACKWARDS, PERF_NONE_ZERO_DENOMINATOR},
+};
+
+static perf_raw operand(perf_operand which, const perf_point *point)
+{
+    const perf_raw absent = {0, 0};
+
+    switch (which) {
+    case PERF_OPERAND_TICKS:
+        return (perf_raw){point->perf_time, 8};
+    case PERF_OPERAND_100NS:
+        return (perf_raw){point->time_100ns, 8};
+    case PERF_OPERAND_TIME:
+        return point->time;
+    case PERF_OPERAND_FREQ:
+        return point->freq;
+    case PERF_OPERAND_BASE:
+        return point->base;
+    default:
+        return absent;
+    }
+}
+
+static perf_none check_size(perf_raw raw, perf_none if_absent)
+{
+    if (raw.size == 0)
+        return if_absent;
+    return raw.size == 4 || raw.size == 8 ? PERF_NONE_OK : PERF_NONE_SIZE;
+}
+
+/*
+ * What was counted between two samples. Values of 4 bytes wrap and so never
+ * go backwards. Taken as integers: a double does not hold 64 bits.
+ */
+static bool difference(perf_raw now, perf_raw before, uint64_t *result)
+{
+    *result = now.value - before.value;
+    if (now.size == 4 && before.size == 4)
+        *result = (uint32_t)*result;
+    else if (now.value < before.value)
+        return false;
+    return true;
+}
+
+/* Two samples of one moment are one sample, whatever they hold. */
+static bool same_moment(const perf_point *now, const perf_point *before)
+{
+    return now->perf_time == before->perf_time && now->time_100ns == before->time_100ns;
+}
+
+static perf_none numerator(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+                           uint64_t *result)
+{
+    if (formula->flags & PERF_SINCE) {
+        const perf_none none = check_size(now->time, PERF_NONE_NO_TIME);
+
+        *result = now->time.value - now->value.value;
+        if (none == PERF_NONE_OK && now->time.value < now->value.value)
+            return PERF_NONE_VALUE_BACKWARDS;
+        return none;
+    }
+    if (!before) {
+        *result = now->value.value;
+        return PERF_NONE_OK;
+    }
+    return difference(now->value, before->value, result) ? PERF_NONE_OK : PERF_NONE_VALUE_BACKWARDS;
+}
+
+static perf_none denominator(perf_operand which, const perf_point *now, const perf_point *before, uint64_t *result)
+{
+    const operand_reasons *why = &reasons[which];
+    const perf_raw now_raw = operand(which, now);
+    perf_none none = check_size(now_raw, why->missing);
+
+    *result = now_raw.value;
+    if (none == PERF_NONE_OK && before) {
+        const perf_raw before_raw = operand(which, before);
+
+        none = check_size(before_raw, why->missing);
+        if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result))
+            none = why->backwards;
+    }
+    if (none == PERF_NONE_OK && *result == 0)
+        none = why->zero;
+    return none;
+}
+
+/* numerator / denominator, seconds where the formula wants them. */
+static perf_none quotient(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+                          double *result)
+{
+    perf_operand which = formula->denominator;
+    uint64_t above;
+    uint64_t below;
+    perf_none none = numerator(formula, now, before, &above);
+
+    *result = (double)above;
+    if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING)
+        return none;
+
+    if (which == PERF_OPERAND_BASE_OR_TIME)
+        which = now->base.size == 0 && now->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
+    none = denominator(which, now, before, &below);
+    if (none != PERF_NONE_OK)
+        return none;
+
+    if (!(formula->flags & (PERF_RATE | PERF_TICKS))) {
+        *result = (double)above / (double)below;
+        return PERF_NONE_OK;
+    }
+    if (now->perf_freq == 0)
+        return PERF_NONE_ZERO_DENOMINATOR;
+    if (formula->flags & PERF_RATE)
+        *result = (double)above / ((double)below / (double)now->perf_freq);
+    else
+        *result = (double)above / (double)now->perf_freq / (double)below;
+    return PERF_NONE_OK;
+}
+
+/* The whole formula, for samples that can be used. */
+static perf_none apply(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+                       double *result)
+{
+    perf_none none;
+    double value;
+
+    if (before && same_moment(now, before))
+        return PERF_NONE_SAME_TIME;
+    none = quotient(formula, now, before, &value);
+    if (none != PERF_NONE_OK)
+        return none;
+
+    if (formula->flags & PERF_NEEDS_MULTI) {
+        none = check_size(now->multi, PERF_NONE_NO_MULTI);
+        if (none != PERF_NONE_OK)
+            return none;
+        if (now->multi.value == 0)
+            return PERF_NONE_ZERO_DENOMINATOR;
+        value /= (double)now->multi.value;
+    }
+    if (formula->flags & PERF_COMPLEMENT)
+        value = 1 - value;
+    *result = formula->factor * value;
+    return PERF_NONE_OK;
+}
+
+/* Reasons that lie in the type or in the value itself. */
+static perf_none check_value(const perf_counter_type *type, const perf_point *now)
+{
+    if (!type)
+        return PERF_NONE_UNKNOWN_TYPE;
+    if (type->kind == PERF_KIND_BASE)
+        return PERF_NONE_BASE_TYPE;
+    if (type->formula == PERF_FORMULA_NONE)
+        return PERF_NONE_NO_FORMULA;
+    return check_size(now->value, PERF_NONE_SIZE);
+}
+
+perf_result perf_calculate(const perf_counter_type *type, const perf_point *now, const perf_point *before,
+                           perf_none why_no_before)
+{
+    perf_result result = {0, check_value(type, now)};
+    const perf_formula_info *formula;
+
+    if (result.none != PERF_NONE_OK)
+        return result;
+
+    formula = &perf_formulas[type->formula];
+    if (!(formula->flags & PERF_NEEDS_PREVIOUS))
+        before = NULL;
+    else if (!before)
+        result.none = why_no_before != PERF_NONE_OK ? why_no_before : PERF_NONE_FIRST_SAMPLE;
+    else
+        result.none = check_size(before->value, PERF_NONE_NEW_COUNTER);
+
+    if (result.none == PERF_NONE_OK)
+        result.none = apply(formula, now, before, &result.value);
+    return result;
+}
+
+double perf_interval(const perf_point *now, const perf_point *before)
+{
+    if (!now || !before)
+        return 0;
+    if (now->perf_freq != 0 && now->perf_time > before->perf_time)
+        return (double)(now->perf_time - before->perf_time) / (double)now->perf_freq;
+    if (now->perf_freq == 0 && now->time_100ns > before->time_100ns)
+        return (double)(now->time_100ns - before->time_100ns) / 1e7;
+    return 0;
+}

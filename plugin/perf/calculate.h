@@ -1,0 +1,84 @@
+/* calculate.h
+ * The value a reader wants, calculated from one or two samples
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PERF_CALCULATE_H
+#define PERF_CALCULATE_H
+
+#include "counter-types.h"
+
+typedef struct perf_raw {
+    uint64_t value;
+    uint8_t size; /* bytes on the wire, 4 or 8; 0: there is none */
+} perf_raw;
+
+/*
+ * What one sample contributes to one value.
+ *
+ * PerflibV2 finds base, time, freq and multi as the values of the counters
+ * that BaseCounterId, PerfTimeId, PerfFreqId and MultiId name ([MS-PCQ]
+ * 2.2.4.2), for the same instance, and the clocks in PERF_DATA_HEADER
+ * (2.2.4.8). In PERF_DATA_BLOCK the base is the next definition, time and
+ * freq (8 bytes) are PerfTime and PerfFreq of PERF_OBJECT_TYPE, multi is the
+ * 32-bit number behind the timer, and the clocks stand in the block's header.
+ */
+typedef struct perf_point {
+    perf_raw value;
+    perf_raw base;
+    perf_raw time;
+    perf_raw freq; /* units of time a second */
+    perf_raw multi;
+    uint64_t perf_time;  /* PerfTimeStamp, in units of 1 / perf_freq */
+    uint64_t perf_freq;  /* PerfFreq, a second; 0 if not known */
+    uint64_t time_100ns; /* PerfTime100NSec, since 1601 */
+} perf_point;
+
+/* Why there is no calculated value. X(reason, number, text) */
+#define PERF_NONE_REASONS(X) \
+    X(PERF_NONE_OK, 0, "calculated") \
+    X(PERF_NONE_FIRST_SAMPLE, 1, "first sample of the handle") \
+    X(PERF_NONE_NEW_INSTANCE, 2, "instance is new") \
+    X(PERF_NONE_NEW_COUNTER, 3, "counter is new in the query") \
+    X(PERF_NONE_NO_BASE, 4, "base counter not in the query") \
+    X(PERF_NONE_NO_TIME, 5, "time counter not in the query") \
+    X(PERF_NONE_NO_FREQ, 6, "frequency counter not in the query") \
+    X(PERF_NONE_NO_MULTI, 7, "multi counter not in the query") \
+    X(PERF_NONE_VALUE_BACKWARDS, 8, "value went backwards") \
+    X(PERF_NONE_BASE_BACKWARDS, 9, "base went backwards") \
+    X(PERF_NONE_SAME_TIME, 10, "time did not advance") \
+    X(PERF_NONE_ZERO_DENOMINATOR, 11, "denominator is zero") \
+    X(PERF_NONE_BASE_TYPE, 12, "base type, only a divisor for other counters") \
+    X(PERF_NONE_NO_FORMULA, 13, "type without a calculated value") \
+    X(PERF_NONE_UNKNOWN_TYPE, 14, "type unknown") \
+    X(PERF_NONE_TYPE_NOT_LEARNED, 15, "type not known, it was not captured") \
+    X(PERF_NONE_COUNTER_NOT_KNOWN, 16, "counter not known") \
+    X(PERF_NONE_SAMPLE_DROPPED, 17, "previous sample dropped (memory limit)") \
+    X(PERF_NONE_SIZE, 18, "value is neither 4 nor 8 bytes long")
+
+#define PERF_NONE_ENUM(reason, number, text) reason = number,
+typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
+#undef PERF_NONE_ENUM
+
+typedef struct perf_result {
+    double value; /* finite; 0 unless none is PERF_NONE_OK */
+    perf_none none;
+} perf_result;
+
+/*
+ * The value of `now` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE).
+ * Where two samples are needed and `before` is NULL, the reason is
+ * `why_no_before`. Percentages are not capped, and those of the inverse types
+ * may be negative.
+ */
+perf_result perf_calculate(const perf_counter_type *type, const perf_point *now, const perf_point *before,
+                           perf_none why_no_before);
+
+/*
+ * Seconds between two samples by the server's clock, by its 100 ns time where
+ * the frequency is 0; 0 if not known.
+ */
+double perf_interval(const perf_point *now, const perf_point *before);
+
+#endif /* PERF_CALCULATE_H */
