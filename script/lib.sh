@@ -80,3 +80,16 @@ check_plugin() {
 $(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plugins')")" ;;
     esac
 }
+
+# debian_mirror: where this machine gets Debian from, whatever the form of its source list
+debian_mirror() {
+    mirror=${PCQ_MIRROR:-$(
+        # shellcheck disable=SC1091
+        . /etc/os-release
+        apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+            awk -v suites=" ${VERSION_CODENAME:-sid} stable oldstable testing unstable sid " \
+                '$3 == "main" && index(suites, " " $2 " ") { print $1; exit }'
+    )}
+    [ -n "$mirror" ] || die "no Debian mirror in the source list; set PCQ_MIRROR"
+    echo "$mirror"
+}
