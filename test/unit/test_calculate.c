@@ -1,0 +1,427 @@
+/* test_calculate.c
+ * Calculated values: expected numbers are worked out by hand from [MS-PCQ] 2.2.4.2 and the counter type pages
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "perf/calculate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned failures;
+
+/* In two seconds of every clock: dN 3000, dB 150, dT 5 000 000, dH 20 000 000, dO 8000. */
+static const perf_point before = {
+    .value = {1000, 8},
+    .base = {100, 4},
+    .time = {5000, 8},
+    .freq = {4000, 8},
+    .multi = {3, 4},
+    .perf_time = 1000000,
+    .perf_freq = 2500000,
+    .time_100ns = 133716612800215149,
+};
+
+static const perf_point now = {
+    .value = {4000, 8},
+    .base = {250, 4},
+    .time = {13000, 8},
+    .freq = {4000, 8},
+    .multi = {4, 4},
+    .perf_time = 6000000,
+    .perf_freq = 2500000,
+    .time_100ns = 133716612820215149,
+};
+
+static perf_result calculate(uint32_t type, const perf_point *second, const perf_point *first)
+{
+    return perf_calculate(perf_counter_type_find(type), second, first, PERF_NONE_FIRST_SAMPLE);
+}
+
+static bool near(double value, double expected)
+{
+    return isfinite(value) && fabs(value - expected) <= 1e-12 * fabs(expected);
+}
+
+static void expect_value(const char *what, perf_result result, double expected)
+{
+    if (result.none == PERF_NONE_OK && near(result.value, expected))
+        return;
+    fprintf(stderr, "%s: %.17g (reason %d), expected %.17g\n", what, result.value, result.none, expected);
+    failures++;
+}
+
+static void expect_none(const char *what, perf_result result, perf_none expected)
+{
+    if (result.none == expected && result.value == 0)
+        return;
+    fprintf(stderr, "%s: reason %d (%.17g), expected %d\n", what, result.none, result.value, expected);
+    failures++;
+}
+
+static void expect_seconds(const char *what, double value, double expected)
+{
+    if (near(value, expected))
+        return;
+    fprintf(stderr, "%s: %.17g s, expected %.17g s\n", what, value, expected);
+    failures++;
+}
+
+/* Every type once. */
+
+static const struct {
+    uint32_t type;
+    double value;
+} expected_values[] = {
+    {PERF_COUNTER_RAWCOUNT_HEX, 4000},
+    {PERF_COUNTER_LARGE_RAWCOUNT_HEX, 4000},
+    {PERF_COUNTER_RAWCOUNT, 4000},
+    {PERF_COUNTER_LARGE_RAWCOUNT, 4000},
+    {PERF_COUNTER_DELTA, 3000},
+    {PERF_COUNTER_LARGE_DELTA, 3000},
+    {PERF_SAMPLE_COUNTER, 1500},
+    {PERF_COUNTER_QUEUELEN_TYPE, 0.0006},
+    {PERF_COUNTER_LARGE_QUEUELEN_TYPE, 0.0006},
+    {PERF_COUNTER_100NS_QUEUELEN_TYPE, 0.00015},
+    {PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, 0.375},
+    {PERF_COUNTER_COUNTER, 1500},
+    {PERF_COUNTER_BULK_COUNT, 1500},
+    {PERF_RAW_FRACTION, 1600},
+    {PERF_LARGE_RAW_FRACTION, 1600},
+    {PERF_COUNTER_TIMER, 0.06},
+    {PERF_PRECISION_SYSTEM_TIMER, 2000},
+    {PERF_100NSEC_TIMER, 0.015},
+    {PERF_PRECISION_100NS_TIMER, 2000},
+    {PERF_OBJ_TIME_TIMER, 37.5},
+    {PERF_PRECISION_OBJECT_TIMER, 2000},
+    {PERF_SAMPLE_FRACTION, 2000},
+    {PERF_COUNTER_TIMER_INV, 99.94},
+    {PERF_100NSEC_TIMER_INV, 99.985},
+    {PERF_COUNTER_MULTI_TIMER, 0.015},
+    {PERF_100NSEC_MULTI_TIMER, 0.00375},
+    {PERF_COUNTER_MULTI_TIMER_INV, 99.985},
+    {PERF_100NSEC_MULTI_TIMER_INV, 99.99625},
+    {PERF_AVERAGE_TIMER, 0.000008},
+    {PERF_ELAPSED_TIME, 2.25},
+    {PERF_AVERAGE_BULK, 20},
+};
+
+static const struct {
+    uint32_t type;
+    perf_none none;
+} expected_reasons[] = {
+    {PERF_COUNTER_TEXT, PERF_NONE_NO_FORMULA},
+    {PERF_DOUBLE_RAW, PERF_NONE_NO_FORMULA},
+    {PERF_COUNTER_NODATA, PERF_NONE_NO_FORMULA},
+    {PERF_COUNTER_HISTOGRAM_TYPE, PERF_NONE_NO_FORMULA},
+    {PERF_SAMPLE_BASE, PERF_NONE_BASE_TYPE},
+    {PERF_AVERAGE_BASE, PERF_NONE_BASE_TYPE},
+    {PERF_RAW_BASE, PERF_NONE_BASE_TYPE},
+    {PERF_LARGE_RAW_BASE, PERF_NONE_BASE_TYPE},
+    {PERF_LARGE_RAW_BASE_VARIANT, PERF_NONE_BASE_TYPE},
+    {PERF_COUNTER_MULTI_BASE, PERF_NONE_BASE_TYPE},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void test_every_type(void)
+{
+    for (size_t i = 0; i < COUNT(expected_values); i++)
+        expect_value(perf_counter_type_find(expected_values[i].type)->name,
+                     calculate(expected_values[i].type, &now, &before), expected_values[i].value);
+    for (size_t i = 0; i < COUNT(expected_reasons); i++)
+        expect_none(perf_counter_type_find(expected_reasons[i].type)->name,
+                    calculate(expected_reasons[i].type, &now, &before), expected_reasons[i].none);
+    if (COUNT(expected_values) + COUNT(expected_reasons) != PERF_NUM_COUNTER_TYPES) {
+        fprintf(stderr, "a type is not tested\n");
+        failures++;
+    }
+}
+
+/* Values that real Windows machines gave. */
+static void test_worked_numbers(void)
+{
+    const perf_point process = {
+        .value = {133707369666486855, 8}, .time = {133716612800215149, 8}, .freq = {10000000, 8}};
+    perf_point utility_0 = {.value = {UINT64_C(3256992943318), 8}, .base = {4294000000, 4}};
+    perf_point utility_1 = {.value = {UINT64_C(3256992943318) + 48462010, 8},
+                            .base = {(uint32_t)(4294000000 + 625966), 4},
+                            .perf_time = 10000000,
+                            .perf_freq = 10000000};
+    const perf_result utility = calculate(PERF_AVERAGE_BULK, &utility_1, &utility_0);
+
+    expect_value("Process, Elapsed Time", calculate(PERF_ELAPSED_TIME, &process, NULL), 924313.3728294);
+    if (fabs(utility.value - 77.4196) > 0.00005)
+        expect_value("% Processor Utility", utility, 77.4196);
+}
+
+static void test_one_sample_is_enough(void)
+{
+    expect_value("raw", calculate(PERF_COUNTER_RAWCOUNT, &now, NULL), 4000);
+    expect_value("fraction", calculate(PERF_RAW_FRACTION, &now, NULL), 1600);
+    expect_value("elapsed", calculate(PERF_ELAPSED_TIME, &now, NULL), 2.25);
+    /* The same moment twice only matters to differences. */
+    expect_value("raw twice", calculate(PERF_COUNTER_RAWCOUNT, &now, &now), 4000);
+    expect_value("fraction twice", calculate(PERF_RAW_FRACTION, &now, &now), 1600);
+}
+
+static void test_previous_sample_is_missing(void)
+{
+    static const perf_none why[] = {PERF_NONE_FIRST_SAMPLE, PERF_NONE_NEW_INSTANCE, PERF_NONE_NEW_COUNTER,
+                                    PERF_NONE_SAMPLE_DROPPED};
+    const perf_counter_type *rate = perf_counter_type_find(PERF_COUNTER_COUNTER);
+    const perf_counter_type *average = perf_counter_type_find(PERF_AVERAGE_BULK);
+    perf_point empty = before;
+
+    for (size_t i = 0; i < COUNT(why); i++) {
+        expect_none("rate", perf_calculate(rate, &now, NULL, why[i]), why[i]);
+        expect_none("average", perf_calculate(average, &now, NULL, why[i]), why[i]);
+    }
+    expect_none("no reason given", perf_calculate(rate, &now, NULL, PERF_NONE_OK), PERF_NONE_FIRST_SAMPLE);
+    empty.value.size = 0;
+    expect_none("value was not there", calculate(PERF_COUNTER_COUNTER, &now, &empty), PERF_NONE_NEW_COUNTER);
+}
+
+static void test_operands_are_missing(void)
+{
+    perf_point bare = now;
+    perf_point bare_before = before;
+
+    bare.base.size = bare.time.size = bare.freq.size = bare.multi.size = 0;
+    expect_none("average", calculate(PERF_AVERAGE_BULK, &bare, &before), PERF_NONE_NO_BASE);
+    expect_none("fraction", calculate(PERF_RAW_FRACTION, &bare, NULL), PERF_NONE_NO_BASE);
+    expect_none("sample fraction", calculate(PERF_SAMPLE_FRACTION, &bare, &before), PERF_NONE_NO_BASE);
+    expect_none("precision", calculate(PERF_PRECISION_100NS_TIMER, &bare, &before), PERF_NONE_NO_BASE);
+    expect_none("precision object", calculate(PERF_PRECISION_OBJECT_TIMER, &bare, &before), PERF_NONE_NO_BASE);
+    expect_none("object timer", calculate(PERF_OBJ_TIME_TIMER, &bare, &before), PERF_NONE_NO_TIME);
+    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NONE_NO_TIME);
+    expect_none("multi", calculate(PERF_COUNTER_MULTI_TIMER, &bare, &before), PERF_NONE_NO_MULTI);
+    expect_value("others don't care", calculate(PERF_COUNTER_COUNTER, &bare, &before), 1500);
+
+    bare.time.size = 8;
+    expect_none("elapsed without frequency", calculate(PERF_ELAPSED_TIME, &bare, NULL), PERF_NONE_NO_FREQ);
+    expect_value("precision by time", calculate(PERF_PRECISION_OBJECT_TIMER, &bare, &before), 37.5);
+
+    bare_before.base.size = bare_before.time.size = 0;
+    expect_none("base before", calculate(PERF_AVERAGE_BULK, &now, &bare_before), PERF_NONE_NO_BASE);
+    expect_none("time before", calculate(PERF_OBJ_TIME_TIMER, &now, &bare_before), PERF_NONE_NO_TIME);
+}
+
+static perf_result delta(uint64_t second, uint8_t size, uint64_t first, uint8_t first_size)
+{
+    perf_point a = before;
+    perf_point b = now;
+
+    a.value = (perf_raw){first, first_size};
+    b.value = (perf_raw){second, size};
+    return calculate(PERF_COUNTER_DELTA, &b, &a);
+}
+
+static void test_four_bytes_wrap(void)
+{
+    perf_point a = before;
+    perf_point b = now;
+
+    expect_value("value", delta(10, 4, 0xFFFFFFF6, 4), 20);
+    expect_value("by one less than all", delta(4, 4, 5, 4), 4294967295.0);
+    expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("8 after 4 don't", delta(4, 8, 5, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_value("8 after 4", delta(UINT64_C(0x100000000), 8, 0xFFFFFFFF, 4), 1);
+
+    a.base.value = 0xFFFFFFF0;
+    b.base.value = 0x10;
+    expect_value("base", calculate(PERF_AVERAGE_BULK, &b, &a), 3000.0 / 32);
+    a.base.size = b.base.size = 8;
+    expect_none("base of 8 bytes", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NONE_BASE_BACKWARDS);
+
+    a.time = (perf_raw){0xFFFFFF00, 4};
+    b.time = (perf_raw){0x100, 4};
+    expect_value("time counter", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a), 3000.0 / 512);
+    a.time.size = b.time.size = 8;
+    expect_none("time counter of 8 bytes", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a), PERF_NONE_SAME_TIME);
+}
+
+/* A double holds 53 bits: differences have to be taken before. */
+static void test_large_values(void)
+{
+    perf_point a = before;
+    perf_point b = now;
+
+    expect_value("all of 64 bits", delta(UINT64_MAX, 8, 0, 8), 18446744073709551615.0);
+    expect_value("the last of 64 bits", delta(UINT64_MAX, 8, UINT64_MAX - 1, 8), 1);
+    a.value.value = UINT64_MAX - 30;
+    b.value.value = UINT64_MAX;
+    a.base = (perf_raw){UINT64_MAX - 4, 8};
+    b.base = (perf_raw){UINT64_MAX - 1, 8};
+    expect_value("small quotient of large values", calculate(PERF_AVERAGE_BULK, &b, &a), 10);
+    a.perf_time = UINT64_MAX - 2500000;
+    b.perf_time = UINT64_MAX;
+    expect_value("late time", calculate(PERF_COUNTER_BULK_COUNT, &b, &a), 30);
+    expect_value("raw", calculate(PERF_COUNTER_LARGE_RAWCOUNT, &b, NULL), 18446744073709551615.0);
+}
+
+static void test_backwards(void)
+{
+    perf_point b = now;
+
+    b.value.value = 999;
+    expect_none("rate", calculate(PERF_COUNTER_BULK_COUNT, &b, &before), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("inverse", calculate(PERF_100NSEC_TIMER_INV, &b, &before), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("average", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_VALUE_BACKWARDS);
+    b.value.value = 13001;
+    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_VALUE_BACKWARDS);
+    b.value.value = 13000;
+    expect_value("started with the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), 0);
+}
+
+static void test_time_stands_still(void)
+{
+    perf_point b = now;
+
+    b.perf_time = before.perf_time;
+    expect_none("ticks", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("rate", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NONE_SAME_TIME);
+    b.perf_time--;
+    expect_none("ticks backwards", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+
+    b = now;
+    b.time_100ns = before.time_100ns;
+    expect_none("100 ns", calculate(PERF_100NSEC_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+    expect_value("another clock", calculate(PERF_COUNTER_TIMER, &b, &before), 0.06);
+
+    b.time.value = before.time.value;
+    expect_none("object", calculate(PERF_OBJ_TIME_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+
+    b.perf_time = before.perf_time;
+    expect_none("one moment, no time in the formula", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NONE_SAME_TIME);
+    expect_none("one moment, difference", calculate(PERF_COUNTER_DELTA, &b, &before), PERF_NONE_SAME_TIME);
+}
+
+static void test_denominator_is_zero(void)
+{
+    perf_point b = now;
+
+    b.base.value = before.base.value;
+    b.multi.value = 0;
+    b.freq.value = 0;
+    b.perf_freq = 0;
+    expect_none("average", calculate(PERF_AVERAGE_BULK, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("multi", calculate(PERF_100NSEC_MULTI_TIMER_INV, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("elapsed", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
+    expect_none("rate without frequency", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    expect_value("timer needs none", calculate(PERF_COUNTER_TIMER, &b, &before), 0.06);
+    b.base.value = 101;
+    expect_none("average timer", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_ZERO_DENOMINATOR);
+    b.base.value = 0;
+    expect_none("fraction", calculate(PERF_RAW_FRACTION, &b, NULL), PERF_NONE_ZERO_DENOMINATOR);
+}
+
+static void test_percentages_are_not_capped(void)
+{
+    perf_point b = now;
+
+    b.value.value = before.value.value + 50000000;
+    expect_value("ten processors", calculate(PERF_COUNTER_TIMER, &b, &before), 1000);
+    expect_value("inverse", calculate(PERF_COUNTER_TIMER_INV, &b, &before), -900);
+    expect_value("by instances", calculate(PERF_COUNTER_MULTI_TIMER, &b, &before), 250);
+    expect_value("inverse by instances", calculate(PERF_COUNTER_MULTI_TIMER_INV, &b, &before), -150);
+}
+
+static void test_sizes(void)
+{
+    perf_point b = now;
+
+    b.value.size = 2;
+    expect_none("value", calculate(PERF_COUNTER_RAWCOUNT, &b, NULL), PERF_NONE_SIZE);
+    b.value.size = 0;
+    expect_none("no value", calculate(PERF_COUNTER_RAWCOUNT, &b, NULL), PERF_NONE_SIZE);
+    b = now;
+    b.base.size = 16;
+    expect_none("base", calculate(PERF_RAW_FRACTION, &b, NULL), PERF_NONE_SIZE);
+    expect_none("value before", delta(1, 4, 0, 5), PERF_NONE_SIZE);
+    expect_value("type says 4, wire says 8", delta(UINT64_C(0x200000000), 8, 1, 8), 8589934591.0);
+}
+
+static void test_unknown_type(void)
+{
+    expect_none("0x12345678", calculate(0x12345678, &now, &before), PERF_NONE_UNKNOWN_TYPE);
+}
+
+/* Whatever the server sends, the result is a finite number or a reason. */
+static void test_extremes(void)
+{
+    static const uint64_t extremes[] = {0, 1, UINT32_MAX, UINT64_MAX};
+    const size_t n = COUNT(extremes);
+
+    for (size_t mix = 0; mix < n * n * n * n * n; mix++) {
+        perf_point a = {.value = {extremes[mix % n], 8}, .base = {0, 8}, .time = {1, 8}};
+        const perf_raw one = {extremes[mix / n % n], 8};
+        const perf_raw two = {extremes[mix / n / n % n], 8};
+        const perf_point b = {.value = one,
+                              .base = two,
+                              .time = one,
+                              .freq = two,
+                              .multi = {extremes[mix / n / n / n % n], 8},
+                              .perf_time = extremes[mix / n / n % n],
+                              .perf_freq = extremes[mix / n / n / n / n],
+                              .time_100ns = two.value};
+
+        for (size_t i = 0; i < PERF_NUM_COUNTER_TYPES; i++) {
+            const perf_result result = perf_calculate(&perf_counter_types[i], &b, &a, PERF_NONE_FIRST_SAMPLE);
+
+            if (!isfinite(result.value) || (result.none != PERF_NONE_OK && result.value != 0)) {
+                fprintf(stderr, "%s: %g\n", perf_counter_types[i].name, result.value);
+                failures++;
+            }
+        }
+    }
+}
+
+static void test_interval(void)
+{
+    perf_point b = now;
+
+    expect_seconds("by frequency", perf_interval(&now, &before), 2);
+    b.time_100ns += 5000000;
+    b.perf_freq = 0;
+    expect_seconds("by 100 ns", perf_interval(&b, &before), 2.5);
+    b.time_100ns = before.time_100ns;
+    expect_seconds("no clock", perf_interval(&b, &before), 0);
+    expect_seconds("backwards", perf_interval(&before, &now), 0);
+    expect_seconds("no sample", perf_interval(&now, NULL), 0);
+}
+
+#define TEXT_ROW(reason, number, text) text,
+
+static void test_reasons_have_texts(void)
+{
+    static const char *const texts[] = {PERF_NONE_REASONS(TEXT_ROW)};
+
+    for (size_t i = 0; i < COUNT(texts); i++)
+        for (size_t j = 0; j <= i; j++)
+            if (texts[i][0] == '\0' || (i != j && strcmp(texts[i], texts[j]) == 0))
+                failures++;
+}
+
+int main(void)
+{
+    test_every_type();
+    test_worked_numbers();
+    test_one_sample_is_enough();
+    test_previous_sample_is_missing();
+    test_operands_are_missing();
+    test_four_bytes_wrap();
+    test_large_values();
+    test_backwards();
+    test_time_stands_still();
+    test_denominator_is_zero();
+    test_percentages_are_not_capped();
+    test_sizes();
+    test_unknown_type();
+    test_extremes();
+    test_interval();
+    test_reasons_have_texts();
+    return failures != 0;
+}
