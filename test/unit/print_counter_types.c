@@ -1,0 +1,13 @@
+/* print_counter_types.c
+ * Write docs/counter-types.md to the standard output
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "counter_types_doc.h"
+
+int main(void)
+{
+    doc_counter_types(stdout);
+    return 0;
+}
