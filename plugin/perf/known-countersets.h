@@ -1,0 +1,46 @@
+/* known-countersets.h
+ * Countersets that public sources describe, for captures that don't teach them
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PERF_KNOWN_COUNTERSETS_H
+#define PERF_KNOWN_COUNTERSETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PERF_NO_COUNTER 0xFFFFFFFFu
+
+typedef struct perf_known_counter {
+    uint32_t id;
+    const char *name; /* UTF-8; NULL: it has none, or it is not known */
+    uint32_t type;    /* 0 unless type_known */
+    bool type_known;
+    uint32_t base_id; /* PERF_NO_COUNTER: none, or it is not known */
+} perf_known_counter;
+
+typedef struct perf_known_counterset {
+    uint8_t guid[16]; /* as little-endian data has it */
+    const char *name;
+    const perf_known_counter *counters; /* ascending by id; not always all of the set */
+    size_t num_counters;
+} perf_known_counterset;
+
+extern const perf_known_counterset perf_known_countersets[];
+extern const size_t perf_num_known_countersets;
+
+/* NULL if it is not in the list. */
+const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16]);
+
+/* NULL if it is not in the list. */
+const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id);
+
+/*
+ * Name of an object of HKEY_PERFORMANCE_DATA by its title index, NULL if it is
+ * not in the list. Only the classic objects have the same index everywhere.
+ */
+const char *perf_known_title(uint32_t index);
+
+#endif /* PERF_KNOWN_COUNTERSETS_H */

@@ -1,0 +1,151 @@
+/* test_known_countersets.c
+ * The built-in list of countersets
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "perf/counter-types.h"
+#include "perf/known-countersets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned failures;
+
+static void expect(bool ok, const char *what, const char *set, uint32_t id)
+{
+    if (ok)
+        return;
+    fprintf(stderr, "%s, counter %u: %s\n", set, (unsigned)id, what);
+    failures++;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static void test_sets_are_unique(void)
+{
+    for (size_t i = 0; i < perf_num_known_countersets; i++) {
+        const perf_known_counterset *set = &perf_known_countersets[i];
+
+        expect(set->name && set->name[0] != '\0', "set without a name", "?", 0);
+        expect(perf_known_counterset_find(set->guid) == set, "GUID is there twice", set->name, 0);
+    }
+}
+
+static void test_base(const perf_known_counterset *set, const perf_known_counter *counter)
+{
+    const perf_known_counter *base = perf_known_counter_find(set, counter->base_id);
+    const perf_counter_type *type;
+
+    if (counter->base_id == PERF_NO_COUNTER)
+        return;
+    expect(base != NULL && base != counter, "base is not there", set->name, counter->id);
+    type = base ? perf_counter_type_find(base->type) : NULL;
+    expect(type && type->kind == PERF_KIND_BASE, "base is of another kind", set->name, counter->id);
+}
+
+/* The base of % Privileged Utility is the only one that no source names. */
+static bool base_is_known(const perf_known_counterset *set, const perf_known_counter *counter)
+{
+    return counter->base_id != PERF_NO_COUNTER || (same(set->name, "Processor Information") && counter->id == 28);
+}
+
+static void test_counters_are_sound(void)
+{
+    for (size_t i = 0; i < perf_num_known_countersets; i++) {
+        const perf_known_counterset *set = &perf_known_countersets[i];
+
+        for (size_t j = 0; j < set->num_counters; j++) {
+            const perf_known_counter *counter = &set->counters[j];
+            const perf_counter_type *type = counter->type_known ? perf_counter_type_find(counter->type) : NULL;
+
+            expect(j == 0 || counter[-1].id < counter->id, "ids are not in order", set->name, counter->id);
+            expect(perf_known_counter_find(set, counter->id) == counter, "not found", set->name, counter->id);
+            expect(counter->type_known == (type != NULL), "type is not in the table", set->name, counter->id);
+            expect(counter->type_known || counter->type == 0, "type is not 0", set->name, counter->id);
+            expect(counter->name || (type && type->kind == PERF_KIND_BASE), "no name", set->name, counter->id);
+            test_base(set, counter);
+            if (type && (perf_formulas[type->formula].flags & PERF_NEEDS_BASE))
+                expect(base_is_known(set, counter), "base is missing", set->name, counter->id);
+        }
+    }
+}
+
+static void test_names_per_second(void)
+{
+    for (size_t i = 0; i < perf_num_known_countersets; i++) {
+        const perf_known_counterset *set = &perf_known_countersets[i];
+
+        for (size_t j = 0; j < set->num_counters; j++) {
+            const perf_known_counter *counter = &set->counters[j];
+
+            if (counter->name && (strstr(counter->name, "/sec") || strstr(counter->name, "Per Second")))
+                expect(same(perf_counter_type_find(counter->type)->unit, "/sec"), "not a rate", set->name, counter->id);
+        }
+    }
+}
+
+static const uint8_t processor_information[16] = {0x1a, 0x72, 0xfc, 0xb4, 0x78, 0x03, 0x6f, 0x47,
+                                                  0x89, 0xba, 0xa5, 0xa7, 0x9f, 0x81, 0x0b, 0x36};
+
+static void test_processor_information(void)
+{
+    const perf_known_counterset *set = perf_known_counterset_find(processor_information);
+    const perf_known_counter *utility = perf_known_counter_find(set, 26);
+    const perf_known_counter *base = perf_known_counter_find(set, 27);
+
+    expect(set && same(set->name, "Processor Information"), "name", "Processor Information", 0);
+    expect(set && set->num_counters == 31, "number of counters", "Processor Information", 0);
+    expect(utility && same(utility->name, "% Processor Utility") && utility->type == 0x40020500 &&
+               utility->base_id == 27,
+           "% Processor Utility", "Processor Information", 26);
+    expect(base && base->name == NULL && base->type == 0x40030402 && base->base_id == PERF_NO_COUNTER, "its base",
+           "Processor Information", 27);
+    expect(!perf_known_counter_find(set, 29), "nobody has seen it", "Processor Information", 29);
+    expect(!perf_known_counter_find(set, PERF_NO_COUNTER), "no counter", "Processor Information", PERF_NO_COUNTER);
+}
+
+static const uint8_t dfs_replicated_folders[16] = {0x6b, 0x73, 0xe2, 0xbf, 0x9f, 0xc7, 0x36, 0x4f,
+                                                   0xbd, 0x15, 0x28, 0x97, 0xa1, 0xa9, 0x1d, 0x4a};
+
+static const uint8_t typing[16] = {0xc9, 0x03, 0x28, 0x58, 0xcd, 0xaa, 0xe5, 0x45,
+                                   0x8c, 0x30, 0x57, 0x11, 0x41, 0xa2, 0x20, 0x92};
+
+static void test_others(void)
+{
+    const uint8_t zero[16] = {0};
+    const perf_known_counterset *named = perf_known_counterset_find(dfs_replicated_folders);
+    const perf_known_counterset *last = perf_known_counterset_find(typing);
+
+    expect(named && same(named->name, "DFS Replicated Folders") && named->num_counters == 0, "name only", "DFS", 0);
+    expect(!perf_known_counter_find(named, 0), "counter of a set without counters", "DFS", 0);
+    expect(last && same(last->name, "Typing") && last->num_counters == 6, "name", "Typing", 0);
+    expect(!perf_known_counterset_find(zero), "found", "zero GUID", 0);
+    expect(!perf_known_counter_find(NULL, 0), "found", "no set", 0);
+}
+
+static void test_titles(void)
+{
+    static const struct {
+        uint32_t index;
+        const char *name;
+    } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
+
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+        expect(same(perf_known_title(titles[i].index), titles[i].name), "name", "title", titles[i].index);
+    expect(!perf_known_title(0) && !perf_known_title(3) && !perf_known_title(239), "found", "title", 3);
+}
+
+int main(void)
+{
+    test_sets_are_unique();
+    test_counters_are_sound();
+    test_names_per_second();
+    test_processor_information();
+    test_others();
+    test_titles();
+    return failures != 0;
+}
