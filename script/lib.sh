@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=sh
 # Shared by the scripts beside it, which source it from their own folder.
 
 set -eu
@@ -84,7 +83,6 @@ $(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plu
 # debian_mirror: where this machine gets Debian from, whatever the form of its source list
 debian_mirror() {
     mirror=${PCQ_MIRROR:-$(
-        # shellcheck disable=SC1091
         . /etc/os-release
         apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
             awk -v suites=" ${VERSION_CODENAME:-sid} stable oldstable testing unstable sid " \
