@@ -413,16 +413,16 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
     return NULL;
 }
 
-const char *perf_known_title(uint32_t index)
+const char *perf_known_title(uint32_t title_index)
 {
     /* 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a Zabbix template */
     static const struct {
-        uint32_t index;
+        uint32_t title_index;
         const char *name;
     } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
 
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (titles[i].index == index)
+        if (titles[i].title_index == title_index)
             return titles[i].name;
     return NULL;
 }

@@ -41,6 +41,6 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
  * Name of an object of HKEY_PERFORMANCE_DATA by its title index, NULL if it is
  * not in the list. Only the classic objects have the same index everywhere.
  */
-const char *perf_known_title(uint32_t index);
+const char *perf_known_title(uint32_t title_index);
 
 #endif /* PERF_KNOWN_COUNTERSETS_H */
