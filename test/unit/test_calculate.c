@@ -228,6 +228,7 @@ static void test_four_bytes_wrap(void)
     expect_value("by one less than all", delta(4, 4, 5, 4), 4294967295.0);
     expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NONE_VALUE_BACKWARDS);
     expect_none("8 after 4 don't", delta(4, 8, 5, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("4 after 8 don't", delta(4, 4, 5, 8), PERF_NONE_VALUE_BACKWARDS);
     expect_value("8 after 4", delta(UINT64_C(0x100000000), 8, 0xFFFFFFFF, 4), 1);
 
     a.base.value = 0xFFFFFFF0;
@@ -285,6 +286,9 @@ static void test_time_stands_still(void)
     expect_none("rate", calculate(PERF_COUNTER_COUNTER, &b, &before), PERF_NONE_SAME_TIME);
     b.perf_time--;
     expect_none("ticks backwards", calculate(PERF_COUNTER_TIMER, &b, &before), PERF_NONE_SAME_TIME);
+
+    b.perf_time = before.perf_time;
+    expect_value("no time in the formula, one clock goes on", calculate(PERF_AVERAGE_BULK, &b, &before), 20);
 
     b = now;
     b.time_100ns = before.time_100ns;
