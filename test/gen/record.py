@@ -18,6 +18,10 @@ class Field(NamedTuple):
     length: int
 
 
+GAP = '...'
+GAP_FIELD = Field(GAP, None, 0, 0)      # in an expectation: here may stand anything
+
+
 class Record:
     """A growing run of bytes with the fields written so far; offsets count from its first byte."""
 

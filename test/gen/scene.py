@@ -16,6 +16,7 @@ class Message(NamedTuple):
     fields: list            # [Field]; offsets count from the stub's first byte
     stub: bytes
     record: dict            # the server's record of the call, {} without a model
+    experts: tuple = ()     # names that must be there, without pcq.expert.; 'a|b' is one of both
 
     @property
     def status(self):
@@ -27,6 +28,8 @@ class Scene:
 
     def __init__(self, name=''):
         self.name, self.capture, self.frames = name, Capture(), {}
+        self.options = ()       # what tshark must be told to read it right
+        self.chat = ()          # experts that may be on its good messages
 
     def expect(self, frame, message):
         self.frames.setdefault(frame, []).append(message)
@@ -45,20 +48,24 @@ class Line:
     def __init__(self, scene, rpc, model=None, trailer=False):
         self.scene, self.rpc, self.model, self.trailer = scene, rpc, model, trailer
 
-    def request(self, opnum, stub, fields=None, record=None, **how):
+    def request(self, opnum, stub, fields=None, record=None, experts=(), **how):
         """Sends a request; a Record brings its fields along."""
         frame = self.rpc.request(opnum, bytes(stub), self.trailer, **how)
-        return self._expect(frame, opnum, 'request', stub, fields, record)
+        return self._expect(frame, opnum, 'request', stub, fields, record, experts)
 
-    def response(self, opnum, stub, fields=None, record=None, **how):
+    def response(self, opnum, stub, fields=None, record=None, experts=(), **how):
         frame = self.rpc.response(bytes(stub), **how)
-        return self._expect(frame, opnum, 'response', stub, fields, record)
+        return self._expect(frame, opnum, 'response', stub, fields, record, experts)
 
-    def _expect(self, frame, opnum, kind, stub, fields, record):
+    def _expect(self, frame, *what):
+        return self.scene.expect(frame, self.message(*what))
+
+    @staticmethod
+    def message(opnum, kind, stub, fields=None, record=None, experts=()):
         if fields is None:
             fields = stub.fields if isinstance(stub, Record) else []
         fields = [f for f in fields if f.name]
-        return self.scene.expect(frame, Message(opnum, kind, fields, bytes(stub), record or {}))
+        return Message(opnum, kind, fields, bytes(stub), record or {}, tuple(experts))
 
     def call(self, opnum, request):
         """A whole call; what Client wants for its transport."""

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes of bad input: each is reported, what came before the damage and what follows at the next certain place is
+right, and tshark neither crashes nor complains. The captures say what is expected: gen/damage.py."""
+
+import pytest
+
+from conftest import compare_scene, compare_scene_experts
+from gen.damage import DAMAGE
+
+
+@pytest.fixture
+def damaged(read):
+    """damaged(name): the capture in one pass and in two"""
+    def check(name):
+        for two_pass in (False, True):
+            scene, frames = read(name, DAMAGE[name], two_pass)
+            compare_scene(frames, scene)
+            compare_scene_experts(frames, scene)
+    return check
+
+
+def test_05_01_max_count_is_not_in_size(damaged):
+    damaged('bad-01-max-count-is-not-in-size')
+
+
+def test_05_02_actual_above_max(damaged):
+    damaged('bad-02-actual-above-max')
+
+
+def test_05_03_offset(damaged):
+    damaged('bad-03-offset')
+
+
+def test_05_04_actual_count(damaged):
+    damaged('bad-04-actual-count')
+
+
+def test_05_05_machine(damaged):
+    damaged('bad-05-machine')
+
+
+def test_05_06_handles(damaged):
+    damaged('bad-06-handles')
+
+
+def test_05_07_other_representations(damaged):
+    damaged('bad-07-other-representations')
+
+
+def test_05_08_short_stubs(damaged):
+    damaged('bad-08-short-stubs')
+
+
+def test_05_09_trailing_bytes(damaged):
+    damaged('bad-09-trailing-bytes')
+
+
+def test_05_10_answers_without_requests(damaged):
+    damaged('bad-10-answers-without-requests')
+
+
+def test_05_11_cut_and_lost(damaged):
+    damaged('bad-11-cut-and-lost')
+
+
+def test_05_11_reordered(damaged):
+    damaged('bad-11-reordered')
+
+
+def test_05_12_sealed_stub_as_clear(damaged):
+    damaged('bad-12-sealed-stub-as-clear')
+
+
+def test_05_13_num_counters(damaged):
+    damaged('bad-13-num-counters')
+
+
+def test_05_14_duplicate_ids(damaged):
+    damaged('bad-14-duplicate-ids')
+
+
+def test_05_15_counter_references(damaged):
+    damaged('bad-15-counter-references')
+
+
+def test_05_16_unknown_types(damaged):
+    damaged('bad-16-unknown-types')
+
+
+def test_05_17_default_scale(damaged):
+    damaged('bad-17-default-scale')
+
+
+def test_05_18_request_codes(damaged):
+    damaged('bad-18-request-codes')
+
+
+def test_05_19_string_counts(damaged):
+    damaged('bad-19-string-counts')
+
+
+def test_05_20_string_offsets(damaged):
+    damaged('bad-20-string-offsets')
+
+
+def test_05_21_string_block_size(damaged):
+    damaged('bad-21-string-block-size')
+
+
+def test_05_22_sizes(damaged):
+    damaged('bad-22-sizes')
+
+
+def test_05_23_names(damaged):
+    damaged('bad-23-names')
+
+
+def test_05_24_wildcards(damaged):
+    damaged('bad-24-wildcards')
+
+
+def test_05_25_index(damaged):
+    damaged('bad-25-index')
+
+
+def test_05_26_status_values(damaged):
+    damaged('bad-26-status-values')
+
+
+def test_05_27_total_size(damaged):
+    damaged('bad-27-total-size')
+
+
+def test_05_28_num_counter(damaged):
+    damaged('bad-28-num-counter')
+
+
+def test_05_29_block_size(damaged):
+    damaged('bad-29-block-size')
+
+
+def test_05_30_block_type(damaged):
+    damaged('bad-30-block-type')
+
+
+def test_05_31_error_block_with_data(damaged):
+    damaged('bad-31-error-block-with-data')
+
+
+def test_05_32_multi_counters(damaged):
+    damaged('bad-32-multi-counters')
+
+
+def test_05_33_value_sizes(damaged):
+    damaged('bad-33-value-sizes')
+
+
+def test_05_34_instance_counts(damaged):
+    damaged('bad-34-instance-counts')
+
+
+def test_05_35_times(damaged):
+    damaged('bad-35-times')
+
+
+def test_05_37_all_ones(damaged):
+    damaged('bad-37-all-ones')
+
+
+def test_05_39_announced(damaged):
+    damaged('bad-39-announced')
+
+
+def test_every_capture_has_its_test():
+    """A new class is a function in gen/damage.py and a test here."""
+    assert {n.replace('bad-', 'test_05_').replace('-', '_') for n in DAMAGE} <= set(globals())

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every structure of [MS-PCQ] 2.2.4 and every buffer of 3.1.4.1, one small capture each."""
+
+import pytest
+
+from conftest import compare_scene, compare_scene_experts
+from gen import buffers, model
+from gen.buffers import NONE
+from gen.damage import FILETIME, GUID, NAMES, STAMP, Bench
+from gen.record import Record
+from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO, VALIDATE
+
+
+@pytest.fixture
+def bench(shown):
+    """Calls are made on it; check() compares all of them and gives the last frame."""
+    b = Bench()
+
+    def check(chat=()):
+        b.scene.chat = chat
+        frames = shown(b.scene)
+        compare_scene(frames, b.scene)
+        compare_scene_experts(frames, b.scene)
+        return frames[max(b.scene.frames)]
+    b.check = check
+    return b
+
+
+def label(frame, name, value=None):
+    """The label of the field with that value, without the part before the colon."""
+    for f in frame.all(name):
+        if value is None or int(f.show, 0) == value:
+            return f.label.partition(':')[2].strip()
+    raise AssertionError('no %s %s' % (name, value))
+
+
+# --- 3.1.4.1.1 -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('count', [0, 1, 2, 256])
+def test_guid_array(bench, count):
+    guids = [str(model.uuid.uuid5(model.NAMESPACE, str(i))) for i in range(count)]
+    bench.both(ENUMERATE, guids)
+    bench.check()
+
+
+# --- 2.2.4.1, 2.2.4.2 -------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('kind, name', [(0, 'SINGLE'), (2, 'MULTI'), (4, 'AGGREGATE'), (6, 'AGGREGATE'),
+                                        (0x0C, 'HISTORY'), (0x16, 'INSTANCE'), (0x1E, ''), (0x80000000, '')])
+def test_instance_types(bench, kind, name):
+    bench.reg(1, buffers.counterset_reg_info(GUID, 0, kind))
+    assert name in label(bench.check(), 'pcq.counterset.instance_type').upper()
+
+
+@pytest.mark.parametrize('level, name', [(100, 'novice'), (200, 'advanced'), (300, 'expert'), (400, 'wizard'), (7, '')])
+def test_detail_levels(bench, level, name):
+    bench.reg(1, buffers.counterset_reg_info(GUID, 1, 2, level).add(buffers.counter_reg_info(1, 0x10000, detail=level)))
+    assert name in label(bench.check(), 'pcq.detail_level').lower()
+
+
+def test_every_counter_type_is_named(bench):
+    """All of winperf.h's types, value, name and bits."""
+    r = buffers.counterset_reg_info(GUID, len(model.TYPES), 2)
+    for i, value in enumerate(model.TYPES.values()):
+        r.add(buffers.counter_reg_info(i, value))
+    bench.reg(1, r)
+    frame = bench.check()
+    for name, value in model.TYPES.items():
+        assert name in label(frame, 'pcq.counter.type', value), name
+
+
+@pytest.mark.parametrize('value', [0x10410400, 0x20C20400, 0x23510500, 0x00000B00, 0x80000000])
+def test_one_counter(bench, value):
+    """RequestCode 2: the request's RequestLCID is a counter id."""
+    bench.ask(REG_INFO, RequestCode=2, RequestLCID=65535)
+    bench.answer(REG_INFO, buffers.counter_reg_info(65535, value))
+    bench.check()
+
+
+@pytest.mark.parametrize('attrib', [0, 1, 2, 4, 8, 0x10, 0x1F, 0x0D, 0xFFFFFFFFFFFFFFE0, 1 << 63])
+def test_attributes(bench, attrib):
+    bench.reg(2, buffers.counter_reg_info(1, 0x10000, attrib=attrib))
+    bench.check()
+
+
+@pytest.mark.parametrize('scale', [-10, -1, 0, 3, 10])
+def test_default_scale_is_signed(bench, scale):
+    bench.reg(2, buffers.counter_reg_info(1, 0x10000, scale=scale))
+    bench.check()
+
+
+def test_helper_counters(bench):
+    """Base, time, frequency and multi ids, and 0xFFFFFFFF that is none."""
+    r = buffers.counterset_reg_info(GUID, 5, 0)
+    r.add(buffers.counter_reg_info(1, 0x22410500, base=2, time=3, freq=4, multi=5))
+    for i in range(2, 6):
+        r.add(buffers.counter_reg_info(i, 0x10100))
+    bench.reg(1, r)
+    frame = bench.check()
+    for name in ('base_id', 'perf_time_id', 'perf_freq_id', 'multi_id'):
+        assert 'none' in label(frame, 'pcq.counter.' + name, NONE).lower()
+
+
+@pytest.mark.parametrize('value, name', enumerate(('undefined', 'total', 'av', 'min', 'max')))
+def test_aggregate_functions(bench, value, name):
+    bench.reg(2, buffers.counter_reg_info(1, 0x10000, aggregate=value))
+    assert name in label(bench.check(), 'pcq.counter.aggregate_func').lower()
+
+
+# --- Single strings ------------------------------------------------------------------------------------------------
+
+STRINGS = ['', 'x', 'Prozessorzeit (%)', '\U0001F98A\U0001F6A2', 'y' * 1024, '性能' * 700, model.LONG]
+SINGLE = {3: 'pcq.counterset.name', 4: 'pcq.counterset.description', 7: 'pcq.provider.name', 9: 'pcq.counterset.name'}
+
+
+@pytest.mark.parametrize('text', STRINGS, ids=lambda s: '%d-%s' % (len(s), ascii(s[:4])))
+@pytest.mark.parametrize('code', SINGLE)
+def test_single_strings(bench, code, text):
+    bench.reg(code, buffers.single_string(SINGLE[code], text))
+    bench.check()
+
+
+def test_provider_guid(bench):
+    r = Record()
+    r.guid('pcq.provider.guid', GUID)
+    bench.reg(8, r)
+    bench.check()
+
+
+@pytest.mark.parametrize('code, name', enumerate((
+    'COUNTERSET_STRUCT', 'COUNTER_STRUCT', 'COUNTERSET_NAME_STRING', 'COUNTERSET_HELP_STRING', 'COUNTER_NAME_STRINGS',
+    'COUNTER_HELP_STRINGS', 'PROVIDER_NAME', 'PROVIDER_GUID', 'COUNTERSET_ENGLISH_NAME', 'COUNTER_ENGLISH_NAMES'), 1))
+def test_request_codes_are_named(bench, code, name):
+    bench.ask(REG_INFO, RequestCode=code)
+    assert 'PERF_REG_' + name in label(bench.check(), 'pcq.request_code')
+
+
+@pytest.mark.parametrize('code', range(1, 11))
+def test_request_lcid_by_code(bench, code):
+    """A locale for 3 to 6, a counter id for 2, unused otherwise: then it is said, not reproached."""
+    bench.ask(REG_INFO, RequestCode=code, RequestLCID=0x407)
+    frame = bench.check()
+    if code == 2:
+        assert frame.numbers('pcq.counter.id') == [0x407] and not frame.all('pcq.lcid')
+    elif code in (3, 4, 5, 6):
+        assert 'german' in label(frame, 'pcq.lcid').lower()
+    else:
+        assert 'unused' in label(frame, 'pcq.lcid').lower() or 'ignored' in label(frame, 'pcq.lcid').lower()
+
+
+# --- 2.2.4.3, 2.2.4.4 -------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('base', ['block', 'end'])
+@pytest.mark.parametrize('code', [5, 6, 10])
+@pytest.mark.parametrize('strings', [
+    NAMES, [(1, 'alone')], [(3, ''), (4, ''), (5, '')], [(9, None), (8, 'after none')], [(8, 'before none'), (9, None)],
+    [(1, model.LONG), (2, '\U0001F98A' * 1100), (65535, 'z')], [(i, 'counter %d' % i) for i in range(300)],
+    [(0, ''), (NONE, 'id of all ones')], [(7, 'a'), (7, 'a')]], ids=lambda s: '%d-strings-first-%s' % (len(s), s[0][0]))
+def test_string_blocks(bench, base, code, strings):
+    """dwOffset counts from the block's start (Windows) or the headers' end ([MS-PCQ]); both are read."""
+    name = 'pcq.counter.description' if code == 6 else 'pcq.counter.name'
+    bench.reg(code, buffers.string_buffer(strings, name, base), in_size=65536)
+    frame = bench.check(('string_offset_base',))
+    assert ('pcq.expert.string_offset_base' in frame.experts) == (base == 'end')
+
+
+@pytest.mark.parametrize('strings', [[], [(1, None)], [(1, None), (2, None), (3, None)]], ids=len)
+def test_string_blocks_without_strings(bench, strings):
+    bench.reg(5, buffers.string_buffer(strings))
+    bench.check()
+
+
+# --- 2.2.4.5 ------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('items', [
+    [(0, 'only')], [(0, ''), (1, ''), (NONE, '')], [(i, n) for i, n in enumerate(model.ODD_NAMES)],
+    [(5, 'n' * k) for k in range(9)], [(1, 'same'), (1, 'same')], [(i, 'p%d' % i) for i in range(500)]],
+    ids=lambda s: '%d-%s' % (len(s), ascii(s[0][1])))
+@pytest.mark.parametrize('fill', [0, 0xFF])
+def test_instance_lists(bench, items, fill):
+    bench.both(INSTANCES, buffers.instances(items, fill), request=dict(dwInSize=65536), in_size=65536)
+    bench.check()
+
+
+# --- 2.2.4.6 ------------------------------------------------------------------------------------------------------------
+
+IDENTIFIERS = {
+    'no-name': dict(counter_id=1), 'empty-name': dict(counter_id=1, name=''), 'wildcards': dict(name='*'),
+    'pattern': dict(counter_id=3, name='cpu?_*', instance_id=4), 'odd-length': dict(name='abcd'), 'room': dict(name='x', room=64),
+    'long': dict(name='n' * 1024), 'non-BMP': dict(name='\U0001F98A'), 'total': dict(counter_id=0, name='_Total', index=0)}
+
+
+@pytest.mark.parametrize('kind', IDENTIFIERS)
+def test_identifiers(bench, kind):
+    item = dict(IDENTIFIERS[kind], guid=GUID)
+    bench.ask(VALIDATE, lpData=buffers.identifiers([item, dict(item, counter_id=77)]))
+    bench.answer(VALIDATE, buffers.identifiers([dict(item, status=0), dict(item, counter_id=77, status=0x106A)]))
+    bench.ask(INFO)
+    bench.answer(INFO, buffers.identifiers([item]))
+    bench.check()
+
+
+@pytest.mark.parametrize('add', [0, 1])
+def test_add_and_delete(bench, add):
+    bench.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, counter_id=1)]), dwAdd=add)
+    bench.check()
+
+
+def test_wildcards_and_any_instance_are_named(bench):
+    bench.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, name='*')]))
+    frame = bench.check()
+    assert label(frame, 'pcq.counter.id', NONE) not in (str(NONE), '')
+    assert label(frame, 'pcq.instance.id', NONE) not in (str(NONE), '')
+
+
+@pytest.mark.parametrize('status, name', [(0x1068, 'WMI_GUID_NOT_FOUND'), (0x1069, 'WMI_INSTANCE_NOT_FOUND'), (0x57, 'INVALID_PARAM'),
+                                          (0x106A, 'WMI_ITEMID_NOT_FOUND'), (0x1073, 'WMI_INVALID_REGINFO'), (0xB7, 'ALREADY_EXISTS'),
+                                          (3, 'PATH_NOT_FOUND'), (5, 'ACCESS_DENIED'), (8, 'NOT_ENOUGH_MEMORY'), (0x5AA, 'NO_SYSTEM_RESOURCES'),
+                                          (0xE, 'OUTOFMEMORY'), (1168, 'NOT_FOUND'), (232, 'NO_DATA')])
+def test_win32_codes_are_named(bench, status, name):
+    """In pcq.status, in an identifier's Status and in a block's dwStatus."""
+    bench.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, counter_id=1)]))
+    bench.answer(VALIDATE, buffers.identifiers([dict(guid=GUID, counter_id=1, status=status)]), status=status)
+    frame = bench.check()
+    flat = name.replace('_', '')
+    for field in ('pcq.status', 'pcq.identifier.status'):
+        assert flat in label(frame, field, status).upper().replace('_', ''), field
+    bench.ask(DATA)
+    bench.answer(DATA, buffers.data_buffer([buffers.error_block(status)], STAMP, FILETIME))
+    assert flat in label(bench.check(), 'pcq.block.status', status).upper().replace('_', '')
+
+
+# --- 2.2.4.7 to 2.2.4.11 ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize('filetime', [134351767437550592, 133716612800215149, 116444736000000000, 125911584000000000])
+def test_data_header(bench, filetime):
+    """48 bytes; both times are UTC. The first two are from real Windows machines."""
+    bench.both(DATA, buffers.data_buffer([], 2 ** 63 - 1, filetime, 3579545))
+    bench.check()
+
+
+VALUES = {'4': (0xFFFFFFFF, 4), '8': (2 ** 64 - 1, 8), 'zero': (0, 8), '1': (b'\xE1', 1), '3': (b'\xE1\xE2\xE3', 3),
+          '5': (b'\xE1' * 5, 5), '7': (b'\xE1' * 7, 7), '12': (b'\xE1' * 12, 12), '33': (b'\xE1' * 33, 33), 'none': (b'', 0),
+          'text': ('running', 0), 'text-non-BMP': ('\U0001F98A is here', 0), 'text-long': ('t' * 1500, 0)}
+SIZINGS = [buffers.PADDED, buffers.ALIGNED]
+ROWS = [(0, 'first', [(1, 4), (2, 8)]), (1, '', [(3, 4), (4, 8)]), (1, 'x' * 1024, [(5, 4), (6, 8)])]
+
+
+@pytest.mark.parametrize('sizing', SIZINGS)
+@pytest.mark.parametrize('value', VALUES)
+def test_single_counter(bench, value, sizing):
+    """dwType 1, whose value may have any length."""
+    bench.data([buffers.single_block(*VALUES[value], sizing=sizing), buffers.single_block(7)])
+    bench.check()
+
+
+@pytest.mark.parametrize('sizing', [*SIZINGS, buffers.BARE])
+@pytest.mark.parametrize('padded', [False, True])
+@pytest.mark.parametrize('count', [0, 1, 2, 3, 8])
+def test_multiple_counters(bench, count, padded, sizing):
+    """dwType 2; dwSize of an odd number of ids may count padding in."""
+    values = [(i * 1000 + 1, 8 if i % 2 else 4) for i in range(count)]
+    bench.data([buffers.multi_counters_block(range(10, 10 + count), values, padded, sizing), buffers.single_block(7)])
+    bench.check()
+
+
+@pytest.mark.parametrize('sizing', [*SIZINGS, buffers.BARE])
+@pytest.mark.parametrize('count', [0, 1, 3])
+def test_multiple_instances(bench, count, sizing):
+    """dwType 4; a name behind every instance header, whatever figure 9 says."""
+    rows = [(i, n, v[:1]) for i, n, v in ROWS[:count]]
+    bench.data([buffers.multi_instances_block(rows, sizing, fill=0xAB), buffers.single_block(7)])
+    bench.check()
+
+
+@pytest.mark.parametrize('sizing', [*SIZINGS, buffers.BARE])
+@pytest.mark.parametrize('padded', [False, True])
+@pytest.mark.parametrize('counters, instances', [(0, 0), (0, 2), (1, 0), (1, 3), (2, 3)])
+def test_counterset(bench, counters, instances, padded, sizing):
+    """dwType 6"""
+    rows = [(i, n, v[:counters]) for i, n, v in ROWS[:instances]]
+    bench.data([buffers.counterset_block(range(counters), rows, padded, sizing), buffers.single_block(7)])
+    bench.check()
+
+
+def test_all_lengths_in_one_block(bench):
+    values = list(VALUES.values())
+    for sizing in SIZINGS:
+        bench.data([buffers.multi_counters_block(range(len(values)), values, sizing=sizing)])
+    bench.check()
+
+
+@pytest.mark.parametrize('kind, name', [(0, 'ERROR_RETURN'), (1, 'SINGLE_COUNTER'), (2, 'COUNTERS'), (4, 'INSTANCES'), (6, 'COUNTERSET')])
+def test_block_types_are_named(bench, kind, name):
+    blocks = [buffers.error_block(232), buffers.single_block(1), buffers.multi_counters_block([1], [(1, 8)]),
+              buffers.multi_instances_block(ROWS[:0]), buffers.counterset_block([1], [])]
+    bench.data(blocks)
+    assert name in label(bench.check(), 'pcq.block.type', kind)
+
+
+def test_many_blocks(bench):
+    bench.data([buffers.single_block(i, 8 if i % 3 else 4) for i in range(150)])
+    bench.check()
+
+
+# --- Labels ------------------------------------------------------------------------------------------------------------
+
+def test_nodes_tell_their_story(bench):
+    """A structure's label says what is in it, so that nobody needs to open it."""
+    bench.both(INSTANCES, buffers.instances([(31, 'engine room')]))
+    text = ' '.join(f.label for f in bench.check().all('pcq.instance'))
+    assert 'engine room' in text

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every operation of [MS-PCQ] 3.1.4.1, request and response: all fields, in order, with their bytes."""
+
+import pytest
+
+from conftest import TOP, compare_scene
+from gen.scenes import SCENES
+from gen.stubs import OPERATIONS
+
+PLAIN = TOP / 'test' / 'pcaps' / 'plain'
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 'values-'))]
+EVERYTHING = pytest.mark.parametrize('name', SCENES)
+
+
+@PASSES
+@EVERYTHING
+def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
+    scene, frames = read(name, SCENES[name], two_pass)
+    compare_scene(frames, scene)
+
+
+@EVERYTHING
+def test_operation_numbers(read, name):
+    """pcq.opnum on every message, though it covers no bytes of the stub."""
+    scene, frames = read(name, SCENES[name])
+    for number, messages in scene.frames.items():
+        assert frames[number].numbers('pcq.opnum') == [m.opnum for m in messages], 'frame %d' % number
+
+
+def test_the_captures_hold_every_operation_both_ways():
+    """What is claimed above: each transport and transfer syntax carries all operations that a query needs."""
+    for name in QUERIES:
+        seen = {(m.opnum, m.kind) for ms in SCENES[name]().frames.values() for m in ms}
+        assert {(o, k) for o in range(3, 8) for k in ('request', 'response')} <= seen, name
+    seen = {(m.opnum, m.kind) for make in SCENES.values() for ms in make().frames.values() for m in ms}
+    assert seen == {(o, k) for o in range(8) for k in ('request', 'response')}
+
+
+@pytest.mark.parametrize('opnum', range(8), ids=OPERATIONS)
+def test_operation_is_named(tshark, read, opnum):
+    """The operation's name in the label of pcq.opnum and in the Info column."""
+    name = OPERATIONS[opnum].removeprefix('PerflibV2')
+    scene, frames = read('refusals', SCENES['refusals'])
+    found = [f for n, ms in scene.frames.items() if ms[0].opnum == opnum for f in frames[n].all('pcq.opnum')]
+    assert found and all(name in f.label for f in found)
+    info = tshark.info(PLAIN / 'refusals.pcap')
+    for number, (message, *_) in scene.frames.items():
+        if message.opnum == opnum:
+            assert name in info[number] and message.kind in info[number]
+
+
+def test_handle_is_the_same_bytes_in_every_representation(read):
+    """A filter for a handle finds it whatever the data representation."""
+    shown = {}
+    for name in ('query-tcp', 'query-tcp-big-endian', 'query-tcp-ndr64', 'query-smb-big-endian-trailer'):
+        _, frames = read(name, SCENES[name])
+        shown[name] = {f.show for frame in frames.values() for f in frame.all('pcq.handle')} - {':'.join(['00'] * 20)}
+    assert len(set.union(*shown.values())) == 1, shown
+
+
+def test_json_has_the_same_values(tshark, read):
+    """-T json: no text-only keys, and the same values as PDML has."""
+    scene, _ = read('query-tcp', SCENES['query-tcp'])
+    packets = tshark.json(PLAIN / 'query-tcp.pcap')
+
+    def walk(pairs):
+        for key, value in pairs:
+            if isinstance(value, list):
+                yield from walk(v for v in value if isinstance(v, (list, tuple)) and len(v) == 2)
+            yield key, value
+    for packet in packets:
+        flat = list(walk(packet))
+        number = int(dict(flat)['frame.number'])
+        for key, _ in flat:
+            assert 'pcq.' not in key or ' ' not in key, key
+        for name in ('pcq.value', 'pcq.status', 'pcq.block.type', 'pcq.identifier.index'):
+            expected = [f.value for f in scene.fields(number) if f.name == name]
+            assert [int(v, 0) for k, v in flat if k == name] == expected, 'frame %d %s' % (number, name)
+
+
+def test_fields_output_has_the_same_values(tshark, read):
+    """-T fields, as scripts use it."""
+    scene, _ = read('query-smb', SCENES['query-smb'])
+    rows = tshark.fields(PLAIN / 'query-smb.pcap', ['frame.number', 'pcq.value', 'pcq.counterset.guid'], '-Y', 'pcq.value')
+    assert len(rows) == sum(any(f.name == 'pcq.value' for f in scene.fields(n)) for n in scene.frames)
+    for number, values, _ in rows:
+        expected = [f.value for f in scene.fields(int(number)) if f.name == 'pcq.value']
+        assert [int(v, 0) for v in values.split(',')] == expected
+
+
+def test_disabled_protocol_leaves_the_stub_alone(tshark):
+    out, _ = tshark.run('-r', PLAIN / 'query-tcp.pcap', '--disable-protocol', 'pcq', '-Y', 'pcq.status')
+    assert not out
