@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generator itself: expectations that are wrong would be worse than none."""
+
+import struct
+import uuid
+
+import pytest
+
+from gen import buffers, client, cooking, model, stubs
+from gen.damage import DAMAGE
+from gen.record import GAP, from_json, to_json
+from gen.scenes import SCENES
+from gen.server import Model
+
+ALL = {**SCENES, **DAMAGE}
+BITS = ('pcq.counter.type.', 'pcq.counter.attrib.')
+
+
+def meaning(field, data, order):
+    """What the bytes say, or None where they may say it in either byte order."""
+    if isinstance(field.value, bool):
+        return int.from_bytes(data, 'little' if order == '<' else 'big') != 0
+    if isinstance(field.value, int):
+        return int.from_bytes(data, 'little' if order == '<' else 'big', signed=field.value < 0)
+    if field.name.endswith('guid'):
+        return str(uuid.UUID(bytes_le=data) if order == '<' else uuid.UUID(bytes=data))
+    if field.name == 'pcq.handle':
+        return (data if order == '<' else stubs.swap_handle(data)).hex()
+    if field.name == 'pcq.value.raw':
+        return data.hex()
+    if field.name == 'pcq.data.system_time':
+        return buffers.system_time_text(struct.unpack('<8H', data))
+    text = data.decode('utf-16-le' if order == '<' else 'utf-16-be', 'surrogatepass')
+    return text.removesuffix('\0')
+
+
+@pytest.mark.parametrize('name', ALL)
+def test_every_field_says_what_its_bytes_say(name):
+    for messages in ALL[name]().frames.values():
+        for m in messages:
+            for f in m.fields:
+                if f.name == GAP or f.value is None or f.name.startswith(BITS):
+                    continue
+                data = m.stub[f.offset:f.offset + f.length]
+                assert len(data) == f.length, (m.kind, m.opnum, f)
+                assert f.value in (meaning(f, data, '<'), meaning(f, data, '>')), (m.kind, m.opnum, f)
+
+
+@pytest.mark.parametrize('name', SCENES)
+def test_no_byte_is_forgotten(name):
+    """What no field covers is a count of the array, padding, or filled up: never more than 32 bytes in a row."""
+    for messages in SCENES[name]().frames.values():
+        for m in messages:
+            covered = bytearray(len(m.stub))
+            for f in m.fields:
+                if f.value is not None:
+                    covered[f.offset:f.offset + f.length] = b'\1' * f.length
+            assert bytes(33) not in bytes(covered), (name, m.kind, m.opnum)
+
+
+@pytest.mark.parametrize('order', '<>')
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_requests_are_read_as_they_were_written(order, ndr64):
+    guid = str(uuid.uuid4())
+    idents = buffers.identifiers([dict(guid=guid, name='x')])
+    cases = {0: dict(szMachine='a', dwInSize=1), 1: dict(szMachine='bc', CounterSetGuid=guid, RequestCode=2, RequestLCID=3, dwInSize=4),
+             2: dict(szMachine='', CounterSetGuid=guid, dwInSize=5), 3: dict(szMachine='\U0001F98A'), 4: dict(hQuery=bytes(range(20))),
+             5: dict(hQuery=bytes(range(20)), dwInSize=6), 6: dict(hQuery=bytes(range(20)), dwInSize=7),
+             7: dict(hQuery=bytes(range(20)), lpData=idents, dwAdd=1)}
+    for opnum, p in cases.items():
+        r = stubs.request(opnum, order, ndr64, **p)
+        got = stubs.parse_request(opnum, bytes(r), order, ndr64)
+        expected = {k: bytes(v) if k == 'lpData' else v for k, v in p.items()}
+        assert got == {**expected, **({'dwInSize': len(idents)} if opnum == 7 else {})}
+
+
+@pytest.mark.parametrize('order', '<>')
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_the_server_shows_the_client_s_own_fields(order, ndr64):
+    """What the server reads of a request is what its builder recorded."""
+    server = Model()
+    requests = []
+    inner = client.against(server, order, ndr64)
+
+    def call(opnum, request):
+        requests.append((opnum, request))
+        return inner(opnum, request)
+    client.whole(client.Client(call, order=order, ndr64=ndr64), server.sets, 1)
+    for opnum, request in requests:
+        p = stubs.parse_request(opnum, bytes(request), order, ndr64)
+        assert server._request_fields(opnum, p, order, ndr64) == [f for f in request.fields if f.name], opnum
+
+
+def test_records_survive_json():
+    server = Model()
+    _, stub, record = server.handle(0, bytes(stubs.request(0, szMachine='x', dwInSize=100)))
+    assert from_json(to_json(record['response'])) == record['response']
+    assert record['status'] == 0 and len(record['response']) == 3 + len(server.sets)
+
+
+def test_the_public_dump_of_a_real_answer():
+    """Bytes at the places where a real machine had them (Windows 11, Processor Information)."""
+    message = next(m for ms in SCENES['real-dump']().frames.values() for m in ms if m.opnum == 6 and m.kind == 'response')
+    data = message.stub[20:132]
+    at = struct.unpack_from
+    assert at('<2IQQQ', data) == (112, 2, 0x000001255CE1A66F, 0x01DD50387D0FA400, 10000000)
+    assert at('<8H', data, 32) == (2026, 9, 2, 29, 17, 32, 23, 755)
+    assert at('<4I2IQ', data, 48) == (0, 1, 32, 0, 8, 16, 0x000002F653E84CD6)
+    assert at('<4I2IIxxxx', data, 80) == (0, 1, 32, 0, 4, 16, 0x56196EC4)
+    assert buffers.system_time(134351767437550592) == (2026, 9, 2, 29, 17, 32, 23, 755)
+    assert buffers.system_time(133716612800215149)[:7] == (2024, 9, 2, 24, 14, 21, 20)
+
+
+def test_types_are_those_of_the_header():
+    """Some decimal values that other products publish."""
+    t = model.TYPES
+    assert (t['PERF_COUNTER_BULK_COUNT'], t['PERF_RAW_FRACTION'], t['PERF_AVERAGE_BULK'], t['PERF_LARGE_RAW_BASE'],
+            t['PERF_COUNTER_LARGE_RAWCOUNT']) == (272696576, 537003008, 1073874176, 1073939712, 65792)
+    assert len(t) == 40 and len(set(t.values())) == 40
+
+
+def at(seconds):
+    return model.Instant(0, 5000 + int(seconds * model.FREQ), 9000 + int(seconds * model.FREQ))
+
+
+def cook(name, n1, n0=None, seconds=1.0, width=8, **more):
+    def reading(n, t, k):
+        return cooking.Reading((n, width), at(t), **{x: v[k] for x, v in more.items()})
+    before = None if n0 is None else reading(n0, 10, 0)
+    return cooking.cook(model.TYPES[name], reading(n1, 10 + seconds, 1), before)
+
+
+def test_calculated_values_of_real_machines():
+    clock = dict(time=((0, 8), (133716612800215149, 8)), freq=((10000000, 8),) * 2)
+    assert cook('PERF_ELAPSED_TIME', 133707369666486855, **clock) == pytest.approx(924313.3728294, rel=1e-12)
+    assert cook('PERF_AVERAGE_BULK', 48462010, 0, base=((0, 4), (625966, 4))) == pytest.approx(77.4196, abs=5e-5)
+
+
+@pytest.mark.parametrize('name, expected', [
+    ('PERF_COUNTER_COUNTER', 200), ('PERF_COUNTER_BULK_COUNT', 200), ('PERF_SAMPLE_COUNTER', 200),
+    ('PERF_COUNTER_DELTA', 400), ('PERF_COUNTER_LARGE_DELTA', 400), ('PERF_COUNTER_QUEUELEN_TYPE', 400 / 2e7),
+    ('PERF_COUNTER_TIMER', 100 * 400 / 2e7), ('PERF_100NSEC_TIMER', 100 * 400 / 2e7),
+    ('PERF_COUNTER_TIMER_INV', 100 * (1 - 400 / 2e7)), ('PERF_100NSEC_TIMER_INV', 100 * (1 - 400 / 2e7)),
+    ('PERF_COUNTER_RAWCOUNT', 1400), ('PERF_COUNTER_TEXT', None), ('PERF_LARGE_RAW_BASE', None)])
+def test_formulas_without_helpers(name, expected):
+    """400 in two seconds."""
+    got = cook(name, 1400, 1000, 2)
+    assert got is None if expected is None else got == pytest.approx(expected)
+
+
+@pytest.mark.parametrize('name, helper, expected', [
+    ('PERF_AVERAGE_TIMER', dict(base=((10, 4), (18, 4))), 400 / 1e7 / 8), ('PERF_AVERAGE_BULK', dict(base=((10, 4), (18, 4))), 50),
+    ('PERF_SAMPLE_FRACTION', dict(base=((0, 4), (1600, 4))), 25), ('PERF_RAW_FRACTION', dict(base=((1, 4), (5600, 4))), 25),
+    ('PERF_PRECISION_100NS_TIMER', dict(base=((0, 8), (800, 8))), 50), ('PERF_OBJ_TIME_TIMER', dict(time=((0, 8), (4000, 8))), 10),
+    ('PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE', dict(time=((0, 8), (100, 8))), 4),
+    ('PERF_COUNTER_MULTI_TIMER', dict(multi=((2, 4), (2, 4))), 100 * 400 / 2e7 / 2),
+    ('PERF_COUNTER_MULTI_TIMER_INV', dict(multi=((2, 4), (2, 4))), 100 * (2 - 400 / 2e7) / 2)])
+def test_formulas_with_helpers(name, helper, expected):
+    assert cook(name, 1400, 1000, 2, **helper) == pytest.approx(expected)
+    assert cook(name, 1400, 1000, 2) is None
+
+
+def test_no_value_for_what_cannot_be_calculated():
+    assert cook('PERF_COUNTER_BULK_COUNT', 5, 6) is None                       # went backwards
+    assert cook('PERF_COUNTER_COUNTER', 5, 2 ** 32 - 5, width=4) == 10         # but 4 bytes wrap
+    assert cook('PERF_COUNTER_COUNTER', 5, 4, seconds=0) is None               # time stood still
+    assert cook('PERF_AVERAGE_BULK', 5, 4, base=((7, 4), (7, 4))) is None      # nothing to divide by
+    assert cook('PERF_COUNTER_BULK_COUNT', 5) is None                          # the first sample
+
+
+def test_blocks_do_not_come_in_the_order_they_were_added():
+    server = Model()
+    calls = []
+    c = client.Client(client.against(server, calls=calls))
+    client.query(c, client.wanted(server.sets), 1)
+    info = next(r for o, _, _, _, r in calls if o == 5 and r['status'] == 0)
+    index = [f.value for f in info['response'] if f.name == 'pcq.identifier.index']
+    assert sorted(index) == list(range(len(index))) and index != sorted(index)
+
+
+def test_the_model_has_what_the_tests_need():
+    sets = model.countersets()
+    used = {c.type for s in sets for c in s.counters}
+    assert set(model.TYPES.values()) <= used
+    assert {s.kind for s in sets} >= {0, 2, 4, 6}
+    names = [i.name for s in sets for i in s.instances(model.Clock().now())]
+    assert '' in names and len(names) != len(set(names)) and max(map(len, names)) >= 1024
+    assert any(ord(ch) > 0xFFFF for n in names for ch in n)
+    texts = [c.names for s in sets for c in s.counters]
+    assert any(not t for t in texts) and any('' in t.values() for t in texts) and any(model.GERMAN in t for t in texts)
+    for counterset in sets:
+        for c in counterset.counters:
+            for other in (c.base, c.time, c.freq, c.multi):
+                assert other == buffers.NONE or counterset.counter(other), (counterset.name, c.id)
