@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Info column tells the story without opening the tree."""
+
+import pytest
+
+from conftest import TOP
+from gen.scenes import SCENES
+from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
+
+PLAIN = TOP / 'test' / 'pcaps' / 'plain'
+NAMES = ['query-tcp', 'query-smb', 'query-tcp-big-endian-ndr64', 'browse-every-type', 'browse-sorts-of-sets', 'refusals']
+
+
+@pytest.fixture(scope='module')
+def stories(tshark):
+    """[(where, message, Info)] of all messages that stand alone in their frame"""
+    out = []
+    for name in NAMES:
+        info = tshark.info(PLAIN / (name + '.pcap'))
+        for number, messages in SCENES[name]().frames.items():
+            if len(messages) == 1:
+                out.append(('%s frame %d' % (name, number), messages[0], info[number]))
+    return out
+
+
+def values(message, name):
+    return [f.value for f in message.fields if f.name == name]
+
+
+def test_operation_and_direction(stories):
+    for where, m, info in stories:
+        assert '%s %s' % (OPERATIONS[m.opnum].removeprefix('PerflibV2'), m.kind) in info, (where, info)
+
+
+def test_size_probe_says_what_is_needed(stories):
+    probes = [(w, m, i) for w, m, i in stories if m.kind == 'response' and m.status == 8]
+    assert len(probes) > 50
+    for where, m, info in probes:
+        unit = 'GUIDs' if m.opnum == ENUMERATE else 'bytes'
+        assert 'needs %d' % values(m, 'pcq.rtn_size')[0] in info and unit in info, (where, info)
+        assert 'NOT_ENOUGH' not in info, (where, info)
+
+
+def test_registration_request_says_what_it_asks(stories):
+    words = {1: 'COUNTERSET', 2: 'COUNTER', 3: 'COUNTERSET_NAME', 4: 'COUNTERSET_HELP', 5: 'COUNTER_NAME', 6: 'COUNTER_HELP',
+             7: 'PROVIDER_NAME', 8: 'PROVIDER_GUID', 9: 'COUNTERSET_ENGLISH_NAME', 10: 'COUNTER_ENGLISH_NAMES'}
+    for where, m, info in stories:
+        if m.opnum == REG_INFO and m.kind == 'request':
+            word = words.get(m.record['parameters']['RequestCode'])
+            assert word is None or word in info, (where, info)
+
+
+def test_counter_data_counts(stories):
+    for where, m, info in stories:
+        if m.opnum == DATA and m.kind == 'response' and m.status == 0 and values(m, 'pcq.value'):
+            n = len(m.record['values'])
+            assert '%d values' % n in info or '%d more' % (n - 1) in info, (where, info)
+
+
+def test_validate_counts_what_was_refused(stories):
+    for where, m, info in stories:
+        if m.opnum == VALIDATE and m.kind == 'response' and m.status == 0:
+            statuses = values(m, 'pcq.identifier.status')
+            good, bad = statuses.count(0), len(statuses) - statuses.count(0)
+            word = 'added' if m.record['parameters']['dwAdd'] else 'removed'
+            assert not good or '%d %s' % (good, word) in info, (where, info)
+            assert not bad or '%d refused' % bad in info, (where, info)
+
+
+def test_error_statuses_are_named(stories):
+    names = {4200: 'WMI_GUID_NOT_FOUND', 4201: 'WMI_INSTANCE_NOT_FOUND', 4202: 'WMI_ITEMID_NOT_FOUND', 4211: 'WMI_INVALID_REGINFO',
+             1168: 'NOT_FOUND', 87: 'INVALID_PARAM'}
+    seen = set()
+    for where, m, info in stories:
+        if m.kind == 'response' and m.status in names:
+            seen.add(m.status)
+            assert names[m.status] in info, (where, info)
+    assert seen == set(names)
+
+
+def test_lists_say_how_many(stories):
+    for where, m, info in stories:
+        if m.kind == 'response' and m.status == 0:
+            if m.opnum == ENUMERATE:
+                assert str(len(values(m, 'pcq.counterset.guid'))) in info, (where, info)
+            elif m.opnum == INSTANCES:
+                assert str(len(values(m, 'pcq.instance.id'))) in info, (where, info)
+            elif m.opnum == INFO and values(m, 'pcq.identifier.size'):
+                assert str(len(values(m, 'pcq.identifier.size'))) in info, (where, info)
