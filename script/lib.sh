@@ -22,17 +22,19 @@ else
     cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}
 fi
 
-# The build folder; where root made it and we are not root, one of our own.
-if [ -z "${BUILD:-}" ]; then
-    BUILD=$top/build
-    if [ -e "$BUILD" ] && [ ! -w "$BUILD" ] || [ ! -e "$BUILD" ] && [ ! -w "$top" ]; then
-        BUILD=$cache/pcq-build-$(echo "$top" | cksum | cut -d' ' -f1)
-        say "build/ is not ours to write: building in $BUILD"
+# choose_build: sets BUILD, the build folder; where root made it and we are not root, one of our own
+choose_build() {
+    if [ -z "${BUILD:-}" ]; then
+        BUILD=$top/build
+        if [ -e "$BUILD" ] && [ ! -w "$BUILD" ] || [ ! -e "$BUILD" ] && [ ! -w "$top" ]; then
+            BUILD=$cache/pcq-build-$(echo "$top" | cksum | cut -d' ' -f1)
+            say "build/ is not ours to write: building in $BUILD"
+        fi
     fi
-fi
-mkdir -p "$BUILD"
-BUILD=$(cd "$BUILD" && pwd)
-export BUILD
+    mkdir -p "$BUILD"
+    BUILD=$(cd "$BUILD" && pwd)
+    export BUILD
+}
 
 # make_private: a folder that the unprivileged user owns, gone when the script ends
 make_private() {
@@ -45,10 +47,10 @@ make_private() {
 }
 
 # unprivileged COMMAND…: root gets no plugins from Wireshark, so root becomes "nobody".
-# The surroundings are the same for everybody: own HOME, no settings from elsewhere.
+# The surroundings are the same for everybody: own HOME, no settings from elsewhere, no capture tools.
 unprivileged() {
     set -- env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u WIRESHARK_CONFIG_DIR -u WIRESHARK_DATA_DIR \
-        HOME="$private/home" TMPDIR="$private/tmp" TZ=UTC LC_ALL=C.UTF-8 "$@"
+        WIRESHARK_EXTCAP_DIR="$private/tmp" HOME="$private/home" TMPDIR="$private/tmp" TZ=UTC LC_ALL=C.UTF-8 "$@"
     if [ $is_root = yes ]; then
         setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all "$@"
     else
@@ -63,11 +65,31 @@ say_who() {
 # share_plugins: sets plugins to a plugin folder that the unprivileged user can read
 share_plugins() {
     plugins=$BUILD/plugins
-    if ! unprivileged test -r "$plugins"; then
+    if ! unprivileged sh -c 'cat "$0"/*/epan/pcq.so >/dev/null 2>&1' "$plugins"; then
         cp -R "$plugins" "$private/plugins"
         chmod -R a+rX "$private/plugins"
         plugins=$private/plugins
     fi
+    if grep -q '^PCQ_SANITIZE:BOOL=ON' "$BUILD/CMakeCache.txt"; then
+        sanitize_wireshark
+    fi
+}
+
+# sanitize_wireshark: gives the programs of the distribution what a sanitized plugin needs.
+# wmem is told to allocate each object apart, else reads beyond one would stay in its pool.
+sanitize_wireshark() {
+    mkdir "$private/bin"
+    for program in tshark sharkd; do
+        cat >"$private/bin/$program" <<END
+#!/bin/sh
+export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
+export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+export WIRESHARK_DEBUG_WMEM_OVERRIDE=simple G_SLICE=always-malloc
+exec $(command -v $program) "\$@"
+END
+    done
+    chmod -R a+rx "$private/bin"
+    PATH=$private/bin:$PATH
 }
 
 # A plugin that does not load is a warning to tshark, which then exits 0.
