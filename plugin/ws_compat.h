@@ -16,6 +16,8 @@
     (WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
 
 #include <epan/packet.h>
+#include <epan/prefs.h>
+#include <wsutil/str_util.h>
 #include <epan/dissectors/packet-dcerpc.h>
 
 /* Debian's 4.0 packages do not install wsutil/plugins.h, and 4.0 does not ask for a description. */

@@ -55,7 +55,8 @@ typedef struct perf_point {
     X(PERF_NONE_TYPE_NOT_LEARNED, 15, "type not known, it was not captured") \
     X(PERF_NONE_COUNTER_NOT_KNOWN, 16, "counter not known") \
     X(PERF_NONE_SAMPLE_DROPPED, 17, "previous sample dropped (memory limit)") \
-    X(PERF_NONE_SIZE, 18, "value is neither 4 nor 8 bytes long")
+    X(PERF_NONE_SIZE, 18, "value is neither 4 nor 8 bytes long") \
+    X(PERF_NONE_DAMAGED, 19, "the answer does not add up, it is not compared with others")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;

@@ -1,0 +1,78 @@
+/* pcq-buffers.h
+ * What lpData holds: registration information, string tables, instances and identifiers ([MS-PCQ] 2.2.4).
+ *
+ * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC. It reports what is wrong,
+ * and collects in the context what the buffer teaches; whoever called it decides whether that is learned.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_BUFFERS_H
+#define PCQ_BUFFERS_H
+
+#include "perf-reader.h"
+#include "perf-state.h"
+
+/* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, what the buffer holds. */
+#define PCQ_REQUEST_CODES(X) \
+    X(1, COUNTERSET_STRUCT) \
+    X(2, COUNTER_STRUCT) \
+    X(3, COUNTERSET_NAME_STRING) \
+    X(4, COUNTERSET_HELP_STRING) \
+    X(5, COUNTER_NAME_STRINGS) \
+    X(6, COUNTER_HELP_STRINGS) \
+    X(7, PROVIDER_NAME) \
+    X(8, PROVIDER_GUID) \
+    X(9, COUNTERSET_ENGLISH_NAME) \
+    X(10, COUNTER_ENGLISH_NAMES)
+
+#define PCQ_REQUEST_CODE_ENUM(value, name) PERF_REG_##name = value,
+typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } pcq_request_code;
+
+/* One fact that a buffer teaches. */
+typedef struct {
+    perf_subject subject;
+    perf_fact_kind kind;
+    perf_fact fact;
+} pcq_lesson;
+
+typedef struct {
+    /* given */
+    perf_report *report;
+    perf_server *server;
+    uint32_t event;             /* as of when names are looked up; 0 finds none */
+    uint32_t frame;
+    bool request_known;         /* the next three are as the request had them */
+    uint32_t request_code;
+    uint32_t lcid;
+    uint8_t guid[16];           /* CounterSetGuid */
+    bool is_response;
+
+    /* collected */
+    wmem_array_t *lessons;      /* pcq_lesson */
+    wmem_array_t *identifiers;  /* perf_identifier, in the packet's pool */
+    uint32_t count;             /* GUIDs, counters, strings, instances or identifiers that are there */
+    uint32_t refused;           /* identifiers with a status other than 0 */
+    uint32_t first_refusal;     /* status of the first of those */
+    const char *text;           /* the string of a single-string buffer */
+} pcq_context;
+
+void pcq_buffers_register(int proto);
+
+void pcq_context_init(pcq_context *context, perf_report *report, perf_server *server, uint32_t event, uint32_t frame);
+
+/* Opnum 0. GUIDs follow the data representation: they are NDR's, not the server's. */
+void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding);
+
+/* Opnum 1, by context->request_code. */
+void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+
+/* Opnum 2. */
+void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+
+/* Opnums 5 and 7. */
+void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
+
+/* A buffer whose layout is not known. */
+void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree);
+
+#endif

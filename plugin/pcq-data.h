@@ -1,0 +1,34 @@
+/* pcq-data.h
+ * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree and the Info column.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_DATA_H
+#define PCQ_DATA_H
+
+#include "perf-reader.h"
+#include "perf-state.h"
+
+#include "perf/data-walk.h"
+
+void pcq_data_register(int proto);
+
+typedef struct {
+    perf_report *report;
+    perf_server *server;
+    const perf_handle *handle;  /* NULL if the request was not read */
+    const perf_sample *sample;  /* this answer's, NULL if it is none */
+    uint32_t event;
+    perf_data_summary summary;  /* filled by pcq_check_data() */
+} pcq_data_context;
+
+/* Walks the buffer without looking at values. Returns true if nothing is wrong with it. */
+bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context);
+
+/* Shows it, after pcq_check_data(). Does nothing if nobody looks and nothing is wrong. */
+void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context);
+
+/* "\\SRV\...\% Processor Time = 12.4 %, 239 more", or NULL if there is no value. */
+const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context);
+
+#endif

@@ -1,0 +1,30 @@
+/* perf-strings.h
+ * Value names that both protocols show: Win32 errors, counter types, detail levels, reasons. One table each.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PERF_STRINGS_H
+#define PCQ_PERF_STRINGS_H
+
+#include "ws_compat.h"
+
+#include "perf/calculate.h"
+
+/* Win32 error codes ([MS-ERREF] 2.2) by their Windows names. */
+extern value_string_ext win32_error_ext;
+
+extern const value_string counter_type_vals[];
+extern const value_string detail_level_vals[];
+extern const value_string none_reason_vals[];
+extern const value_string block_type_vals[];
+
+/* Locale identifiers ([MS-LCID]) as language tags. */
+extern const value_string lcid_vals[];
+
+/* Fills the tables that are made from others; called once, before any field is registered. */
+void perf_strings_init(void);
+
+/* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
+const char *win32_error_name(wmem_allocator_t *pool, uint32_t status);
+
+#endif

@@ -1,0 +1,26 @@
+/* bytes.h
+ * Unaligned little- and big-endian reads for the parts that know no Wireshark.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PERF_BYTES_H
+#define PCQ_PERF_BYTES_H
+
+#include <stdint.h>
+
+static inline uint16_t perf_le16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t perf_le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t perf_le64(const uint8_t *p)
+{
+    return (uint64_t)perf_le32(p) | (uint64_t)perf_le32(p + 4) << 32;
+}
+
+#endif

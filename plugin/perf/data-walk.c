@@ -1,0 +1,460 @@
+/* data-walk.c
+ * One bounded walk through the counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6).
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "data-walk.h"
+
+#include <string.h>
+
+#include "bytes.h"
+
+/* What perf_walk_next() reads next. */
+enum {
+    NEXT_HEADER,
+    NEXT_BLOCK,
+    NEXT_COUNTERS,
+    NEXT_COUNTERS_FAULT,
+    NEXT_INSTANCES,
+    NEXT_INSTANCE,
+    NEXT_VALUE,
+    NEXT_BLOCK_END,
+    NEXT_TRAILER,
+    NEXT_NOTHING
+};
+
+#define PERF_WALK_FAULT_TEXT(name, text) text,
+const char *const perf_walk_fault_text[PERF_NUM_FAULTS] = {PERF_WALK_FAULTS(PERF_WALK_FAULT_TEXT)};
+
+void perf_walk_init(perf_walk *walk, const uint8_t *data, uint32_t size)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->data = data;
+    walk->size = size;
+    walk->state = NEXT_HEADER;
+}
+
+void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32_t offset)
+{
+    perf_walk_init(walk, data, size);
+    walk->pos = offset;
+    walk->one_block = true;
+    walk->blocks_left = 1;
+    walk->block.index = UINT32_MAX;
+    walk->state = NEXT_BLOCK;
+}
+
+uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column)
+{
+    return perf_le32(walk->data + walk->counters.ids + 4 * column);
+}
+
+bool perf_walk_instance_sound(const perf_walk *walk)
+{
+    return walk->instance.terminated && walk->instance.size % 8 == 0;
+}
+
+void perf_walk_skip_block(perf_walk *walk)
+{
+    walk->pos = walk->block.end;
+    walk->state = NEXT_BLOCK;
+}
+
+static perf_walk_event fault(perf_walk *walk, perf_walk_fault what, uint32_t offset, uint8_t next)
+{
+    walk->fault = what;
+    walk->fault_offset = offset;
+    walk->state = next;
+    return PERF_WALK_FAULT;
+}
+
+static perf_walk_event skip_after(perf_walk *walk, perf_walk_fault what, uint32_t offset)
+{
+    perf_walk_skip_block(walk);
+    return fault(walk, what, offset, NEXT_BLOCK);
+}
+
+static inline uint32_t align8(uint32_t size)
+{
+    return (size + 7) & ~7U;
+}
+
+static perf_walk_event read_header(perf_walk *walk)
+{
+    if (walk->size < PERF_DATA_HEADER_SIZE) {
+        return fault(walk, PERF_FAULT_HEADER_SHORT, 0, NEXT_NOTHING);
+    }
+    walk->num_blocks = walk->blocks_left = perf_le32(walk->data + 4);
+    walk->pos = PERF_DATA_HEADER_SIZE;
+    walk->block.index = UINT32_MAX;
+    walk->state = NEXT_BLOCK;
+    return PERF_WALK_HEADER;
+}
+
+/* The header's own total is checked at the end, where it can no longer hide what was readable. */
+static perf_walk_event read_trailer(perf_walk *walk)
+{
+    if (walk->pos < walk->size) {
+        uint32_t at = walk->pos;
+        walk->pos = walk->size;
+        return fault(walk, PERF_FAULT_TRAILING, at, NEXT_TRAILER);
+    }
+    if (perf_le32(walk->data) != walk->size) {
+        return fault(walk, PERF_FAULT_TOTAL_SIZE, 0, NEXT_NOTHING);
+    }
+    walk->state = NEXT_NOTHING;
+    return PERF_WALK_END;
+}
+
+static uint8_t block_body(uint32_t type)
+{
+    switch (type) {
+    case PERF_SINGLE_COUNTER:
+        return NEXT_VALUE;
+    case PERF_MULTIPLE_COUNTERS:
+    case PERF_COUNTERSET:
+        return NEXT_COUNTERS;
+    case PERF_MULTIPLE_INSTANCES:
+        return NEXT_INSTANCES;
+    default:
+        return NEXT_BLOCK_END;
+    }
+}
+
+static bool known_block_type(uint32_t type)
+{
+    return type == PERF_ERROR_RETURN || block_body(type) != NEXT_BLOCK_END;
+}
+
+static void enter_block(perf_walk *walk, const uint8_t *header)
+{
+    walk->block.index++;
+    walk->block.offset = walk->pos;
+    walk->block.status = perf_le32(header);
+    walk->block.type = perf_le32(header + 4);
+    walk->counters.count = walk->values_left = 1;
+    walk->counters.ids = 0;
+    walk->instance.index = PERF_NO_INSTANCE;
+    walk->instances_left = 0;
+}
+
+static bool block_fits(const perf_walk *walk, uint32_t at)
+{
+    if (at == walk->size) {
+        return true;
+    }
+    if (at > walk->size || walk->size - at < PERF_COUNTER_HEADER_SIZE) {
+        return false;
+    }
+    uint32_t type = perf_le32(walk->data + at + 4);
+    uint32_t size = perf_le32(walk->data + at + 8);
+    return known_block_type(type) && size >= PERF_COUNTER_HEADER_SIZE && size <= walk->size - at;
+}
+
+/* Windows counts the padding in; a dwSize without it ([MS-PCQ] 2.2.4.8 taken by its word) is known by what
+ * follows. */
+static uint32_t block_step(const perf_walk *walk, uint32_t at, uint32_t size)
+{
+    uint32_t left = walk->size - at;
+
+    if (size >= left) {
+        return left;
+    }
+    return size % 8 != 0 && block_fits(walk, at + align8(size)) ? align8(size) : size;
+}
+
+/* dwSize leads to the next block. One that reaches beyond the buffer still leaves this block readable. */
+static perf_walk_event read_block(perf_walk *walk)
+{
+    uint32_t left = walk->size - walk->pos;
+
+    if (walk->blocks_left == 0) {
+        walk->state = walk->one_block ? NEXT_NOTHING : NEXT_TRAILER;
+        return perf_walk_next(walk);
+    }
+    if (left < PERF_COUNTER_HEADER_SIZE) {
+        walk->blocks_left = 0;
+        return fault(walk, PERF_FAULT_BLOCK_COUNT, walk->pos, NEXT_TRAILER);
+    }
+    enter_block(walk, walk->data + walk->pos);
+
+    uint32_t size = perf_le32(walk->data + walk->pos + 8);
+    walk->blocks_left--;
+    if (size < PERF_COUNTER_HEADER_SIZE) {
+        walk->limit = walk->block.limit = walk->block.end = walk->pos += PERF_COUNTER_HEADER_SIZE;
+        walk->blocks_left = 0;
+        walk->state = NEXT_BLOCK_END;
+        return PERF_WALK_BLOCK;
+    }
+    walk->block.end = walk->pos + block_step(walk, walk->pos, size);
+    walk->limit = walk->block.limit = walk->pos + (size < left ? size : left);
+    walk->pos += PERF_COUNTER_HEADER_SIZE;
+    walk->state = block_body(walk->block.type);
+    return PERF_WALK_BLOCK;
+}
+
+/* Reached after the last structure of a block and after a block without a body. */
+static perf_walk_event end_block(perf_walk *walk)
+{
+    uint32_t size = perf_le32(walk->data + walk->block.offset + 8);
+    uint32_t at = walk->block.offset;
+    bool rest = walk->pos < walk->limit;
+
+    walk->pos = walk->block.end;
+    walk->state = NEXT_BLOCK;
+    if (size < PERF_COUNTER_HEADER_SIZE) {
+        return fault(walk, PERF_FAULT_BLOCK_SIZE_SMALL, at, NEXT_BLOCK);
+    }
+    if (!known_block_type(walk->block.type)) {
+        return fault(walk, PERF_FAULT_BLOCK_TYPE, at, NEXT_BLOCK);
+    }
+    if (size > walk->size - at) {
+        return fault(walk, PERF_FAULT_BLOCK_SIZE_LARGE, at, NEXT_BLOCK);
+    }
+    if ((walk->block.end - at) % 8 != 0) {
+        return fault(walk, PERF_FAULT_BLOCK_SIZE_ODD, at, NEXT_BLOCK);
+    }
+    if (rest) {
+        return fault(walk, PERF_FAULT_BLOCK_REST, at, NEXT_BLOCK);
+    }
+    return perf_walk_next(walk);
+}
+
+static bool value_fits(const perf_walk *walk, uint32_t at)
+{
+    if (at > walk->limit || walk->limit - at < PERF_COUNTER_DATA_SIZE) {
+        return false;
+    }
+    uint32_t data_size = perf_le32(walk->data + at);
+    uint32_t size = perf_le32(walk->data + at + 4);
+    return size >= PERF_COUNTER_DATA_SIZE && size <= walk->limit - at && data_size <= size - PERF_COUNTER_DATA_SIZE;
+}
+
+static bool instances_fit(const perf_walk *walk, uint32_t at)
+{
+    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
+           perf_le32(walk->data + at) == walk->limit - at;
+}
+
+/* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's
+ * 8-byte rule would put 4 bytes between. What follows tells which it is. */
+static uint32_t counters_step(const perf_walk *walk, uint32_t at, uint32_t size)
+{
+    bool (*fits)(const perf_walk *, uint32_t) = walk->block.type == PERF_COUNTERSET ? instances_fit : value_fits;
+
+    if (size % 8 == 4 && !fits(walk, at + size) && fits(walk, at + size + 4)) {
+        return size + 4;
+    }
+    return size;
+}
+
+static perf_walk_event read_counters(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+    uint32_t left = walk->limit - at;
+
+    if (left < PERF_MULTI_COUNTERS_SIZE) {
+        return skip_after(walk, PERF_FAULT_BLOCK_BODY, at);
+    }
+    uint32_t size = perf_le32(walk->data + at);
+    uint32_t count = perf_le32(walk->data + at + 4);
+    uint32_t room = (size >= PERF_MULTI_COUNTERS_SIZE && size <= left ? size : left) - PERF_MULTI_COUNTERS_SIZE;
+
+    walk->counters.offset = at;
+    walk->counters.ids = at + PERF_MULTI_COUNTERS_SIZE;
+    walk->counters.count = count < room / 4 ? count : room / 4;
+    walk->counters.size = PERF_MULTI_COUNTERS_SIZE + room;
+    if (size < PERF_MULTI_COUNTERS_SIZE || size > left || count > room / 4) {
+        walk->state = NEXT_COUNTERS_FAULT;
+        return PERF_WALK_COUNTERS;
+    }
+    walk->counters.size = counters_step(walk, at, size);
+    walk->pos = at + walk->counters.size;
+    walk->values_left = count;
+    walk->state = walk->block.type == PERF_COUNTERSET ? NEXT_INSTANCES : NEXT_VALUE;
+    return PERF_WALK_COUNTERS;
+}
+
+static perf_walk_event fail_counters(perf_walk *walk)
+{
+    uint32_t at = walk->counters.offset;
+    uint32_t size = perf_le32(walk->data + at);
+    bool sound = size >= PERF_MULTI_COUNTERS_SIZE && size <= walk->block.end - at;
+
+    return skip_after(walk, sound ? PERF_FAULT_COUNTERS_COUNT : PERF_FAULT_COUNTERS_SIZE, at);
+}
+
+/* Instances tell their own sizes: a wrong total does not keep them from being read. */
+static perf_walk_event read_instances(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+    uint32_t left = walk->limit - at;
+
+    if (left < PERF_MULTI_INSTANCES_SIZE) {
+        return skip_after(walk, PERF_FAULT_BLOCK_BODY, at);
+    }
+    uint32_t size = perf_le32(walk->data + at);
+    walk->instances.offset = at;
+    walk->instances.count = walk->instances_left = perf_le32(walk->data + at + 4);
+    walk->values_left = 0;
+    walk->pos = at + PERF_MULTI_INSTANCES_SIZE;
+    if (size >= PERF_MULTI_INSTANCES_SIZE && size <= left) {
+        walk->limit = at + size;
+    }
+    walk->state = NEXT_INSTANCE;
+    return PERF_WALK_INSTANCES;
+}
+
+static perf_walk_event end_instances(perf_walk *walk)
+{
+    uint32_t at = walk->instances.offset;
+    uint32_t size = perf_le32(walk->data + at);
+
+    if (walk->pos < walk->limit) {
+        return skip_after(walk, PERF_FAULT_INSTANCES_REST, walk->pos);
+    }
+    if (size != walk->limit - at) {
+        return fault(walk, PERF_FAULT_INSTANCES_SIZE, at, NEXT_BLOCK_END);
+    }
+    walk->limit = walk->block.limit;
+    return end_block(walk);
+}
+
+static void find_name(perf_walk *walk)
+{
+    const uint8_t *name = walk->data + walk->instance.name;
+    uint32_t room = (walk->instance.size - PERF_INSTANCE_HEADER_SIZE) & ~1U;
+    uint32_t n = 0;
+
+    while (n < room && (name[n] != 0 || name[n + 1] != 0)) {
+        n += 2;
+    }
+    walk->instance.name_size = n;
+    walk->instance.terminated = n < room || room == 0;
+}
+
+static perf_walk_event read_instance(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+    uint32_t left = walk->limit - at;
+
+    if (walk->instances_left == 0) {
+        return end_instances(walk);
+    }
+    if (left < PERF_INSTANCE_HEADER_SIZE) {
+        return skip_after(walk, PERF_FAULT_INSTANCES_COUNT, at);
+    }
+    uint32_t size = perf_le32(walk->data + at);
+    if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
+        return skip_after(walk, PERF_FAULT_INSTANCE_SIZE, at);
+    }
+    walk->instances_left--;
+    walk->instance.index++;
+    walk->instance.offset = at;
+    walk->instance.size = size;
+    walk->instance.id = perf_le32(walk->data + at + 4);
+    walk->instance.name = at + PERF_INSTANCE_HEADER_SIZE;
+    find_name(walk);
+    walk->pos = at + size;
+    walk->values_left = walk->counters.count;
+    walk->state = NEXT_VALUE;
+    return PERF_WALK_INSTANCE;
+}
+
+/* dwSize without the padding ([MS-PCQ] 2.2.4.9 taken by its word): the next structure starts on the next 8-byte
+ * step, unless nothing fits there and something does right behind. */
+static uint32_t value_step(const perf_walk *walk, uint32_t at, uint32_t size)
+{
+    uint32_t left = walk->limit - at;
+    uint32_t padded = align8(size);
+
+    if (padded > left) {
+        return size;
+    }
+    if (walk->values_left > 1) {
+        return value_fits(walk, at + padded) || !value_fits(walk, at + size) ? padded : size;
+    }
+    if (walk->instances_left > 0 && left - padded >= 4) {
+        uint32_t next = perf_le32(walk->data + at + padded);
+        return next >= PERF_INSTANCE_HEADER_SIZE && next % 8 == 0 && next <= left - padded ? padded : size;
+    }
+    return padded;
+}
+
+static perf_walk_event read_value(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+    uint32_t left = walk->limit - at;
+
+    if (left < PERF_COUNTER_DATA_SIZE) {
+        return skip_after(walk, PERF_FAULT_VALUE_COUNT, at);
+    }
+    uint32_t data_size = perf_le32(walk->data + at);
+    uint32_t size = perf_le32(walk->data + at + 4);
+    if (size < PERF_COUNTER_DATA_SIZE || size > left) {
+        return skip_after(walk, PERF_FAULT_VALUE_SIZE, at);
+    }
+    walk->value.size = size % 8 == 0 ? size : value_step(walk, at, size);
+    walk->value.column = walk->counters.count - walk->values_left;
+    walk->value.offset = at;
+    walk->value.data = at + PERF_COUNTER_DATA_SIZE;
+    walk->value.data_size = data_size;
+    walk->pos = at + walk->value.size;
+    walk->values_left--;
+    if (data_size > size - PERF_COUNTER_DATA_SIZE) {
+        return fault(walk, PERF_FAULT_VALUE_DATA_SIZE, at, NEXT_VALUE);
+    }
+    return PERF_WALK_VALUE;
+}
+
+perf_walk_event perf_walk_next(perf_walk *walk)
+{
+    switch (walk->state) {
+    case NEXT_VALUE:
+        if (walk->values_left > 0) {
+            return read_value(walk);
+        }
+        if (walk->instance.index == PERF_NO_INSTANCE) {
+            return end_block(walk);
+        }
+        return read_instance(walk);
+    case NEXT_INSTANCE:
+        return read_instance(walk);
+    case NEXT_HEADER:
+        return read_header(walk);
+    case NEXT_BLOCK:
+        return read_block(walk);
+    case NEXT_COUNTERS:
+        return read_counters(walk);
+    case NEXT_COUNTERS_FAULT:
+        return fail_counters(walk);
+    case NEXT_INSTANCES:
+        return read_instances(walk);
+    case NEXT_BLOCK_END:
+        return end_block(walk);
+    case NEXT_TRAILER:
+        return read_trailer(walk);
+    default:
+        return PERF_WALK_END;
+    }
+}
+
+bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
+{
+    perf_walk walk;
+    perf_walk_event event;
+
+    memset(summary, 0, sizeof *summary);
+    perf_walk_init(&walk, data, size);
+    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        summary->values += event == PERF_WALK_VALUE;
+        summary->blocks += event == PERF_WALK_BLOCK;
+        summary->ids += event == PERF_WALK_COUNTERS ? walk.counters.count : 0;
+        summary->faults += event == PERF_WALK_FAULT;
+        if (event == PERF_WALK_INSTANCE) {
+            summary->instances++;
+            summary->faults += !perf_walk_instance_sound(&walk);
+        }
+    }
+    return summary->faults == 0;
+}
