@@ -41,7 +41,7 @@ make_private() {
     private=$(mktemp -d /tmp/pcq.XXXXXX)
     trap 'rm -rf "$private"' EXIT
     trap 'exit 130' INT
-    trap 'exit 143' TERM HUP
+    trap 'exit 143' HUP PIPE TERM
     mkdir "$private/home" "$private/tmp"
     [ $is_root = no ] || chown -R nobody "$private"
 }
