@@ -305,7 +305,7 @@ static void show_raw_value(data_view *view, proto_tree *tree, const pcq_value *v
         proto_tree_add_string(tree, hf_value_text, view->tvb, at, size, text);
     } else if (value->is_number) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at, size, value->raw);
-    } else {
+    } else if (size > 0) {
         proto_tree_add_item(tree, hf_value_raw, view->tvb, at, size, ENC_NA);
     }
 }

@@ -79,6 +79,12 @@ static inline uint32_t align8(uint32_t size)
     return (size + 7) & ~7U;
 }
 
+/* Less than 8 bytes in front of an end are padding ([MS-PCQ] 2.2.4). */
+static inline bool is_rest(const perf_walk *walk, uint32_t end)
+{
+    return walk->pos < end && end - walk->pos >= 8;
+}
+
 static perf_walk_event read_header(perf_walk *walk)
 {
     if (walk->size < PERF_DATA_HEADER_SIZE) {
@@ -94,7 +100,7 @@ static perf_walk_event read_header(perf_walk *walk)
 /* The header's own total is checked at the end, where it can no longer hide what was readable. */
 static perf_walk_event read_trailer(perf_walk *walk)
 {
-    if (walk->pos < walk->size) {
+    if (is_rest(walk, walk->size)) {
         uint32_t at = walk->pos;
         walk->pos = walk->size;
         return fault(walk, PERF_FAULT_TRAILING, at, NEXT_TRAILER);
@@ -198,7 +204,7 @@ static perf_walk_event end_block(perf_walk *walk)
 {
     uint32_t size = perf_le32(walk->data + walk->block.offset + 8);
     uint32_t at = walk->block.offset;
-    bool rest = walk->pos < walk->limit;
+    bool rest = is_rest(walk, walk->limit);
 
     walk->pos = walk->block.end;
     walk->state = NEXT_BLOCK;
@@ -310,7 +316,7 @@ static perf_walk_event end_instances(perf_walk *walk)
     uint32_t at = walk->instances.offset;
     uint32_t size = perf_le32(walk->data + at);
 
-    if (walk->pos < walk->limit) {
+    if (is_rest(walk, walk->limit)) {
         return skip_after(walk, PERF_FAULT_INSTANCES_REST, walk->pos);
     }
     if (size != walk->limit - at) {
