@@ -79,6 +79,7 @@ typedef struct {
     uint32_t request_code;
     uint32_t lcid;
     uint32_t in_size;
+    uint64_t array_count; /* of ValidateCounters, which gets the same array back */
     bool add;
     const char *machine;
     /* set on the first pass */
@@ -100,6 +101,7 @@ typedef struct {
     perf_server *server;
     uint32_t event;
     bool first_time;    /* what it teaches may be learned */
+    bool strange_handle;
 } pdu;
 
 /* --- A PDU's beginning and end --------------------------------------------------------------------------------- */
@@ -163,7 +165,7 @@ static void append_info(pdu *p, const char *format, ...)
 {
     va_list args;
 
-    if (!col_get_writable(p->pinfo->cinfo, COL_INFO)) {
+    if (p->ndr.reader.failed || !col_get_writable(p->pinfo->cinfo, COL_INFO)) {
         return;
     }
     va_start(args, format);
@@ -176,6 +178,16 @@ static void append_info(pdu *p, const char *format, ...)
 static bool may_learn(const pdu *p)
 {
     return p->first_time && !p->report.damaged && !p->ndr.reader.failed;
+}
+
+/* Wireshark hands over stubs as decrypted that are not. Where other things are wrong too, a context handle with
+ * attributes that no server sets is such noise. */
+static void report_noise(pdu *p)
+{
+    if (p->strange_handle) {
+        perf_found(&p->report, proto_tree_get_parent(p->tree), FINDING_NOT_DECRYPTED,
+                   "Neither the handle nor what follows it looks right: the stub was probably not decrypted correctly");
+    }
 }
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
@@ -191,7 +203,8 @@ static int end(pdu *p)
         perf_found(&p->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }
     if (p->report.damaged) {
-        append_info(p, "[does not add up]");
+        col_append_str(p->pinfo->cinfo, COL_INFO, ", [does not add up]");
+        report_noise(p);
     }
     perf_report_end(&p->report, proto_tree_get_parent(p->tree));
     return (int)tvb_reported_length(reader->tvb);
@@ -287,10 +300,45 @@ static bool is_null_handle(const uint8_t *handle)
     return memcmp(handle, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
+/* The size probe, half of a normal call: too small a buffer, and the size that would do. */
+static bool is_size_probe(uint32_t status, uint32_t out_size, uint32_t rtn_size)
+{
+    return status == STATUS_NOT_ENOUGH_MEMORY && out_size == 0 && rtn_size > 0;
+}
+
+static uint32_t read_status(pdu *p)
+{
+    return ndr_u32(&p->ndr, hf_status);
+}
+
+static void report_status(pdu *p, uint32_t status)
+{
+    if (!p->ndr.reader.failed && status != STATUS_SUCCESS) {
+        perf_found(&p->report, p->ndr.reader.item, FINDING_STATUS, "The call failed: %s",
+                   win32_error_name(p->pinfo->pool, status));
+        append_info(p, "%s", win32_error_name(p->pinfo->pool, status));
+    }
+}
+
+static void read_context_handle(pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
+{
+    ndr_context_handle(&p->ndr, hf_handle, handle);
+    p->strange_handle = (handle[1] | handle[2] | handle[3]) != 0; /* attributes are 0, some servers use the low bits */
+}
+
+/* Open and close can fail in a few ways only. */
+static void report_handle_status(pdu *p, uint32_t status)
+{
+    report_status(p, status);
+    if (p->strange_handle && !try_val_to_str_ext(status, &win32_error_ext)) {
+        p->report.damaged = true;
+    }
+}
+
 /* hQuery of a request. Returns the item, which show_handle() completes when the stub has proved sound. */
 static proto_item *read_handle(pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
 {
-    ndr_context_handle(&p->ndr, hf_handle, handle);
+    read_context_handle(p, handle);
     proto_item *item = p->ndr.reader.item;
     if (!p->ndr.reader.failed && is_null_handle(handle)) {
         perf_found(&p->report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
@@ -314,26 +362,6 @@ static void use_handle(pdu *p, const uint8_t *bytes, proto_item *item)
                    p->record->handle->after_close);
     }
     show_handle(p, item, p->record->handle);
-}
-
-/* The size probe, half of a normal call: too small a buffer, and the size that would do. */
-static bool is_size_probe(uint32_t status, uint32_t out_size, uint32_t rtn_size)
-{
-    return status == STATUS_NOT_ENOUGH_MEMORY && out_size == 0 && rtn_size > 0;
-}
-
-static uint32_t read_status(pdu *p)
-{
-    return ndr_u32(&p->ndr, hf_status);
-}
-
-static void report_status(pdu *p, uint32_t status)
-{
-    if (!p->ndr.reader.failed && status != STATUS_SUCCESS) {
-        perf_found(&p->report, p->ndr.reader.item, FINDING_STATUS, "The call failed: %s",
-                   win32_error_name(p->pinfo->pool, status));
-        append_info(p, "%s", win32_error_name(p->pinfo->pool, status));
-    }
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
@@ -491,7 +519,7 @@ static void read_request_lcid(pdu *p)
         break;
     default:
         p->record->lcid = ndr_u32(&p->ndr, hf_lcid);
-        proto_item_append_text(p->ndr.reader.item, " (not used by this RequestCode)");
+        proto_item_append_text(p->ndr.reader.item, " (unused by this RequestCode)");
         break;
     }
 }
@@ -617,10 +645,10 @@ static int open_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     uint8_t handle[PERF_HANDLE_SIZE];
 
     begin(&p, tvb, offset, pinfo, tree, di, drep);
-    ndr_context_handle(&p.ndr, hf_handle, handle);
+    read_context_handle(&p, handle);
     proto_item *item = p.ndr.reader.item;
     uint32_t status = read_status(&p);
-    report_status(&p, status);
+    report_handle_status(&p, status);
     int length = end(&p);
     if (may_learn(&p) && status == STATUS_SUCCESS && !is_null_handle(handle)) {
         p.record->handle = perf_handle_open(PERF_HANDLE_QUERY, p.server, handle, p.event, pinfo->num,
@@ -656,9 +684,9 @@ static int close_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_t
     uint8_t handle[PERF_HANDLE_SIZE];
 
     begin(&p, tvb, offset, pinfo, tree, di, drep);
-    ndr_context_handle(&p.ndr, hf_handle, handle);
+    read_context_handle(&p, handle);
     uint32_t status = read_status(&p);
-    report_status(&p, status);
+    report_handle_status(&p, status);
     int length = end(&p);
     if (may_learn(&p) && status != STATUS_SUCCESS && p.record->handle) {
         perf_handle_not_closed(p.record->handle);
@@ -809,6 +837,30 @@ static int data_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
 
+static void check_identifiers_size(pdu *p, const ndr_counts *counts)
+{
+    if (p->ndr.reader.failed) {
+        return;
+    }
+    if (counts->max_count > MAX_BUFFER) {
+        perf_found(&p->report, counts->item, FINDING_NOT_DECRYPTED,
+                   "lpData would have %" PRIu64 " bytes, more than the interface admits: the stub was probably not "
+                   "decrypted correctly",
+                   counts->max_count);
+    }
+    if (is_request(p)) {
+        p->record->array_count = counts->max_count;
+        if (counts->max_count != p->record->in_size) {
+            perf_found(&p->report, counts->item, FINDING_ARRAY_COUNTS,
+                       "lpData has %" PRIu64 " bytes, but dwInSize is %u", counts->max_count, p->record->in_size);
+        }
+    } else if (p->record->request_read && counts->max_count != p->record->array_count) {
+        perf_found(&p->report, counts->item, FINDING_ARRAY_COUNTS,
+                   "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, counts->max_count,
+                   p->record->array_count);
+    }
+}
+
 /* lpData of both directions: conformant, not varying. */
 static void read_identifiers(pdu *p, pcq_context *context, returned *back)
 {
@@ -818,11 +870,7 @@ static void read_identifiers(pdu *p, pcq_context *context, returned *back)
     back->unit = "bytes";
     init_context(p, context);
     ndr_conformant_count(&p->ndr, &count_fields, &counts);
-    bool size_known = is_request(p) ? !p->ndr.reader.failed : p->record->request_read && !p->ndr.reader.failed;
-    if (size_known && counts.max_count != p->record->in_size) {
-        perf_found(&p->report, counts.item, FINDING_ARRAY_COUNTS, "lpData has %" PRIu64 " bytes, but dwInSize is %u",
-                   counts.max_count, p->record->in_size);
-    }
+    check_identifiers_size(p, &counts);
     open_buffer(p, &counts, 1, back);
     if (back->tvb) {
         pcq_dissect_identifiers(back->tvb, back->tree, context);
@@ -843,7 +891,7 @@ static int validate_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     read_identifiers(&p, &context, &back);
     p.record->add = ndr_u32(&p.ndr, hf_add) != 0;
     p.record->request_read = !p.ndr.reader.failed;
-    append_info(&p, "%s %u counters", p.record->add ? "add" : "delete", context.count);
+    append_info(&p, "%s %u counters", p.record->add ? "add" : "remove", context.count);
     int length = end(&p);
     use_handle(&p, handle, item);
     return length;
@@ -851,7 +899,7 @@ static int validate_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
 
 static void describe_validation(pdu *p, const pcq_context *context)
 {
-    const char *done = !p->record->request_read ? "accepted" : p->record->add ? "added" : "deleted";
+    const char *done = !p->record->request_read ? "accepted" : p->record->add ? "added" : "removed";
 
     append_info(p, "%u %s", context->count - context->refused, done);
     if (context->refused > 0) {
@@ -934,7 +982,7 @@ static void register_fields(void)
         {&hf_request_code,
          {"Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals), 0, "RequestCode", HFILL}},
         {&hf_lcid, {"Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), 0, "RequestLCID", HFILL}},
-        {&hf_add, {"Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, 0, "dwAdd: add or delete", HFILL}},
+        {&hf_add, {"Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, 0, "dwAdd: add or remove", HFILL}},
         {&hf_status,
          {"Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "error_status_t",
           HFILL}},

@@ -444,24 +444,24 @@ static void read_string_counter(perf_reader *outer, pcq_context *context, string
     context->count++;
 }
 
+/* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
 static void check_table(perf_reader *reader, pcq_context *context, string_table *table, uint32_t size,
                         proto_item *size_item, uint32_t count, proto_item *count_item)
 {
-    uint32_t all = reader->end;
-    uint32_t room;
+    uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
 
-    table->end = size >= STRING_BUFFER_HEADER_SIZE && size <= all ? size : all;
-    if (size != table->end) {
-        perf_found(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size, all);
+    if (size > reader->end || reader->end - size >= 8) {
+        perf_found(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                   reader->end);
     }
-    room = (table->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
+    table->end = reader->end;
     table->count = MIN(count, room);
     if (count > room) {
         perf_found(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
                    room);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
-    table->budget = MAX(1U << 20, (uint64_t)all * 8);
+    table->budget = MAX(1U << 20, (uint64_t)reader->end * 8);
 }
 
 static void dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_context *context)
@@ -494,10 +494,6 @@ static void dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_c
     }
     reader->tree = tree;
     report_hidden(context, hidden, "strings");
-    reader->pos = MAX(table.end, reader->pos);
-    if (reader_left(reader) >= 8) { /* less is padding */
-        report_rest(reader, "the string table");
-    }
 }
 
 /* --- Opnum 1: one string or GUID ------------------------------------------------------------------------------- */

@@ -380,6 +380,21 @@ static void show_value_in_full(data_view *view, const pcq_value *value, const ch
     }
 }
 
+/* One whose sizes don't fit: what is certain of it. */
+static void show_bad_value(data_view *view)
+{
+    uint32_t at = view->walk.value.offset;
+
+    if (view->block && take(view, ITEMS_OF_VALUE)) {
+        proto_item *item = proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk.value.size,
+                                               ENC_NA);
+        proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
+        proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+        proto_item_append_text(item, ": unreadable");
+    }
+}
+
 static void show_value(data_view *view)
 {
     pcq_value value;
@@ -442,6 +457,9 @@ static void show_event(data_view *view, perf_walk_event event)
         break;
     case PERF_WALK_VALUE:
         show_value(view);
+        break;
+    case PERF_WALK_NO_VALUE:
+        show_bad_value(view);
         break;
     default:
         show_fault(view);

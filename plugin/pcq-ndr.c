@@ -5,6 +5,9 @@
  */
 #include "pcq-ndr.h"
 
+/* Arrays of this interface begin at 0; what is not even near it was not written by anybody. */
+#define NOISE_OFFSET 0xFFFF
+
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
               const dcerpc_info *di, const uint8_t *drep)
 {
@@ -72,7 +75,12 @@ static void check_counts(ndr_reader *ndr, const ndr_counts *counts)
     if (ndr->reader.failed) {
         return;
     }
-    if (counts->offset != 0) {
+    if (counts->offset > NOISE_OFFSET) {
+        perf_found(ndr->reader.report, counts->item, FINDING_NOT_DECRYPTED,
+                   "The array begins at element %" PRIu64 ": this is noise, the stub was probably not decrypted "
+                   "correctly",
+                   counts->offset);
+    } else if (counts->offset != 0) {
         perf_found(ndr->reader.report, counts->item, FINDING_ARRAY_COUNTS,
                    "The array's offset is %" PRIu64 ", it can only be 0 here", counts->offset);
     }

@@ -18,7 +18,7 @@ extern const value_string detail_level_vals[];
 extern const value_string none_reason_vals[];
 extern const value_string block_type_vals[];
 
-/* Locale identifiers ([MS-LCID]) as language tags. */
+/* Locale identifiers ([MS-LCID]): language tag and language. */
 extern const value_string lcid_vals[];
 
 /* Fills the tables that are made from others; called once, before any field is registered. */

@@ -18,9 +18,17 @@ enum {
     NEXT_INSTANCES,
     NEXT_INSTANCE,
     NEXT_VALUE,
+    NEXT_VALUE_FAULT,
     NEXT_BLOCK_END,
     NEXT_TRAILER,
     NEXT_NOTHING
+};
+
+/* How values whose dwSize is no multiple of 8 are stepped over. */
+enum {
+    PADDING_UNKNOWN,
+    PADDING_NOT_COUNTED, /* there is padding, dwSize leaves it out */
+    PADDING_NONE
 };
 
 #define PERF_WALK_FAULT_TEXT(name, text) text,
@@ -142,6 +150,7 @@ static void enter_block(perf_walk *walk, const uint8_t *header)
     walk->counters.ids = 0;
     walk->instance.index = PERF_NO_INSTANCE;
     walk->instances_left = 0;
+    walk->padding = PADDING_UNKNOWN;
 }
 
 static bool block_fits(const perf_walk *walk, uint32_t at)
@@ -367,24 +376,30 @@ static perf_walk_event read_instance(perf_walk *walk)
     return PERF_WALK_INSTANCE;
 }
 
-/* dwSize without the padding ([MS-PCQ] 2.2.4.9 taken by its word): the next structure starts on the next 8-byte
- * step, unless nothing fits there and something does right behind. */
-static uint32_t value_step(const perf_walk *walk, uint32_t at, uint32_t size)
+/* Whether the rest of the block adds up if values are stepped over in this way. */
+static bool ends_well(const perf_walk *walk, uint8_t padding)
 {
-    uint32_t left = walk->limit - at;
-    uint32_t padded = align8(size);
+    perf_walk trial = *walk;
+    perf_walk_event event;
 
-    if (padded > left) {
-        return size;
+    trial.padding = padding;
+    trial.one_block = true;
+    trial.blocks_left = 0;
+    do {
+        event = perf_walk_next(&trial);
+    } while (event != PERF_WALK_END && event != PERF_WALK_FAULT);
+    return event == PERF_WALK_END;
+}
+
+/* Windows counts the padding in. A dwSize without it ([MS-PCQ] 2.2.4.9 taken by its word) can have the next structure
+ * on the next 8-byte step or right behind; the rest of the block tells, once for all its values. */
+static uint32_t value_step(perf_walk *walk, uint32_t size, uint32_t left)
+{
+    if (walk->padding == PADDING_UNKNOWN) {
+        bool bare = !ends_well(walk, PADDING_NOT_COUNTED) && ends_well(walk, PADDING_NONE);
+        walk->padding = bare ? PADDING_NONE : PADDING_NOT_COUNTED;
     }
-    if (walk->values_left > 1) {
-        return value_fits(walk, at + padded) || !value_fits(walk, at + size) ? padded : size;
-    }
-    if (walk->instances_left > 0 && left - padded >= 4) {
-        uint32_t next = perf_le32(walk->data + at + padded);
-        return next >= PERF_INSTANCE_HEADER_SIZE && next % 8 == 0 && next <= left - padded ? padded : size;
-    }
-    return padded;
+    return walk->padding == PADDING_NOT_COUNTED && align8(size) <= left ? align8(size) : size;
 }
 
 static perf_walk_event read_value(perf_walk *walk)
@@ -393,24 +408,39 @@ static perf_walk_event read_value(perf_walk *walk)
     uint32_t left = walk->limit - at;
 
     if (left < PERF_COUNTER_DATA_SIZE) {
-        return skip_after(walk, PERF_FAULT_VALUE_COUNT, at);
+        bool only_one = walk->block.type == PERF_SINGLE_COUNTER;
+        return skip_after(walk, only_one ? PERF_FAULT_BLOCK_BODY : PERF_FAULT_VALUE_COUNT, at);
     }
     uint32_t data_size = perf_le32(walk->data + at);
     uint32_t size = perf_le32(walk->data + at + 4);
-    if (size < PERF_COUNTER_DATA_SIZE || size > left) {
-        return skip_after(walk, PERF_FAULT_VALUE_SIZE, at);
-    }
-    walk->value.size = size % 8 == 0 ? size : value_step(walk, at, size);
+    bool size_fits = size >= PERF_COUNTER_DATA_SIZE && size <= left;
     walk->value.column = walk->counters.count - walk->values_left;
     walk->value.offset = at;
     walk->value.data = at + PERF_COUNTER_DATA_SIZE;
     walk->value.data_size = data_size;
-    walk->pos = at + walk->value.size;
+    uint32_t step = size_fits && size % 8 != 0 ? value_step(walk, size, left) : size;
     walk->values_left--;
-    if (data_size > size - PERF_COUNTER_DATA_SIZE) {
-        return fault(walk, PERF_FAULT_VALUE_DATA_SIZE, at, NEXT_VALUE);
+    if (!size_fits || data_size > size - PERF_COUNTER_DATA_SIZE) {
+        walk->value.size = size_fits ? size : PERF_COUNTER_DATA_SIZE;
+        walk->state = NEXT_VALUE_FAULT;
+        return PERF_WALK_NO_VALUE;
     }
+    walk->value.size = step;
+    walk->pos = at + walk->value.size;
     return PERF_WALK_VALUE;
+}
+
+/* A sound dwSize still leads to the next value. */
+static perf_walk_event fail_value(perf_walk *walk)
+{
+    uint32_t at = walk->value.offset;
+    uint32_t size = perf_le32(walk->data + at + 4);
+
+    if (size < PERF_COUNTER_DATA_SIZE || size > walk->limit - at) {
+        return skip_after(walk, PERF_FAULT_VALUE_SIZE, at);
+    }
+    walk->pos = at + (align8(size) <= walk->limit - at ? align8(size) : size);
+    return fault(walk, PERF_FAULT_VALUE_DATA_SIZE, at, NEXT_VALUE);
 }
 
 perf_walk_event perf_walk_next(perf_walk *walk)
@@ -424,6 +454,8 @@ perf_walk_event perf_walk_next(perf_walk *walk)
             return end_block(walk);
         }
         return read_instance(walk);
+    case NEXT_VALUE_FAULT:
+        return fail_value(walk);
     case NEXT_INSTANCE:
         return read_instance(walk);
     case NEXT_HEADER:
