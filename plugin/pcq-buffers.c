@@ -130,11 +130,11 @@ static proto_tree *afford(proto_tree *tree, uint32_t items, uint32_t *hidden)
     return tree;
 }
 
-static void report_hidden(pcq_context *context, uint32_t hidden, const char *what)
+static void report_hidden(pcq_context *context, proto_tree *tree, uint32_t hidden, const char *what)
 {
     if (hidden > 0) {
-        perf_found(context->report, NULL, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited", hidden,
-                   what);
+        perf_found(context->report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
+                   "%u %s are not shown, a packet's tree is limited", hidden, what);
     }
 }
 
@@ -175,7 +175,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
             }
         }
     }
-    report_hidden(context, hidden, "GUIDs");
+    report_hidden(context, tree, hidden, "GUIDs");
     reader.tree = tree;
     if (reader_left(&reader) > 0) {
         reader_need(&reader, 16, "A counterset's GUID");
@@ -331,7 +331,7 @@ static void dissect_counterset_struct(perf_reader *reader, proto_tree *tree, pcq
         wmem_array_append_one(counters, relations);
     }
     reader->tree = tree;
-    report_hidden(context, hidden, "counters");
+    report_hidden(context, tree, hidden, "counters");
     if (!context->report->damaged) {
         check_relations(reader, counters);
     }
@@ -493,7 +493,7 @@ static void dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_c
         read_string_counter(reader, context, &table);
     }
     reader->tree = tree;
-    report_hidden(context, hidden, "strings");
+    report_hidden(context, tree, hidden, "strings");
 }
 
 /* --- Opnum 1: one string or GUID ------------------------------------------------------------------------------- */
@@ -625,7 +625,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
         }
     }
     reader.tree = tree;
-    report_hidden(context, hidden, "instances");
+    report_hidden(context, tree, hidden, "instances");
     report_rest(&reader, "the last instance");
 }
 
@@ -711,7 +711,7 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
         sound = read_identifier(&reader, context);
     }
     reader.tree = tree;
-    report_hidden(context, hidden, "identifiers");
+    report_hidden(context, tree, hidden, "identifiers");
     if (sound && reader_left(&reader) > 0) {
         perf_found(context->report, reader.node, FINDING_SIZE,
                    "%u bytes are too few for a PERF_COUNTER_IDENTIFIER", reader_left(&reader));
