@@ -235,11 +235,10 @@ static void show_counters(data_view *view)
     proto_tree_add_item(tree, hf_multi_counters_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u counters", walk->counters.count);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (view->room < ITEMS_OF_ID) {
+        if (!take(view, ITEMS_OF_ID)) {
             view->others_hidden += walk->counters.count - column;
             break;
         }
-        view->room -= ITEMS_OF_ID;
         show_id(view, tree, column, identifier);
     }
 }
