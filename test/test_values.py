@@ -1,0 +1,599 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pcq.cooked: every type in every place, two samples that do not match, and each reason for there being no value."""
+
+import itertools
+
+import pytest
+
+from gen import buffers, client, model
+from gen.buffers import NONE
+from gen.scene import Scene, smb_line, tcp_line
+from gen.server import Query
+from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds,
+                              single, story, unseen)
+from gen.story_types import UNDECIDED, every_type, spread, together
+from gen.stubs import DATA
+from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+# plugin/perf/calculate.h
+(FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,
+ ZERO_DENOMINATOR, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE,
+ DAMAGED) = range(1, 20)
+
+
+@pytest.fixture
+def told(tshark, tmp_path):
+    """told(server, talk) -> (Scene, frames)"""
+    def tell(server, talk, *args, two_pass=False, line=tcp_line, **options):
+        scene = story(server, talk, line=line, **options)
+        return scene, read(tshark, scene, tmp_path, *args, two_pass=two_pass)
+    return tell
+
+
+def everything(c, server, samples=4):
+    """Browsing, then a query of all there is."""
+    client.browse(c, server.sets)
+    ids = client.wanted(server.sets)
+    client.query(c, ids, samples, remove=[ids[1], ids[6]])
+
+
+# --- every type -------------------------------------------------------------------------------------------------
+
+
+@PASSES
+@pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>', ndr64=True)), (smb_line, {})],
+                         ids=['tcp', 'tcp-big-endian-ndr64', 'smb'])
+def test_a_whole_session(told, line, options, two_pass):
+    """The model's own sets: refused counters, odd names, instances that come and go, other widths, a removal."""
+    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    scene, frames = told(server, lambda c: everything(c, server), two_pass=two_pass, line=line, **options)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene, UNDECIDED) > 300
+
+
+@pytest.mark.parametrize('wide', [False, True], ids=['own-width', '8-bytes'])
+@pytest.mark.parametrize('shape, helpers', itertools.product((1, 2, 4, 6), repeat=2))
+def test_every_type_in_every_shape(told, shape, helpers, wide):
+    """Values in blocks of one dwType, their base, time, frequency and multi counters in blocks of another, or in the same."""
+    types = every_type(wide)
+    in_one_block = shape == helpers and shape in (2, 6)
+    asked, shown = together(types, shape) if in_one_block else spread(types, shape, helpers)
+    server = Script([types], shows=shown, clock=seconds(9))
+
+    def talk(c):
+        learn(c, types)
+        run(c, asked, 3)
+    scene, frames = told(server, talk)
+    compare_paths(frames, scene)
+    # of 40 types 31 have a formula, and 7 of these need one sample only; 3 of the 8 helpers are plain numbers
+    assert compare_values(frames, scene, UNDECIDED) == 3 * (3 * (7 + 3) + 2 * 24)
+
+
+def test_facts_of_the_table():
+    """The oracle against the worked numbers from real Windows."""
+    from gen.cooking import Reading, cook
+    at = model.Instant(0, 0, 0)
+    elapsed = Reading((133707369666486855, 8), at, time=(133716612800215149, 8), freq=(10000000, 8))
+    assert cook(model.TYPES['PERF_ELAPSED_TIME'], elapsed, None) == pytest.approx(924313.3728294, abs=1e-7)
+    now, before = (Reading((n, 8), at, base=(b, 4)) for n, b in ((10 ** 12 + 48462010, 625966), (10 ** 12, 0)))
+    assert cook(model.TYPES['PERF_AVERAGE_BULK'], now, before) == pytest.approx(77.4196, abs=5e-5)
+
+
+# --- the worked numbers of real Windows -----------------------------------------------------------------------------
+
+
+CPU = 'b4fc721a-0378-476f-89ba-a5a79f810b36'
+
+
+def utility(first=3256992943318, base=1444507332):
+    """% Processor Utility and its base as Windows 11 counts them; the base wraps about every two hours."""
+    s = multiple('Processor Information', counter(26, 'PERF_AVERAGE_BULK', '% Processor Utility',
+                                                  lambda at, k: first + at.number * 48462010, base=27),
+                 counter(27, 'PERF_AVERAGE_BASE', None, lambda at, k: base + at.number * 625966),
+                 instances=['0,0', '0,_Total', '_Total'])
+    s.guid = CPU
+    return s
+
+
+@pytest.mark.parametrize('base', [1444507332, 2 ** 32 - 1000], ids=['', 'wraps'])
+@pytest.mark.parametrize('known', ['captured', 'built-in'])
+def test_processor_utility(told, base, known):
+    cpu = utility(base=base)
+    server = Script([cpu])
+
+    def talk(c):
+        if known == 'captured':
+            learn(c, cpu)
+        run(c, [ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
+    scene, frames = told(server, talk)
+    number, _ = answers(scene)[-1]
+    values = by_path(frames[number])
+    value, _ = values['\\\\SRV01\\Processor Information(_Total)\\% Processor Utility']
+    assert value == pytest.approx(77.4196, abs=5e-5)
+    assert value == close_to(48462010 / 625966)
+
+
+def test_the_real_dump(tshark, tmp_path):
+    """The 112 bytes from a real Windows 11, then one more sample that gives its author's result."""
+    from gen import stubs
+    scene = Scene()
+    cpu = utility()
+    line = tcp_line(scene, Script([cpu]))
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
+    c.info(handle)
+    for n, words in ((0, (2026, 9, 2, 29, 17, 32, 23, 755)), (1, (2026, 9, 2, 29, 17, 32, 24, 755))):
+        line.request(DATA, stubs.request(DATA, hQuery=handle, dwInSize=112))
+        data = buffers.data_buffer([buffers.single_block(3256992943318 + n * 48462010),
+                                    buffers.single_block(1444507332 + n * 625966, 4)],
+                                   1259983709807 + n * 10000000, 134351767437550592 + n * 10000000, words=words)
+        assert len(data) == 112
+        line.response(DATA, stubs.response(DATA, data=data, in_size=112))
+    frames = read(tshark, scene, tmp_path)
+    first, second = (frames[n] for n, _ in answers(scene))
+    assert [cooked(x) for x in first.values] == [(None, FIRST_SAMPLE), (None, BASE_TYPE)]
+    assert cooked(second.values[0])[0] == pytest.approx(77.4196, abs=5e-5)
+    assert [float(x) for x in second.show_of('pcq.sample.interval')] == [1.0]
+    assert second.numbers('pcq.sample.previous') == [answers(scene)[0][0]]
+
+
+def test_elapsed_since_a_real_process_started(told):
+    """A real Windows 11 process' numbers, with its clock as time and frequency counters; one sample is enough."""
+    s = single('Process V2', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed Time', [133707369666486855], time=2, freq=3),
+               counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Now', [133716612800215149]),
+               counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
+    value, _ = by_path(frames[answers(scene)[0][0]])['\\\\SRV01\\Process V2\\Elapsed Time']
+    assert value == pytest.approx(924313.3728294, abs=1e-7)
+
+
+# --- two samples ----------------------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_previous_and_interval(told, two_pass):
+    """Which frame a calculation started from, and the seconds between by the server's clock, once for a buffer."""
+    s = single('One', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number))
+    times = [(10 ** 9, 10 ** 17), (10 ** 9 + 3 * 10 ** 7 + 5, 10 ** 17 + 7), (10 ** 9 + 9 * 10 ** 7, 10 ** 17 + 9)]
+    server = Script([s], clock=Times(times))
+    scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, 1)], 3)), two_pass=two_pass)
+    rows = [(n, frames[n]) for n, _ in answers(scene)]
+    assert rows[0][1].all('pcq.sample.previous') == rows[0][1].all('pcq.sample.interval') == []
+    for (before, _), (_, frame), seconds_between in zip(rows, rows[1:], (3.0000005, 5.9999995)):
+        previous, interval = frame.all('pcq.sample.previous'), frame.all('pcq.sample.interval')
+        assert [int(x.show) for x in previous] == [before] and previous[0].size == 0
+        assert [float(x.show) for x in interval] == [close_to(seconds_between)] and interval[0].size == 0
+
+
+def test_size_probes_and_other_queries_are_no_samples(told):
+    """Calls between two samples of a handle: a probe that was refused, and another handle's sample."""
+    s = single('One', counter(1, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: at.number ** 2))
+
+    def talk(c):
+        learn(c, s)
+        a, b = c.open(), c.open()
+        for h in (a, b):
+            c.validate(h, [ask(s, 1)])
+            c.info(h)
+        for h in (a, b, b, a, b, a, a):
+            c.data(h)
+    scene, frames = told(Script([s]), talk)
+    last = {}
+    for number, message in answers(scene):
+        handle = message.record['parameters']['hQuery']
+        assert frames[number].numbers('pcq.sample.previous') == ([last[handle]] if handle in last else [])
+        last[handle] = number
+    assert compare_values(frames, scene) == 5
+
+
+def moving(rows, *counters):
+    """Instances that are others in each sample: rows is a list of [(id, name, place)]."""
+    counters = counters or (counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 1000 * k + at.number * (k + 1)),
+                            counter(2, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 5 * at.number * (k + 2), base=3),
+                            counter(3, 'PERF_AVERAGE_BASE', None, lambda at, k: at.number * (k + 1)))
+    return multiple('Moving', *counters, instances=lambda n: rows[min(n, len(rows) - 1)])
+
+
+@pytest.mark.parametrize('shape', [4, 6])
+@pytest.mark.parametrize('rows', [
+    [[(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(3, 'c', 2), (1, 'a', 0), (2, 'b', 1)]],
+    [[(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(2, 'b', 1)], [(1, 'a', 0), (2, 'b', 1), (4, 'd', 3)]],
+    [[], [(1, 'a', 0)], [(1, 'a', 0)], []],
+    [[(7, 'same', 0), (7, 'same', 1), (7, 'same', 2)], [(7, 'same', 0), (7, 'same', 1), (7, 'same', 2), (7, 'same', 3)]],
+    [[(1, 'same', 0), (2, 'same', 1), (3, 'x', 2)], [(2, 'same', 1), (3, 'x', 2), (1, 'same', 0)]],
+    [[(1, 'a', 0), (1, 'b', 1), (2, 'a', 2)], [(2, 'a', 2), (1, 'b', 1), (1, 'a', 0)]],
+    [[(1, 'a', 0)], [(2, 'a', 1)], [(2, 'a', 1)]],
+    [[(1, 'a', 0), (1, 'A', 1)], [(1, 'A', 1), (1, 'a', 0)]],
+    [[(1, '', 0), (1, ' ', 1)], [(1, ' ', 1), (1, '', 0)]],
+], ids=['reordered', 'gone-and-new', 'none-then-one', 'equal', 'equal-names', 'equal-ids', 'another-id', 'case', 'empty'])
+def test_instances_come_go_and_move(told, shape, rows):
+    s = moving(rows)
+    asked = [ask(s, NONE, '*')] if shape == 6 else [ask(s, i, '*') for i in (3, 2, 1)]
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, asked, len(rows) + 1)))
+    compare_values(frames, scene)
+    # the paths say #1 for the second of equal names, whatever the ids
+    compare_paths(frames, scene)
+
+
+def test_a_new_instance_says_so(told):
+    s = moving([[(1, 'a', 0)], [(1, 'a', 0), (2, 'b', 1)]])
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')])))
+    values = by_path(frames[answers(scene)[1][0]])
+    assert values['\\\\SRV01\\Moving(a)\\Delta'] == (1, None)
+    assert values['\\\\SRV01\\Moving(b)\\Delta'] == (None, NEW_INSTANCE)
+
+
+def test_an_error_block_between(told):
+    """The instance is away in the sample between: no value behind it, then there is one again."""
+    s = moving([[(1, 'a', 0)], [], [(1, 'a', 0)], [(1, 'a', 0)]])
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], 4)))
+    assert [[cooked(x) for x in frames[n].values] for n, _ in answers(scene)] == [
+        [(None, FIRST_SAMPLE)], [], [(None, NEW_INSTANCE)], [(1.0, None)]]
+
+
+@pytest.mark.parametrize('change', ['added', 'removed', 'swapped', 'reshaped'])
+def test_counters_change_between_samples(told, change):
+    """Blocks move, and the value is still compared with its own past."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i,
+                                  lambda at, k, i=i: 10 ** i + 10 * k + i * at.number) for i in range(1, 6)])
+    a, b, c3, d = (ask(s, i, '*') for i in range(1, 5))
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [b, c3, d])
+        c.info(h)
+        c.data(h, 65536)
+        remove, add = {'added': ([], [a]), 'removed': ([b], []), 'swapped': ([b], [b]),
+                       'reshaped': ([b, c3], [ask(s, NONE, '*'), ask(s, 4, 'b')])}[change]
+        if remove:
+            c.validate(h, remove, add=False)
+        if add:
+            c.validate(h, add)
+        c.info(h)
+        c.data(h, 65536)
+        c.data(h, 65536)
+    # the newest identifier's block comes first
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    scene, frames = told(server, talk)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == {'added': 14, 'removed': 8, 'swapped': 12, 'reshaped': 0}[change] or change == 'reshaped'
+    if change == 'added':
+        values = by_path(frames[answers(scene)[1][0]])
+        assert values['\\\\SRV01\\Set(a)\\Counter 1'] == (None, NEW_COUNTER)
+        assert values['\\\\SRV01\\Set(a)\\Counter 2'] == (2.0, None)
+
+
+def test_blocks_in_another_order_than_asked(told):
+    """Each answer to QueryCounterInfo says where the blocks are; here they lie upside down."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number)
+                          for i in range(1, 6)])
+    server = Script([s], order=lambda q: [3, 1, 4, 0, 2])
+    scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in range(1, 6)], 3)))
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == 10
+
+
+# --- clocks, wraps, denominators ------------------------------------------------------------------------------------
+
+
+TABLE = [
+    # kind, values, base values, expected of the second sample
+    ('PERF_COUNTER_COUNTER', [2 ** 32 - 10, 5], None, 15.0),
+    ('PERF_COUNTER_DELTA', [2 ** 32 - 1, 0], None, 1.0),
+    ('PERF_COUNTER_DELTA', [5, 4], None, 2.0 ** 32 - 1),
+    ('PERF_SAMPLE_COUNTER', [4000000000, 4000000000], None, 0.0),
+    ('PERF_COUNTER_LARGE_DELTA', [5, 4], None, VALUE_BACKWARDS),
+    ('PERF_COUNTER_LARGE_DELTA', [2 ** 64 - 1, 0], None, VALUE_BACKWARDS),
+    ('PERF_COUNTER_LARGE_DELTA', [0, 2 ** 64 - 1], None, 2.0 ** 64),
+    ('PERF_COUNTER_LARGE_DELTA', [2 ** 63, 2 ** 63 + 2 ** 53 + 1], None, 2.0 ** 53),
+    ('PERF_COUNTER_BULK_COUNT', [2 ** 63 + 7, 2 ** 63], None, VALUE_BACKWARDS),
+    ('PERF_COUNTER_TIMER_INV', [0, 25000000], None, -150.0),
+    ('PERF_COUNTER_TIMER', [0, 25000000], None, 250.0),
+    ('PERF_AVERAGE_BULK', [0, 10], [2 ** 32 - 2, 3], 2.0),
+    ('PERF_AVERAGE_BULK', [0, 10], [7, 7], ZERO_DENOMINATOR),
+    ('PERF_AVERAGE_BULK', [10, 10], [7, 9], 0.0),
+    ('PERF_SAMPLE_FRACTION', [2 ** 32 - 5, 5], [2 ** 32 - 1, 19], 50.0),
+    ('PERF_PRECISION_100NS_TIMER', [0, 10], [10, 9], BASE_BACKWARDS),
+    ('PERF_PRECISION_SYSTEM_TIMER', [10, 9], [10, 30], VALUE_BACKWARDS),
+    ('PERF_PRECISION_SYSTEM_TIMER', [0, 50], [10, 30], 250.0),
+    ('PERF_RAW_FRACTION', [1, 3], [0, 0], ZERO_DENOMINATOR),
+    ('PERF_RAW_FRACTION', [1, 3], [0, 2], 150.0),
+    ('PERF_LARGE_RAW_FRACTION', [0, 2 ** 63], [1, 2 ** 62], 200.0),
+    ('PERF_COUNTER_RAWCOUNT', [0, 2 ** 32 - 1], None, 2.0 ** 32 - 1),
+    ('PERF_COUNTER_LARGE_RAWCOUNT', [0, 2 ** 64 - 1], None, 2.0 ** 64),
+    ('PERF_COUNTER_LARGE_RAWCOUNT_HEX', [0, 255], None, 255.0),
+]
+
+
+def wide_base(kind):
+    """8-byte types come with an 8-byte base, except for the average."""
+    return 'PERF_LARGE_RAW_BASE' if 'PRECISION' in kind or 'LARGE' in kind else 'PERF_AVERAGE_BASE'
+
+
+def test_wraps_and_denominators(told):
+    counters = []
+    for i, (kind, values, base, _) in enumerate(TABLE):
+        counters.append(counter(2 * i, kind, 'row %d' % i, values, base=NONE if base is None else 2 * i + 1))
+        if base:
+            counters.append(counter(2 * i + 1, wide_base(kind), None, base))
+    s = single('Table', *counters)
+    server = Script([s], clock=Times([(10 ** 12, 10 ** 17), (10 ** 12 + 10 ** 7, 10 ** 17 + 10 ** 7)]))
+    scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s)])))
+    values = by_path(frames[answers(scene)[1][0]])
+    compare_values(frames, scene)
+    for i, (kind, *_, expected) in enumerate(TABLE):
+        got = values['\\\\SRV01\\Table\\row %d' % i]
+        want = (None, expected) if isinstance(expected, int) else (close_to(expected), None)
+        assert got == want, (i, kind)
+
+
+CLOCKS = ['PERF_COUNTER_COUNTER', 'PERF_COUNTER_TIMER', 'PERF_100NSEC_TIMER', 'PERF_COUNTER_QUEUELEN_TYPE',
+          'PERF_COUNTER_100NS_QUEUELEN_TYPE', 'PERF_COUNTER_DELTA', 'PERF_AVERAGE_TIMER', 'PERF_COUNTER_RAWCOUNT']
+
+
+def clock_values(told, times, freq=model.FREQ):
+    s = single('Clocks', *[counter(i, kind, kind, [1000, 1000 + 10 ** 6], base=99) for i, kind in enumerate(CLOCKS)],
+               counter(99, 'PERF_AVERAGE_BASE', None, [5, 25]))
+    scene, frames = told(Script([s], clock=Times(times, freq)), lambda c: (learn(c, s), run(c, [ask(s)])))
+    values = by_path(frames[answers(scene)[1][0]])
+    return [values['\\\\SRV01\\Clocks\\' + kind] for kind in CLOCKS], scene, frames
+
+
+def test_equal_times_give_nothing(told):
+    values, scene, frames = clock_values(told, [(10 ** 9, 10 ** 17)] * 2)
+    assert values == [(None, SAME_TIME)] * 7 + [(1001000.0, None)]
+
+
+@pytest.mark.parametrize('times, stopped', [
+    ([(10 ** 9, 10 ** 17), (10 ** 9, 10 ** 17 + 10 ** 7)], (0, 1, 3)),
+    ([(10 ** 9, 10 ** 17), (10 ** 9 - 1, 10 ** 17 + 10 ** 7)], (0, 1, 3)),
+    ([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17)], (2, 4)),
+    ([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17 - 5)], (2, 4)),
+], ids=['stamp-stands', 'stamp-back', '100ns-stands', '100ns-back'])
+def test_one_clock_stops(told, times, stopped):
+    """What counts by the other clock is still right."""
+    values, scene, frames = clock_values(told, times)
+    compare_values(frames, scene)
+    for i, value in enumerate(values):
+        assert (value == (None, SAME_TIME)) == (i in stopped), CLOCKS[i]
+
+
+def test_no_frequency(told):
+    """PerfFreq 0: nothing that needs seconds, the rest is right."""
+    values, scene, frames = clock_values(told, [(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17 + 10 ** 7)], freq=0)
+    assert values[0] == values[6] == (None, ZERO_DENOMINATOR)
+    assert [v for v, _ in values[1:6]] == [close_to(x) for x in (10.0, 10.0, 0.1, 0.1, 10.0 ** 6)]
+
+
+def test_another_frequency(told):
+    """PerfFreq is the server's, not 10 MHz."""
+    times = [(10 ** 9, 10 ** 17), (10 ** 9 + 2 * 3579545, 10 ** 17 + 2 * 10 ** 7)]
+    values, scene, frames = clock_values(told, times, 3579545)
+    assert values[0][0] == close_to(500000.0)
+    assert values[6][0] == close_to(10 ** 6 / 3579545 / 20)
+    assert frames[answers(scene)[1][0]].show_of('pcq.sample.interval') == ['2']
+
+
+# --- no value, and why ----------------------------------------------------------------------------------------------
+
+
+HELPERLESS = [
+    # kind, which helpers there are, reason in the second sample
+    ('PERF_AVERAGE_BULK', '', NO_BASE), ('PERF_AVERAGE_TIMER', '', NO_BASE), ('PERF_RAW_FRACTION', '', NO_BASE),
+    ('PERF_SAMPLE_FRACTION', '', NO_BASE), ('PERF_PRECISION_SYSTEM_TIMER', '', NO_BASE),
+    ('PERF_PRECISION_OBJECT_TIMER', '', NO_BASE),
+    ('PERF_OBJ_TIME_TIMER', '', NO_TIME), ('PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE', '', NO_TIME),
+    ('PERF_ELAPSED_TIME', 'f', NO_TIME), ('PERF_ELAPSED_TIME', 't', NO_FREQ),
+    ('PERF_COUNTER_MULTI_TIMER', '', NO_MULTI), ('PERF_100NSEC_MULTI_TIMER_INV', '', NO_MULTI),
+]
+
+
+@pytest.mark.parametrize('how', ['none-named', 'not-in-the-query'])
+def test_helpers_that_are_missing(told, how):
+    """BaseCounterId and its like say none, or name a counter that nobody asked for."""
+    named = how == 'not-in-the-query'
+    counters = []
+    for i, (kind, there, _) in enumerate(HELPERLESS):
+        more = dict(base=800, time=900, freq=901, multi=902) if named else {}
+        if 't' in there:
+            more['time'] = 700
+        if 'f' in there:
+            more['freq'] = 701
+        counters.append(counter(i, kind, 'row %d' % i, lambda at, k: 5 + at.number, **more))
+    counters += [counter(i, 'PERF_COUNTER_LARGE_RAWCOUNT', 'helper', lambda at, k: 10 ** 6 + at.number)
+                 for i in (700, 701, 800, 900, 901, 902)]
+    s = single('Alone', *counters)
+    asked = [ask(s, i) for i in (*range(len(HELPERLESS)), 700, 701)]
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, asked)))
+    values = by_path(frames[answers(scene)[1][0]])
+    for i, (kind, _, why) in enumerate(HELPERLESS):
+        assert values['\\\\SRV01\\Alone\\row %d' % i] == (None, why), kind
+
+
+def test_a_helper_that_is_new(told):
+    """The base joined the query after the first sample: no difference of it yet."""
+    s = single('Late', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 10 * at.number, base=2),
+               counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1)])
+        c.info(h)
+        c.data(h, 65536)
+        c.validate(h, [ask(s, 2)])
+        c.info(h)
+        c.data(h, 65536)
+        c.data(h, 65536)
+    scene, frames = told(Script([s]), talk)
+    got = [by_path(frames[n])['\\\\SRV01\\Late\\Average'] for n, _ in answers(scene)]
+    assert got[0] == (None, FIRST_SAMPLE)
+    assert got[1][0] is None and got[1][1] in (NO_BASE, NEW_COUNTER)
+    assert got[2] == (5.0, None)
+
+
+def test_helpers_of_another_instance_do_not_count(told):
+    """The base is there, but only of the other instance."""
+    s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 10 * at.number, base=2),
+                 counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
+    other = multiple('Other', counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: at.number))
+    asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(other, 2, 'a')]
+    scene, frames = told(Script([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
+    assert by_path(frames[answers(scene)[1][0]])['\\\\SRV01\\Set(a)\\Average'] == (None, NO_BASE)
+
+
+def test_zero_helpers(told):
+    s = single('Zero', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed', [5], time=10, freq=11),
+               counter(2, 'PERF_COUNTER_MULTI_TIMER', 'Multi', [5, 6], multi=11),
+               counter(3, 'PERF_ELAPSED_TIME', 'Future', [2 ** 40], time=10, freq=12),
+               counter(4, 'PERF_OBJ_TIME_TIMER', 'Stopped', [5, 6], time=10, freq=12),
+               counter(10, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Time', [100]),
+               counter(11, 'PERF_COUNTER_RAWCOUNT', 'Zero', [0]),
+               counter(12, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [100]))
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    values = by_path(frames[answers(scene)[1][0]])
+    for name, why in (('Elapsed', ZERO_DENOMINATOR), ('Multi', ZERO_DENOMINATOR), ('Future', VALUE_BACKWARDS)):
+        assert values['\\\\SRV01\\Zero\\' + name] == (None, why)
+    # the object's own clock stood still
+    value, why = values['\\\\SRV01\\Zero\\Stopped']
+    assert value is None and why in (SAME_TIME, ZERO_DENOMINATOR)
+
+
+def test_types_without_a_value(told):
+    kinds = {'PERF_COUNTER_NODATA': NO_FORMULA, 'PERF_COUNTER_HISTOGRAM_TYPE': NO_FORMULA, 'PERF_SAMPLE_BASE': BASE_TYPE,
+             'PERF_AVERAGE_BASE': BASE_TYPE, 'PERF_RAW_BASE': BASE_TYPE, 'PERF_LARGE_RAW_BASE': BASE_TYPE,
+             'PERF_COUNTER_MULTI_BASE': BASE_TYPE}
+    rows = [counter(i, kind, kind, [0, 1]) for i, kind in enumerate(kinds)]
+    rows += [counter(50, 0x7BCDE900, 'unknown', [0, 1]), counter(51, 'PERF_COUNTER_RAWCOUNT', 'short', [b'\1\2\3'] * 2),
+             counter(52, 'PERF_COUNTER_BULK_COUNT', 'long', [b'\1' * 12] * 2),
+             counter(53, 'PERF_COUNTER_RAWCOUNT', 'nothing', [b''] * 2),
+             counter(54, 'PERF_COUNTER_TEXT', 'text', ['some', 'text']),
+             counter(55, 0x40030503, 'the other large raw base', [0, 1], width=8)]
+    s = single('Nothing', *rows)
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    values = {k.rpartition('\\')[2]: v for k, v in by_path(frames[answers(scene)[1][0]]).items()}
+    for kind, why in {**kinds, 'unknown': UNKNOWN_TYPE, 'short': SIZE, 'long': SIZE, 'nothing': SIZE}.items():
+        assert values[kind] == (None, why), kind
+    assert values['text'] == (None, None), 'neither field for text'
+    assert values['the other large raw base'] == (None, BASE_TYPE)
+
+
+def test_reasons_when_nothing_is_known(told):
+    """No registration was captured, then not even which counters were added."""
+    s = multiple('Unknown Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'x', [1, 2]))
+    server = Script([s])
+    scene, frames = told(server, lambda c: run(c, [ask(s, 1, 'a'), ask(s, NONE, 'a')]))
+    for n, _ in answers(scene):
+        assert [cooked(x) for x in frames[n].values] == [(None, TYPE_NOT_LEARNED)] * 2
+
+    def talk(c):
+        learn(c, s)
+        hidden = unseen(server)
+        h = hidden.open()
+        hidden.validate(h, [ask(s, 1, 'a'), ask(s, 1, '*')])
+        c.data(h, 65536)
+    scene, frames = told(server, talk)
+    for n, _ in answers(scene):
+        assert [cooked(x) for x in frames[n].values] == [(None, COUNTER_NOT_KNOWN)] * 3
+
+
+def test_raw_values_need_one_sample(told):
+    s = single('Raw', counter(1, 'PERF_COUNTER_RAWCOUNT', 'a', [17]), counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'b', [2 ** 40]),
+               counter(3, 'PERF_COUNTER_RAWCOUNT_HEX', 'c', [0xBEEF]), counter(4, 'PERF_COUNTER_LARGE_RAWCOUNT_HEX', 'd', [1]),
+               counter(5, 'PERF_RAW_FRACTION', 'e', [1], base=6), counter(6, 'PERF_RAW_BASE', None, [8]))
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
+    values = by_path(frames[answers(scene)[0][0]])
+    assert [v for v, _ in values.values()] == [17.0, 2.0 ** 40, 48879.0, 1.0, 12.5, None]
+
+
+def test_scale_is_not_applied(told):
+    """DefaultScale is for a graph."""
+    s = single('Scaled', counter(1, 'PERF_COUNTER_RAWCOUNT', 'up', [17], scale=3),
+               counter(2, 'PERF_COUNTER_LARGE_DELTA', 'down', [17, 29], scale=-10))
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    assert [v for v, _ in by_path(frames[answers(scene)[1][0]]).values()] == [17.0, 12.0]
+
+
+# --- damage, and memory ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('damage', ['rubbish', 'short', 'counts', 'missing'])
+def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
+    """Nothing is compared with it, and the next answer is compared with the last sound one."""
+    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
+    scene = Scene()
+    count = itertools.count()
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) != (DATA, 'response') or next(count) != 1:
+            return stub
+        return {'rubbish': bytes((x * 7 + i * 31) & 0xFF for i, x in enumerate(stub)), 'short': stub[:-20],
+                'counts': stub[:16] + b'\xF0' + stub[17:], 'missing': None}[damage]
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 4)
+    frames = read(tshark, scene, tmp_path)
+    rows = frames_of(scene, DATA, 'response')
+    good = [n for n, m in rows if m.fields]
+    assert len(good) == 3 and len(rows) == 3 + (damage != 'missing')
+    for n, m in rows:
+        if not m.fields:
+            assert not [x for x in frames[n].values if cooked(x)[0] is not None]
+            assert not frames[n].all('pcq.sample.previous')
+    assert [cooked(frames[n].values[0]) for n in good] == [(None, FIRST_SAMPLE), (4.0, None), (5.0, None)]
+    assert [frames[n].numbers('pcq.sample.previous') for n in good] == [[], good[:1], good[1:2]]
+
+
+def big_story():
+    """Four samples of 440 KiB each."""
+    people = [(i, 'person %05d' % i, i) for i in range(8000)]
+    s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number), instances=people)
+    return s, story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 4)), max_frag=5840)
+
+
+@PASSES
+def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
+    """With 1 MiB for samples of 440 KiB each, only the newest two are there at the end of the first pass."""
+    s, scene = big_story()
+    frames = read(tshark, scene, tmp_path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=two_pass)
+    rows = [n for n, _ in answers(scene)]
+    reasons = [{cooked(x)[1] for x in frames[n].values} for n in rows]
+    assert all(len(frames[n].values) == 8000 for n in rows)
+    # while the first pass goes on, the sample before is always still there
+    assert reasons == ([{FIRST_SAMPLE}, {None}, {None}, {None}] if not two_pass else
+                       [{FIRST_SAMPLE}, {SAMPLE_DROPPED}, {SAMPLE_DROPPED}, {None}])
+    last = frames[rows[-1]].values
+    assert [cooked(x)[0] for x in last] == [float(k) for k in range(8000)]
+
+
+def test_the_default_keeps_them(tshark, tmp_path):
+    s, scene = big_story()
+    frames = read(tshark, scene, tmp_path, two_pass=True)
+    assert all({cooked(x)[1] for x in frames[n].values} == {None} for n, _ in answers(scene)[1:])
+
+
+# --- how it is shown ------------------------------------------------------------------------------------------------
+
+
+def test_the_label_tells_the_value_and_its_unit(told):
+    kinds = {'PERF_COUNTER_TIMER': ([0, 1234000], '12.3 %'), 'PERF_COUNTER_BULK_COUNT': ([0, 1024], '1,024.0 /sec'),
+             'PERF_COUNTER_RAWCOUNT': ([0, 77], '77'), 'PERF_COUNTER_RAWCOUNT_HEX': ([0, 31], '0x1f')}
+    s = single('Units', *[counter(i, k, k, v) for i, (k, (v, _)) in enumerate(kinds.items())])
+    times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17 + 10 ** 7)])
+    scene, frames = told(Script([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)])))
+    for item, (_, text) in zip(frames[answers(scene)[1][0]].values, kinds.values()):
+        assert text in item.label.lower() and one(item, 'pcq.path') in item.label
+
+
+def test_the_four_multi_types_are_marked(told):
+    """No real use is known, so the reader is told whose formula it is."""
+    types = every_type(False)
+    asked, shown = together(types, 6)
+    scene, frames = told(Script([types], shows=shown), lambda c: (learn(c, types), run(c, asked)))
+    shown = [x for x in frames[answers(scene)[1][0]].values if 'MULTI_TIMER' in one(x, 'pcq.path')]
+    assert len(shown) == 12
+    for item in shown:
+        assert any('resource kit' in x.label.lower() for x in item.walk()), [x.label for x in item.walk()]
