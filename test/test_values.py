@@ -548,25 +548,26 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
 
 
 def big_story():
-    """Four samples of 440 KiB each."""
-    people = [(i, 'person %05d' % i, i) for i in range(8000)]
+    """Four samples of 420 KiB each."""
+    people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number), instances=people)
     return s, story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 4)), max_frag=5840)
 
 
 @PASSES
 def test_dropped_samples_say_so(tshark, tmp_path, two_pass):
-    """With 1 MiB for samples of 440 KiB each, only the newest two are there at the end of the first pass."""
+    """With 1 MiB for samples of 420 KiB each, only the newest two are there at the end of the first pass."""
     s, scene = big_story()
     frames = read(tshark, scene, tmp_path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=two_pass)
     rows = [n for n, _ in answers(scene)]
     reasons = [{cooked(x)[1] for x in frames[n].values} for n in rows]
-    assert all(len(frames[n].values) == 8000 for n in rows)
+    assert 2 * 420 * 1024 < 1 << 20 < 3 * 420 * 1024 < 3 * max(len(m.stub) for _, m in answers(scene))
+    assert all(len(frames[n].values) == 210 for n in rows)
     # while the first pass goes on, the sample before is always still there
     assert reasons == ([{FIRST_SAMPLE}, {None}, {None}, {None}] if not two_pass else
                        [{FIRST_SAMPLE}, {SAMPLE_DROPPED}, {SAMPLE_DROPPED}, {None}])
     last = frames[rows[-1]].values
-    assert [cooked(x)[0] for x in last] == [float(k) for k in range(8000)]
+    assert [cooked(x)[0] for x in last] == [float(k) for k in range(210)]
 
 
 def test_the_default_keeps_them(tshark, tmp_path):

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stories for what one packet teaches the others: a server whose every answer the story decides.
+
+The conversation may have parts that are not in the capture (unseen()), answers that are damaged on their way
+(Damaging), two servers, handles of the story's choice. The expected paths and calculated values come with the record
+of each answer, as in server.py, from cooking.py's formulas.
+"""
+
+from . import buffers, client, cooking, stubs
+from .buffers import NONE
+from .client import Client
+from .model import ENGLISH, FREQ, MULTIPLE, SINGLE, TYPES, Counter, Counterset, Instance, Instant
+from .scene import Line, Scene, tcp_line
+from .server import Model
+from .stubs import DATA, INFO, OPEN, REG_INFO
+
+
+class Times:
+    """The server's clocks, sample by sample: (PerfTimeStamp, PerfTime100NSec) pairs, the last one goes on."""
+
+    def __init__(self, times, freq=FREQ):
+        self.times, self.freq, self.number = times, freq, 0
+
+    def now(self):
+        stamp, filetime = self.times[min(self.number, len(self.times) - 1)]
+        return Instant(self.number, stamp, filetime, self.freq)
+
+    def tick(self):
+        self.number += 1
+
+
+def seconds(count, stamp=5 * 10 ** 11, filetime=134351767437550592):
+    """Samples about a second apart, by two clocks that disagree a little."""
+    return Times([(stamp + n * 10 ** 7 + 321 * n * n, filetime + n * 10 ** 7 - 77 * n * n) for n in range(count)])
+
+
+class Script(Model):
+    """order: the identifiers' blocks as a function(query) -> positions, None: as they were added.
+    shows: {(guid, instance name): counter ids that a wildcard counter stands for}; handles: what OpenQueryHandle deals out."""
+
+    def __init__(self, sets, order=None, shows=None, handles=(), **options):
+        options.setdefault('clock', seconds(100))
+        super().__init__(sets, **options)
+        self.order, self.shows, self.handles = order, shows or {}, list(handles)
+
+    def _open(self, call):
+        out = super()._open(call)
+        if not self.handles:
+            return out
+        mine, wanted = list(self.queries)[-1], self.handles.pop(0)
+        query = self.queries.pop(mine)
+        query.handle = wanted
+        self.queries[wanted] = query
+        return call.reply(0, handle=wanted)
+
+    def _order(self, query):
+        return self.order(query) if self.order else range(len(query.identifiers))
+
+    def _info(self, call):
+        query = self.queries[call.p['hQuery']]
+        order = list(self._order(query))
+        r = buffers.identifiers([dict(guid=i.guid, counter_id=i.counter_id, instance_id=i.instance_id, name=i.name,
+                                      index=order.index(n)) for n, i in enumerate(query.identifiers)])
+        return call.sized(r)
+
+    def _data(self, call):
+        query = self.queries[call.p['hQuery']]
+        query.block_order = lambda: self._order(query)
+        return super()._data(call)
+
+    def _block(self, i, at):
+        s = self.find(i.guid)
+        shown = self.shows.get((i.guid, i.name))
+        if shown is None or not i.wild_counter:
+            block, values = super()._block(i, at)
+        else:
+            part = Counterset(s.name, s.kind, [s.counter(x) for x in shown], s.instances, guid=s.guid)
+            self.sets, whole = [part], self.sets
+            block, values = super()._block(i, at)
+            self.sets = whole
+        tally = {}
+        for v in values:
+            x = v.instance
+            same = (s.guid, v.counter.id, x and x.name, x and x.id)
+            tally[same] = tally.get(same, -1) + 1
+            v.pair = (*same, tally[same])       # the same thing in another sample
+        return block, values
+
+    def _cooked(self, query, values, at):
+        """As the model's, but two samples are paired by name, id and the ordinal among those equal in both."""
+        now = {}
+        for v in values:
+            now.setdefault(v.pair, (v.raw, v.width) if isinstance(v.raw, int) else None)
+
+        def reading(v, sample, when):
+            def other(counter_id):
+                return sample.get((v.pair[0], counter_id, *v.pair[2:]))
+            c = v.counter
+            return cooking.Reading(sample.get(v.pair), when, other(c.base), other(c.time), other(c.freq), other(c.multi))
+        out = []
+        for v in values:
+            cooked = None
+            if isinstance(v.raw, int):
+                before = reading(v, query.previous, query.previous_at) if query.previous.get(v.pair) else None
+                cooked = cooking.cook(v.counter.type, reading(v, now, at), before)
+            shown = buffers.value_field(v.raw, v.width)
+            out.append({'path': v.path(query.machine), 'raw': shown[2], 'bytes': len(shown[1]),
+                        'counter': v.counter.id, 'type': v.counter.type, 'cooked': cooked})
+        query.previous, query.previous_at = now, at
+        return out
+
+    _operations = {**Model._operations, OPEN: _open, INFO: _info, DATA: _data}
+
+
+class Damaging(Line):
+    """alter(opnum, kind, stub) -> the stub as it is captured, or None where it was not captured."""
+
+    def __init__(self, line, alter):
+        super().__init__(line.scene, line.rpc, line.model)
+        self.alter = alter
+
+    def call(self, opnum, request):
+        rpc = self.rpc
+        fault, stub, record = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
+        for kind, data, send in (('request', bytes(request), self.request), ('response', stub, self.response)):
+            altered = self.alter(opnum, kind, data)
+            if altered is None:
+                rpc.call_id += kind == 'response'
+                continue
+            send(opnum, altered, record[kind] if altered == data else [], record)
+        return fault, stub
+
+
+def unseen(server, machine=client.SERVER):
+    """A client whose calls are not in the capture."""
+    return Client(client.against(server), machine)
+
+
+def learn(c, *sets, codes=(1, 9, 10), lcid=0):
+    """The calls that teach names and types; codes 3 and 5 are asked in the given locale."""
+    for s in sets:
+        for code in codes:
+            c.reg_info(s.guid, code, lcid if code in (3, 4, 5, 6) else 0)
+
+
+def ask(counterset, counter_id=NONE, name=None, **more):
+    """Arguments of an identifier."""
+    return dict(guid=counterset.guid, counter_id=counter_id, name=name, **more)
+
+
+def run(c, asked, samples=2, info=True, close=True):
+    """A query: -> its handle"""
+    handle = c.open()
+    c.validate(handle, asked)
+    if info:
+        c.info(handle)
+    for _ in range(samples):
+        c.data(handle, 1 << 20)
+    if close:
+        c.close(handle)
+    return handle
+
+
+def story(server, told, name='story', line=tcp_line, **options):
+    """A scene of one connection: told(client) talks."""
+    scene = Scene(name)
+    told(line(scene, server, **options).client())
+    return scene
+
+
+def counter(cid, kind, name, values, **more):
+    """values: a list by sample number, or a function(Instant, place)"""
+    value = values if callable(values) else (lambda at, k: values[min(at.number, len(values) - 1)])
+    return Counter(cid, TYPES[kind] if isinstance(kind, str) else kind, {ENGLISH: name} if name else {}, {}, value, **more)
+
+
+def single(name, *counters):
+    return Counterset(name, SINGLE, list(counters))
+
+
+def multiple(name, *counters, instances=('a', 'b')):
+    """instances: names, or (id, name) pairs, or a function of the sample number giving either"""
+    def now(at):
+        rows = instances(at.number) if callable(instances) else instances
+        return [Instance(i, x, i) if isinstance(x, str) else Instance(*x) for i, x in enumerate(rows)]
+    return Counterset(name, MULTIPLE, list(counters), now)
+
+
+def frames_of(scene, opnum, kind, where=lambda m: True):
+    """[(frame, message)] in order"""
+    return [(n, m) for n, ms in scene.frames.items() for m in ms if (m.opnum, m.kind) == (opnum, kind) and where(m)]
+
+
+def answers(scene, opnum=DATA):
+    return frames_of(scene, opnum, 'response', lambda m: m.status == 0)
+
+
+def taught_in(scene, code, guid, lcid=None):
+    """Frame of the first good answer to that registration request."""
+    def right(m):
+        p = m.record['parameters']
+        return m.status == 0 and (p['RequestCode'], p['CounterSetGuid']) == (code, guid) and lcid in (None, p['RequestLCID'])
+    return frames_of(scene, REG_INFO, 'response', right)[0][0]
+
+
+def raw_stub(data, **counts):
+    """An answer of opnums 1, 2, 5 and 6 round any bytes."""
+    return bytes(stubs.response(REG_INFO, data=data, in_size=1 << 20, **counts))
+

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reads what a frame shows with its structure kept: which learned field stands in which node."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from gen.story_script import answers
+
+
+class Item:
+    """A field and what is below it."""
+
+    def __init__(self, e, parent=None):
+        self.name, self.show, self.parent = e.get('name', ''), e.get('show') or '', parent
+        self.size, self.label = int(e.get('size') or 0), e.get('showname') or ''
+        self.children = [Item(x, self) for x in e]
+
+    def walk(self):
+        yield self
+        for c in self.children:
+            yield from c.walk()
+
+    def all(self, name, generated=None):
+        """Below this one, in order; generated: only learned fields, or only wire fields."""
+        return [x for x in self.walk() if x.name == name and generated in (None, x.size == 0)]
+
+    def show_of(self, name, generated=None):
+        """[what each shows]"""
+        return [x.show for x in self.all(name, generated)]
+
+    def numbers(self, name):
+        return [int(x.show, 0) for x in self.all(name)]
+
+    def own(self, name):
+        """Those that stand directly in this structure."""
+        return [x for x in self.children if x.name == name]
+
+    def after(self):
+        """The next of its parent's children."""
+        row = self.parent.children
+        at = row.index(self) + 1
+        return row[at] if at < len(row) else None
+
+    @property
+    def experts(self):
+        return [x.name for x in self.walk() if x.name.startswith('pcq.expert.')]
+
+    @property
+    def values(self):
+        return self.all('pcq.counter_data')
+
+    @property
+    def identifiers(self):
+        return self.all('pcq.identifier')
+
+
+def read(tshark, scene, folder, *args, two_pass=False, name='story'):
+    """{frame number: Item} of the plugin's part of each frame"""
+    path = folder / (name + '.pcap')
+    scene.write(path)
+    return read_file(tshark, path, *scene.options, *args, two_pass=two_pass)
+
+
+def read_file(tshark, path, *args, two_pass=False):
+    out, _ = tshark.run('-r', path, '-T', 'pdml', '-J', 'pcq', *(['-2'] if two_pass else []), *args)
+    # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
+    out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;')
+    frames = {}
+    for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
+        item = Item(packet)
+        frames[item.numbers('num')[0]] = item
+    return frames
+
+
+def shows(shown, expected):
+    """Is it that text? Control characters may come as escapes of any form."""
+    pattern = ''.join(r'(?:%s|\\x0?%x|\\[abfnrtv])' % (re.escape(c), ord(c)) if c < ' ' else
+                      '\ufffd' if '\ud800' <= c <= '\udfff' else re.escape(c) for c in expected)
+    return re.fullmatch(pattern, shown) is not None
+
+
+def one(item, name):
+    """What the only child of that name shows, None without one."""
+    found = item.own(name)
+    assert len(found) <= 1, '%d times %s' % (len(found), name)
+    return found[0].show if found else None
+
+
+def cooked(item):
+    """(value, reason) of a pcq.counter_data; both must be generated fields"""
+    for x in item.own('pcq.cooked') + item.own('pcq.cooked.none') + item.own('pcq.path'):
+        assert x.size == 0, x.name
+    value, why = one(item, 'pcq.cooked'), one(item, 'pcq.cooked.none')
+    assert value is None or why is None, 'both a value and a reason'
+    return None if value is None else float(value), None if why is None else int(why)
+
+
+def close_to(expected, relative=1e-9):
+    return pytest.approx(expected, rel=relative, abs=1e-300)
+
+
+def compare_paths(frames, scene):
+    for number, message in answers(scene):
+        shown, expected = frames[number].values, message.record['values']
+        assert len(shown) == len(expected), number
+        for item, value in zip(shown, expected):
+            path = one(item, 'pcq.path')
+            assert path is not None and shows(path, value['path']), (number, path, value['path'])
+
+
+def compare_values(frames, scene, undecided=()):
+    """Every value of every answer: calculated as it should be, or not at all. -> how many were calculated"""
+    count = 0
+    for number, message in answers(scene):
+        shown, expected = frames[number].values, message.record['values']
+        assert len(shown) == len(expected), number
+        for item, value in zip(shown, expected):
+            where = 'frame %d %s' % (number, value['path'])
+            got, why = cooked(item)
+            if value['type'] in undecided:
+                continue
+            if not isinstance(value['raw'], int):
+                assert got is None, where
+            elif value['cooked'] is None:
+                assert got is None and why, '%s: %r, but nothing can be calculated' % (where, got)
+            else:
+                assert got == close_to(value['cooked']), '%s: %r (%s), expected %r' % (where, got, why, value['cooked'])
+                count += 1
+    return count
+
+
+def by_path(frame):
+    """{path: (calculated value, reason)}; the last of equal paths"""
+    return {one(x, 'pcq.path'): cooked(x) for x in frame.values}
