@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections import namedtuple
+from contextlib import contextmanager
 
 from machine import DOMAIN, HOST, PASSWORD, REALM, run, write
 
@@ -97,6 +98,17 @@ class Domain:
         final = self.machine.configure('dc', 'LABDC', SERVER)
         with open(final, encoding='utf-8') as file:
             write(self.configuration, file.read())
+
+    @contextmanager
+    def big_endian(self):
+        """Meanwhile the server answers in big-endian data representation."""
+        self.stop()
+        run('sed', '-i', '/\\[global\\]/a rpc big endian = yes', self.configuration)
+        self.start()
+        yield
+        self.stop()
+        run('sed', '-i', '/rpc big endian/d', self.configuration)
+        self.start()
 
     def start(self):
         self.log = self.machine.path('samba.out')

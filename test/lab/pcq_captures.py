@@ -10,8 +10,9 @@ import shutil
 import threading
 import time
 
-from gen import client as conversations, model, server
+from gen import client as conversations, model, server, stubs
 from gen.buffers import NONE
+from gen.record import Record
 from impacket.smb3structs import SMB2_DIALECT_21
 
 import countersets
@@ -64,12 +65,14 @@ class Recorder:
         self.options = ['kerberos.decrypt:TRUE', 'kerberos.file:{pcaps}/' + os.path.basename(keytab)]
 
     def use_smb2_session_keys(self):
-        """SMB3's encryption keys come from the session key, which tshark does not take from a Kerberos ticket."""
+        """For SMB3's encryption: tshark does not derive its keys from a Kerberos ticket, and from an NT password in one
+        pass only."""
         self.options += ['uat:smb2_seskey_list:%s,"",%s,%s' % keys for keys in self.domain.smb2_session_keys()[-1:]]
 
     def serve(self, sets, **options):
         clock = countersets.LiveClock()
         self.domain.socket.use(server.Model(sets, clock=clock, **options))
+        self.sets = sets
         return sets
 
     def sniff(self):
@@ -93,8 +96,8 @@ class Recorder:
     def keep(self):
         """Prove the capture good, then write its expectations and its key."""
         folder = os.path.dirname(self.path)
-        stubs = read_stubs(self.path, expectations.as_arguments(self.options, folder))
-        pairs = pair_with_calls(stubs, self.domain.socket.calls)
+        seen = read_stubs(self.path, expectations.as_arguments(self.options, folder))
+        pairs = pair_with_calls(seen, self.domain.socket.calls)
         expectations.write_messages(self.path, expectations.pcq_messages(pairs))
         expectations.remember_key(self.path, self.options)
         print('%-24s %8d bytes, %4d calls' % (os.path.basename(self.path), os.path.getsize(self.path), len(pairs)))
@@ -203,6 +206,7 @@ def smb3_kerberos(recorder):
 def smb3_encrypted(recorder):
     settings = {'client smb encrypt': 'required'}
     session(recorder, lambda: SambaClient(recorder.machine, 'ntlm,seal', settings=settings), samples=4)
+    recorder.use_smb2_session_keys()
     recorder.keep()
 
 
@@ -333,21 +337,60 @@ def handle_life(recorder):
     recorder.keep()
 
 
+def big_endian_session(recorder, client, rpc, samples):
+    sets = recorder.sets
+    cpu, disk = named(sets, 'Processor Information', 'FileSystem Disk Activity')
+    look_up(client, sets, cpu)
+    handle = client.open()
+    client.validate(handle, [identifier(cpu, 0, '*'), identifier(disk, NONE, '*'), identifier(cpu, 29, '*')])
+    client.info(handle)
+    sample(client, handle, samples, 0.3)
+    client.close(handle)
+    rpc.close()
+
+
 @capture('tcp-bigendian')
 def tcp_bigendian(recorder):
-    """Stubs in big-endian data representation; the buffers inside stay little-endian."""
-    sets = recorder.serve(countersets.windows_like())
-    cpu, disk = named(sets, 'Processor Information', 'FileSystem Disk Activity')
+    """Client and server send stubs in big-endian data representation; the buffers inside stay little-endian."""
+    recorder.serve(countersets.windows_like())
+    with recorder.domain.big_endian(), recorder.sniff():
+        rpc = SambaClient(recorder.machine, 'ntlm,seal,bigendian', pipe=False)
+        big_endian_session(recorder, recorder.talk(rpc, '>'), rpc, 3)
+    recorder.keep()
+
+
+class Swapped:
+    """Before a little-endian model: makes big-endian requests little-endian, and leaves the answers so."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def handle(self, opnum, stub, auth_level, order):
+        assert order == '>'
+        return self.inner.handle(opnum, swapped(opnum, stub, '>', '<'), auth_level, '<')
+
+
+def swapped(opnum, stub, order, other):
+    """A request stub in the other byte order."""
+    parameters = stubs.parse_request(opnum, stub, order)
+    if 'lpData' in parameters:
+        buffer = Record()
+        buffer.raw(parameters['lpData'])
+        parameters['lpData'] = buffer
+    return bytes(stubs.request(opnum, other, **parameters))
+
+
+@capture('tcp-mixed-endian')
+def tcp_mixed_endian(recorder):
+    """Big-endian requests, little-endian answers: each side sends in its own representation."""
+    recorder.serve(countersets.windows_like())
+    recorder.domain.socket.model = Swapped(recorder.domain.socket.model)
     with recorder.sniff():
         rpc = SambaClient(recorder.machine, 'ntlm,seal,bigendian', pipe=False)
-        client = recorder.talk(rpc, '>')
-        look_up(client, sets, cpu)
-        handle = client.open()
-        client.validate(handle, [identifier(cpu, 0, '*'), identifier(disk, NONE, '*'), identifier(cpu, 29, '*')])
-        client.info(handle)
-        sample(client, handle, 3, 0.3)
-        client.close(handle)
-        rpc.close()
+        transport = recorder.transport(rpc)
+        client = conversations.Client(lambda opnum, request: transport(opnum, swapped(opnum, bytes(request), '<', '>')),
+                                      MACHINE)
+        big_endian_session(recorder, client, rpc, 2)
     recorder.keep()
 
 
