@@ -171,6 +171,17 @@ def test_05_39_announced(damaged):
     damaged('bad-39-announced')
 
 
+@pytest.mark.parametrize('order, ndr64', [('<', True), ('>', False), ('>', True)], ids=['ndr64', 'big-endian', 'big-endian-ndr64'])
+@pytest.mark.parametrize('name', [n for n in DAMAGE if not n.startswith('bad-07')])
+def test_05_07_every_class_in_other_representations(shown, name, order, ndr64):
+    """NDR64 and big-endian stubs meet the same damage."""
+    scene = DAMAGE[name](order=order, ndr64=ndr64)
+    scene.name = name
+    frames = shown(scene)
+    compare_scene(frames, scene)
+    compare_scene_experts(frames, scene)
+
+
 def test_every_capture_has_its_test():
     """A new class is a function in gen/damage.py and a test here."""
     assert {n.replace('bad-', 'test_05_').replace('-', '_') for n in DAMAGE} <= set(globals())

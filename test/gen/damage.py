@@ -20,8 +20,8 @@ STAMP, FILETIME = 1259983709807, 134351767437550592
 
 def damage(make):
     """Registers a capture as bad-NN-what from a function called bad_NN_what."""
-    def build():
-        bench = Bench()
+    def build(**representation):
+        bench = Bench(**representation)
         make(bench)
         return bench.scene
     build.__doc__ = make.__doc__
@@ -58,6 +58,16 @@ class Bench:
         self.order, self.ndr64 = order, ndr64
         self._handle = None
 
+    def another(self, **options):
+        """One more connection in the same capture."""
+        return tcp_line(self.scene, Model(), self.order, self.ndr64, **options)
+
+    def request(self, opnum, **p):
+        return stubs.request(opnum, self.order, self.ndr64, **p)
+
+    def response(self, opnum, **p):
+        return stubs.response(opnum, self.order, self.ndr64, **p)
+
     @property
     def handle(self):
         if self._handle is None:
@@ -82,14 +92,14 @@ class Bench:
 
     def ask(self, opnum, experts=(), stub=None, fields=None, **p):
         """A request; stub sends other bytes than the parameters', fields expects others."""
-        r = stubs.request(opnum, self.order, self.ndr64, **self.parameters(opnum, **p)) if stub is None else stub
+        r = self.request(opnum, **self.parameters(opnum, **p)) if stub is None else stub
         return self.line.request(opnum, r, fields, experts=experts)
 
     def lose_half(self, opnum):
         """A request in two fragments of which the capture has the first."""
         rpc = self.line.rpc
         most, rpc.max_frag = rpc.max_frag, 24 + 16
-        first, *rest = rpc.request_pdus(opnum, bytes(stubs.request(opnum, self.order, self.ndr64, **self.parameters(opnum))))
+        first, *rest = rpc.request_pdus(opnum, bytes(self.request(opnum, **self.parameters(opnum))))
         rpc.transport.to_server([first])
         rpc.transport.skip(0, b''.join(rest))
         rpc.max_frag = most
@@ -98,7 +108,7 @@ class Bench:
         if stub is None:
             if opnum not in (OPEN, CLOSE, VALIDATE):
                 p['in_size'] = (256 if opnum == ENUMERATE else 8192) if in_size is None else in_size
-            stub = stubs.response(opnum, self.order, self.ndr64, data=data, **p)
+            stub = self.response(opnum, data=data, **p)
         if callable(fields):
             fields = fields(stub.fields)
         return self.line.response(opnum, stub, fields, experts=experts, **(dict(order=order) if order else {}))
@@ -201,7 +211,7 @@ def bad_06_handles(b):
     """All zero, never opened, closed twice, used after it was closed, one of another server."""
     zero = bytes(20)
     for opnum, more in ((INFO, {}), (DATA, {}), (VALIDATE, dict(lpData=buffers.identifiers([dict(guid=GUID)]))), (CLOSE, {})):
-        b.ask(opnum, ('handle_null',), stub=stubs.request(opnum, **b.parameters(opnum, **more) | dict(hQuery=zero)))
+        b.ask(opnum, ('handle_null',), stub=b.request(opnum, **b.parameters(opnum, **more) | dict(hQuery=zero)))
         b.line.rpc.fault(0x1C00001A)
     b.ask(DATA, hQuery=bytes(4) + b'never seen open.')
     b.answer(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME))
@@ -211,9 +221,9 @@ def bad_06_handles(b):
     for opnum in (CLOSE, DATA, INFO):
         b.ask(opnum, ('handle_closed',), hQuery=handle)
         b.line.rpc.fault(0x1C00001A)
-    other = tcp_line(b.scene, None, client_port=50077, server='192.0.2.99')
-    other.request(DATA, stubs.request(DATA, hQuery=handle, dwInSize=0))
-    other.response(DATA, stubs.response(DATA, status=8, rtn_size=48))
+    other = b.another(client_port=50077, server='192.0.2.99')
+    other.request(DATA, b.request(DATA, hQuery=handle, dwInSize=0))
+    other.response(DATA, b.response(DATA, status=8, rtn_size=48))
 
 
 @damage
@@ -224,7 +234,7 @@ def bad_07_other_representations(b):
         if ndr64:
             x.both(INSTANCES, buffers.instances([(1, 'one')]), ('array_counts',), lambda f: gap(f, 2, -1), max_count=1 << 33)
         x.both(ENUMERATE, [GUID], ('array_counts',), lambda f: gap(f, 2, -1), offset=1)
-        full = stubs.response(DATA, order, ndr64, data=buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), in_size=8192)
+        full = x.response(DATA, data=buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME), in_size=8192)
         x.ask(DATA)
         x.answer(DATA, stub=bytes(full)[:-40], fields=up_to(full.fields, 8), experts=('stub_short',))
 
@@ -238,8 +248,8 @@ def bad_08_short_stubs(b):
     datas[REG_INFO] = buffers.counterset_reg_info(GUID, 1, 0).add(some_counters(1))
     for opnum in range(8):
         more = dict(lpData=idents) if opnum == VALIDATE else {}
-        full = stubs.request(opnum, **b.parameters(opnum, **more))
-        answer = stubs.response(opnum, data=datas.get(opnum), in_size=256 if opnum == ENUMERATE else 8192,
+        full = b.request(opnum, **b.parameters(opnum, **more))
+        answer = b.response(opnum, data=datas.get(opnum), in_size=256 if opnum == ENUMERATE else 8192,
                                 handle=b.handle if opnum == OPEN else stubs.NO_HANDLE)
         for n in cuts(full):
             b.ask(opnum, ('stub_short',), bytes(full)[:n], cut_fields(full, n))
@@ -287,12 +297,12 @@ def cut_fields(stub, n):
 def bad_09_trailing_bytes(b):
     """Bytes behind the last parameter, and behind the last structure of a buffer."""
     for opnum, data in ((OPEN, None), (INSTANCES, buffers.instances([(1, 'one')])), (CLOSE, None), (ENUMERATE, [GUID])):
-        r = stubs.request(opnum, **b.parameters(opnum))
+        r = b.request(opnum, **b.parameters(opnum))
         r.pad(4)
         b.ask(opnum, ('trailing_bytes',), bytes(r) + b'\xDE\xAD\xBE\xEF' * 3, r.fields)
-        a = stubs.response(opnum, data=data, in_size=256 if opnum == ENUMERATE else 8192,
+        a = b.response(opnum, data=data, in_size=256 if opnum == ENUMERATE else 8192,
                            handle=b'\1' * 20 if opnum == OPEN else stubs.NO_HANDLE)
-        b.answer(opnum, stub=bytes(a) + b'\xDE\xAD\xBE\xEF', fields=a.fields, experts=('trailing_bytes',))
+        b.answer(opnum, stub=bytes(a) + b'\xDE\xAD\xBE\xEF' * 2, fields=a.fields, experts=('trailing_bytes',))
     guid = Record()
     guid.guid('pcq.provider.guid', GUID)
     guid.raw(bytes(8))
@@ -314,7 +324,7 @@ def bad_10_answers_without_requests(b):
     for opnum, data in ((REG_INFO, some_counters(1)), (INSTANCES, buffers.instances([(1, 'one')])),
                         (DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME))):
         b.lose_half(opnum)
-        a = stubs.response(opnum, data=data, in_size=8192)
+        a = b.response(opnum, data=data, in_size=8192)
         fields = gap(a.fields, 2, -1) if opnum == REG_INFO else a.fields
         b.line.response(opnum, a, fields, experts=('request_missing',))
     call = b.line.rpc.call_id
@@ -336,40 +346,40 @@ def bad_10_answers_without_requests(b):
 def bad_11_cut_and_lost(b):
     """Frames that were not captured whole (Wireshark hands over none of them: the next ones must be right), segments
     lost and sent again, a fragment lost."""
-    a = stubs.response(DATA, data=buffers.data_buffer([buffers.single_block(i) for i in range(10)], STAMP, FILETIME), in_size=8192)
+    a = b.response(DATA, data=buffers.data_buffer([buffers.single_block(i) for i in range(10)], STAMP, FILETIME), in_size=8192)
     for keep in (4, 8, 24, 70, 200, len(a) - 2):
         b.ask(DATA)
         frame = b.answer(DATA, stub=bytes(a), fields=[GAP_FIELD], experts=('capture_cut|',))
         b.scene.capture.snap(frame, 54 + 24 + keep)
-    r = stubs.request(DATA, **b.parameters(DATA))
+    r = b.request(DATA, **b.parameters(DATA))
     frame = b.ask(DATA, ('capture_cut|',), bytes(r), [GAP_FIELD])
     b.scene.capture.snap(frame, 54 + 24 + 21)
     b.line.rpc.call_id += 1
     big = buffers.data_buffer([buffers.single_block(i) for i in range(400)], STAMP, FILETIME)
     b.ask(DATA, dwInSize=100000)
-    b.line.rpc.transport.to_client(b.line.rpc.response_pdus(bytes(stubs.response(DATA, data=big, in_size=100000))), lose=(2,))
+    b.line.rpc.transport.to_client(b.line.rpc.response_pdus(bytes(b.response(DATA, data=big, in_size=100000))), lose=(2,))
     b.line.rpc.call_id += 1
-    again = tcp_line(b.scene, Model(), client_port=50099)
-    again.request(ENUMERATE, stubs.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
-    many = stubs.response(ENUMERATE, data=[GUID] * 200, in_size=256)
+    again = b.another(client_port=50099)
+    again.request(ENUMERATE, b.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
+    many = b.response(ENUMERATE, data=[GUID] * 200, in_size=256)
     again.response(ENUMERATE, many, again=(0, 1))
-    small = tcp_line(b.scene, Model(), client_port=50100, max_frag=200)
-    small.request(DATA, stubs.request(DATA, hQuery=b.handle, dwInSize=100000))
-    pdus = small.rpc.response_pdus(bytes(stubs.response(DATA, data=big, in_size=100000)))
+    small = b.another(client_port=50100, max_frag=200)
+    small.request(DATA, b.request(DATA, hQuery=b.handle, dwInSize=100000))
+    pdus = small.rpc.response_pdus(bytes(b.response(DATA, data=big, in_size=100000)))
     small.rpc.transport.to_client(pdus[:3])
     small.rpc.transport.skip(1, pdus[3])
     frame = small.rpc.transport.to_client(pdus[4:])     # Wireshark joins what is left without a word
     b.scene.expect(frame, small.message(DATA, 'response', b'', [GAP_FIELD], None, ('stub_short|array_counts|not_decrypted',)))
     small.rpc.call_id += 1
-    small.request(ENUMERATE, stubs.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
-    small.response(ENUMERATE, stubs.response(ENUMERATE, data=[GUID], in_size=256))
+    small.request(ENUMERATE, b.request(ENUMERATE, szMachine=MACHINE, dwInSize=256))
+    small.response(ENUMERATE, b.response(ENUMERATE, data=[GUID], in_size=256))
 
 
 @damage
 def bad_11_reordered(b):
     """Segments out of order, put right by tshark where it is asked to."""
     b.scene.options = ('-o', 'tcp.reassemble_out_of_order:TRUE')
-    many = stubs.response(ENUMERATE, data=[GUID] * 250, in_size=256)
+    many = b.response(ENUMERATE, data=[GUID] * 250, in_size=256)
     for order in ((1, 0, 2), (0, 2, 1), (2, 1, 0)):
         b.ask(ENUMERATE)
         b.answer(ENUMERATE, stub=many, order=order)
@@ -545,8 +555,8 @@ def bad_22_sizes(b):
     good = dict(guid=GUID, counter_id=1, name='good')
     for size in (0, 7, 8, 39, 0xFFFFFFF8, 4096):
         r = buffers.identifiers([good, dict(good, size=size)])
-        b.ask(VALIDATE, ('size',), stub=stubs.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1),
-              fields=gap(stubs.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1).fields, 2 + 9, -1))
+        b.ask(VALIDATE, ('size',), stub=b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1),
+              fields=gap(b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1).fields, 2 + 9, -1))
         b.answer(VALIDATE, r, ('size',), fields=lambda f: gap(f, 9, -1), status=87)
         b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9, -1))
     r = buffers.identifiers([good, dict(good, name='ninechars', size=60)])
@@ -739,15 +749,15 @@ def bad_39_announced(b):
     """1 GB announced, 1 kB there."""
     data = buffers.data_buffer([buffers.single_block(i) for i in range(30)], STAMP, FILETIME)
     b.ask(DATA, dwInSize=1 << 30)
-    a = stubs.response(DATA, data=data, in_size=1 << 30, out_size=1 << 30, rtn_size=1 << 30, actual=1 << 30)
+    a = b.response(DATA, data=data, in_size=1 << 30, out_size=1 << 30, rtn_size=1 << 30, actual=1 << 30)
     b.answer(DATA, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
     b.ask(INSTANCES, dwInSize=1 << 26)
-    a = stubs.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=1 << 26, out_size=1 << 26, actual=1 << 26)
+    a = b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=1 << 26, out_size=1 << 26, actual=1 << 26)
     b.answer(INSTANCES, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
     b.ask(ENUMERATE)
-    a = stubs.response(ENUMERATE, data=[GUID], in_size=256, out_size=256, actual=256)
+    a = b.response(ENUMERATE, data=[GUID], in_size=256, out_size=256, actual=256)
     b.answer(ENUMERATE, stub=a, fields=gap(a.fields, 2), experts=('stub_short',))
     idents = buffers.identifiers([dict(guid=GUID, counter_id=1)])
-    r = stubs.request(VALIDATE, hQuery=b.handle, lpData=idents, dwAdd=1, dwInSize=1 << 26, max_count=1 << 26)
+    r = b.request(VALIDATE, hQuery=b.handle, lpData=idents, dwAdd=1, dwInSize=1 << 26, max_count=1 << 26)
     b.ask(VALIDATE, ('stub_short',), r, gap(r.fields, 2))
     b.line.rpc.call_id += 1
