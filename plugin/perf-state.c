@@ -784,3 +784,21 @@ perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_
     }
     return sample;
 }
+
+void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count)
+{
+    perf_handle *handle = sample->handle;
+
+    if (handle->objects == NULL) {
+        handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    sample->objects = wmem_alloc0_array(wmem_file_scope(), perf_object, count);
+    sample->num_objects = count;
+    for (uint32_t i = 0; i < count; i++) {
+        sample->objects[i].sample = sample;
+        sample->objects[i].previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(indexes[i]));
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        wmem_map_insert(handle->objects, GUINT_TO_POINTER(indexes[i]), &sample->objects[i]);
+    }
+}
