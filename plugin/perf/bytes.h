@@ -23,4 +23,14 @@ static inline uint64_t perf_le64(const uint8_t *p)
     return (uint64_t)perf_le32(p) | (uint64_t)perf_le32(p + 4) << 32;
 }
 
+static inline uint32_t perf_be32(const uint8_t *p)
+{
+    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | (uint32_t)p[3];
+}
+
+static inline uint64_t perf_be64(const uint8_t *p)
+{
+    return (uint64_t)perf_be32(p) << 32 | (uint64_t)perf_be32(p + 4);
+}
+
 #endif

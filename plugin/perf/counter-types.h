@@ -115,6 +115,15 @@
     X(3, "PERF_DISPLAY_SECONDS", "sec") \
     X(4, "PERF_DISPLAY_NOSHOW", "not shown")
 
+/* PERF_TYPE_TEXT and, of text, PERF_TEXT_ASCII in their places. */
+#define PERF_TEXT_KIND 0x00000800u
+#define PERF_TEXT_IN_CODE_PAGE 0x00010000u
+
+static inline bool perf_counter_type_is_text(uint32_t type)
+{
+    return (type & PERF_KIND_MASK) == PERF_TEXT_KIND;
+}
+
 /* Name of bits 16-19, whose meaning depends on the kind; NULL if there is none. */
 const char *perf_counter_subtype_name(uint32_t type);
 
