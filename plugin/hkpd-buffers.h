@@ -1,0 +1,47 @@
+/* hkpd-buffers.h
+ * What HKEY_PERFORMANCE_DATA answers: PERF_DATA_BLOCK and lists of titles, in the tree and the Info column.
+ *
+ * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_HKPD_BUFFERS_H
+#define PCQ_HKPD_BUFFERS_H
+
+#include "perf-reader.h"
+#include "perf-state.h"
+
+#include "perf/block-walk.h"
+
+void hkpd_buffers_register(int proto);
+
+typedef struct {
+    perf_report *report;
+    perf_server *server;
+    const perf_sample *sample;  /* this answer's, NULL if it is none */
+    uint32_t event;             /* as of when names are looked up; 0 finds none */
+    perf_block_summary summary; /* of a block: filled by hkpd_check_block() */
+    uint32_t titles;            /* of a list: how many pairs there are */
+} hkpd_context;
+
+/* Walks the block without looking at values. Returns true if nothing is wrong with it. */
+bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context);
+
+/* Title indexes of a block's objects, in its order and in the packet's pool. */
+uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
+
+/* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */
+void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
+
+/* "\\SRV\...\% Processor Time = 12.4 %", or NULL if there is no value. */
+const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context);
+
+/* One pair of a list of titles. */
+typedef void (*hkpd_title_visitor)(uint32_t index, const char *text, void *user);
+
+/* True if the data is a whole list: pairs of a number and a text, each with its terminator. Calls `visit` (may be
+ * NULL) for each. */
+bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user);
+void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
+
+#endif

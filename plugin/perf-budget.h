@@ -1,0 +1,35 @@
+/* perf-budget.h
+ * What a packet's tree can hold. Wireshark stops a tree at a million items, shown or not: so values are shown in full
+ * while all of them fit, then each in a short form, then no more.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PERF_BUDGET_H
+#define PCQ_PERF_BUDGET_H
+
+#include "perf-reader.h"
+
+/* Items of a value's short form: value, path and result, side by side. */
+#define ITEMS_OF_SHORT_VALUE 3
+
+typedef struct {
+    uint32_t room;          /* items that the tree can still take */
+    uint32_t values;        /* all of them */
+    uint32_t values_left;   /* not yet met */
+    uint32_t values_hidden;
+    uint32_t others_hidden; /* structures around them that are not shown */
+    bool short_form;
+} perf_budget;
+
+void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values);
+
+/* Takes `items` as long as each value to come can still have its short form. */
+bool perf_budget_take(perf_budget *budget, uint32_t items);
+
+/* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
+bool perf_budget_take_any(perf_budget *budget, uint32_t items);
+
+/* Says what is not shown. `others` names the structures. */
+void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others);
+
+#endif

@@ -1,0 +1,191 @@
+/* perf-show.c
+ * What both protocols show alike.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf-show.h"
+
+#include "perf-strings.h"
+
+static int ett_counter_type = -1;
+
+#define BIT_ROW(value, name, meaning) {value, name ": " meaning},
+static const value_string type_size_vals[] = {PERF_SIZES(BIT_ROW){0, NULL}};
+static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
+static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
+static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
+
+/* A field whose name begins with a protocol's prefix; `id` and the strings live as long as the program. */
+typedef struct {
+    int *id;
+    const char *label;
+    const char *name; /* behind the prefix */
+    enum ftenum type;
+    int display;
+    const void *strings;
+    uint64_t mask;
+    const char *blurb;
+} prefixed_field;
+
+static void register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
+{
+    hf_register_info *info = wmem_alloc0_array(wmem_epan_scope(), hf_register_info, count);
+
+    for (unsigned i = 0; i < count; i++) {
+        hf_register_info one = {
+            fields[i].id,
+            {fields[i].label, wmem_strdup_printf(wmem_epan_scope(), "%s.%s", prefix, fields[i].name), fields[i].type,
+             fields[i].display, fields[i].strings, fields[i].mask, fields[i].blurb, HFILL},
+        };
+        *fields[i].id = -1;
+        info[i] = one;
+    }
+    proto_register_field_array(proto, info, (int)count);
+}
+
+/* --- Where a fact came from ------------------------------------------------------------------------------------ */
+
+static const char *source_text(const perf_known *known)
+{
+    switch (known->source) {
+    case PERF_SOURCE_LATER:
+        return "learned after this frame";
+    case PERF_SOURCE_FILE:
+        return "names file";
+    case PERF_SOURCE_BUILTIN:
+        return "built-in list";
+    default:
+        return "";
+    }
+}
+
+void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
+                     bool is_name)
+{
+    const char *from = source_text(known);
+
+    proto_item_set_generated(item);
+    if (is_name && known->fact->lcid != 0) {
+        proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, lcid_vals, "other locale"));
+    }
+    if (*from) {
+        proto_item_append_text(item, " (%s)", from);
+    }
+    if (known->frame != 0) {
+        proto_item *frame = add_generated_uint(tree, hf_learned_in, tvb, known->frame);
+        if (*from) {
+            proto_item_append_text(frame, " (%s)", from);
+        }
+    }
+}
+
+/* --- Values ---------------------------------------------------------------------------------------------------- */
+
+void perf_value_fields_register(int proto, const char *prefix, perf_value_fields *fields)
+{
+    const prefixed_field list[] = {
+        {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
+        {&fields->cooked, "Calculated value", "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
+         "As perfmon would show it, not scaled"},
+        {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
+         "Why there is none"},
+        {&fields->formula, "Formula", "cooked.formula", FT_STRING, BASE_NONE, NULL, 0,
+         "N value, T performance time, F its frequency, H time in 100 ns, O time of the object, B base, M multi "
+         "counter; 0 is the previous sample"},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+}
+
+void perf_show_path(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const char *path)
+{
+    if (path) {
+        add_generated_string(tree, fields->path, tvb, path);
+    }
+}
+
+void perf_show_result(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type,
+                      const perf_result *result)
+{
+    if (result->none != PERF_NONE_OK) {
+        add_generated_uint(tree, fields->cooked_none, tvb, result->none);
+        return;
+    }
+    proto_item *item = proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, result->value);
+    proto_item_append_text(item, "%s%s", *type->unit ? " " : "", type->unit);
+    if (*type->note) {
+        proto_item_append_text(item, " (%s)", type->note);
+    }
+    proto_item_set_generated(item);
+}
+
+void perf_show_formula(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type)
+{
+    if (type && type->kind == PERF_KIND_COUNTER) {
+        add_generated_string(tree, fields->formula, tvb, perf_formulas[type->formula].text);
+    }
+}
+
+/* --- Counter types --------------------------------------------------------------------------------------------- */
+
+void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields)
+{
+    static int *ett[] = {&ett_counter_type};
+    const prefixed_field list[] = {
+        {&fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0, NULL},
+        {&fields->size, "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK, NULL},
+        {&fields->kind, "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK, NULL},
+        {&fields->subtype, "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
+         "Its meaning depends on the kind"},
+        {&fields->timer, "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,
+         "Time base"},
+        {&fields->delta, "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+         "PERF_DELTA_COUNTER: the difference of two samples"},
+        {&fields->delta_base, "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+         "PERF_DELTA_BASE: the base is a difference too"},
+        {&fields->inverse, "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+         "PERF_INVERSE_COUNTER: 1 minus the result"},
+        {&fields->multi, "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+         "PERF_MULTI_COUNTER: divided by a second value"},
+        {&fields->display, "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+         PERF_DISPLAY_MASK, "Suffix"},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+    if (ett_counter_type == -1) {
+        proto_register_subtree_array(ett, array_length(ett));
+    }
+}
+
+static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, uint32_t offset, uint32_t type)
+{
+    const int bits[] = {fields->size,  fields->kind,       fields->subtype, fields->timer,   fields->delta,
+                        fields->delta_base, fields->inverse, fields->multi, fields->display};
+    proto_tree *tree = proto_item_add_subtree(reader->item, ett_counter_type);
+    const char *subtype = perf_counter_subtype_name(type);
+
+    for (unsigned i = 0; i < array_length(bits); i++) {
+        proto_item *item = proto_tree_add_item(tree, bits[i], reader->tvb, offset, 4, reader->encoding);
+        if (bits[i] == fields->subtype) {
+            proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
+        }
+    }
+}
+
+uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fields)
+{
+    uint32_t offset = reader->pos;
+    uint32_t type = reader_u32(reader, fields->type);
+
+    if (reader->failed) {
+        return 0;
+    }
+    if (reader->item) {
+        add_type_bits(reader, fields, offset, type);
+    }
+    if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
+        perf_found(reader->report, reader->item, FINDING_COUNTER_TYPE,
+                   "Counter type 0x%08x is unknown, only its bits tell what it is", type);
+    }
+    return type;
+}

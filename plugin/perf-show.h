@@ -1,0 +1,55 @@
+/* perf-show.h
+ * What both protocols show alike: where a name was learned, the bits of a counter type, a calculated value. Each brings
+ * fields of its own prefix.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PERF_SHOW_H
+#define PCQ_PERF_SHOW_H
+
+#include "perf-reader.h"
+#include "perf-state.h"
+
+#include "perf/calculate.h"
+
+/* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
+void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
+                     bool is_name);
+
+/* Fields of a value. */
+typedef struct {
+    int path;
+    int cooked;
+    int cooked_none;
+    int formula;
+} perf_value_fields;
+
+/* PREFIX.path, PREFIX.cooked, PREFIX.cooked.none and PREFIX.cooked.formula. */
+void perf_value_fields_register(int proto, const char *prefix, perf_value_fields *fields);
+
+void perf_show_path(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const char *path);
+void perf_show_result(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type,
+                      const perf_result *result);
+void perf_show_formula(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type);
+
+/* Fields of a counter type. */
+typedef struct {
+    int type;
+    int size;
+    int kind;
+    int subtype;
+    int timer;
+    int delta;
+    int delta_base;
+    int inverse;
+    int multi;
+    int display;
+} perf_type_fields;
+
+/* PREFIX.counter.type and its bits. */
+void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields);
+
+/* A counter type on the wire with its bits; an unknown one is reported. */
+uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fields);
+
+#endif
