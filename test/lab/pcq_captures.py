@@ -232,6 +232,20 @@ def crowd(people=1050):
     return model.Counterset('Crowd', model.MULTIPLE, counters, lambda at: instances, provider='Model Provider')
 
 
+@capture('tcp-kerberos')
+def tcp_kerberos(recorder):
+    """Everything that the model has, every request code, every refusal; Kerberos through SPNEGO."""
+    recorder.use_keytab()
+    sets = recorder.serve(model.countersets(10))
+    with recorder.sniff():
+        rpc = SambaClient(recorder.machine, 'spnego,seal', pipe=False, kerberos=True)
+        client = recorder.talk(rpc)
+        conversations.whole(client, sets, samples=2)
+        conversations.refusals(client, sets)
+        rpc.close()
+    recorder.keep()
+
+
 @capture('big-answer')
 def big_answer(recorder):
     """One instance list and one sample, each of over 1 MiB; the second sample is of the set's first instance alone."""
@@ -271,7 +285,8 @@ def two_clients(recorder):
 
     def work(rpc, known, *wanted):
         client = recorder.talk(rpc)
-        learn(client, known)
+        for counterset in known:
+            learn(client, counterset)
         handle = client.open()
         client.validate(handle, [identifier(*one) for one in wanted])
         client.info(handle)
@@ -281,9 +296,9 @@ def two_clients(recorder):
 
     with recorder.sniff():
         clients = [
-            (SambaClient(recorder.machine, 'ntlm,seal'), cpu, (disk, NONE, '*'), (cpu, 0, '*'), (cpu, 17, '_Total')),
-            (SambaClient(recorder.machine, 'ntlm,seal', pipe=False), disk, (cpu, 0, '*'), (thermal, NONE, '\\_TZ.THM0'),
-             (disk, 1, '_Total')),
+            (SambaClient(recorder.machine, 'ntlm,seal'), [cpu, thermal], (disk, NONE, '*'), (cpu, 0, '*'), (cpu, 17, '_Total')),
+            (SambaClient(recorder.machine, 'ntlm,seal', pipe=False), [disk], (cpu, 0, '*'),
+             (thermal, NONE, '\\_TZ.THM0'), (disk, 1, '_Total')),
         ]
         threads = [threading.Thread(target=work, args=one) for one in clients]
         for thread in threads:
@@ -341,6 +356,7 @@ def big_endian_session(recorder, client, rpc, samples):
     sets = recorder.sets
     cpu, disk = named(sets, 'Processor Information', 'FileSystem Disk Activity')
     look_up(client, sets, cpu)
+    learn(client, disk)
     handle = client.open()
     client.validate(handle, [identifier(cpu, 0, '*'), identifier(disk, NONE, '*'), identifier(cpu, 29, '*')])
     client.info(handle)
