@@ -164,3 +164,23 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
         if any(message.get('cut') for message in there):
             wire = wire[:len(fields)]           # a header with nothing behind it: what follows is the finding's business
         compare(wire, fields, '%s frame %d' % (name, number))
+
+
+@PASSES
+@pytest.mark.parametrize('name', [name for name in HKPD if name not in ('hkpd-net.pcap', 'hkpd-nmap.pcap')])
+def test_every_calculated_value_of_performance_data(tshark, name, two_pass):
+    """Instances of equal name keep their order; only hkpd-signed does not ask for the counters' names."""
+    if not knows(tshark, 'hkpd.path'):
+        pytest.skip('HKEY_PERFORMANCE_DATA is not decoded yet')
+    answers = [m for there in messages(name).values() for m in there if m.get('values')]
+    shown = trees(tshark, name, 'hkpd', two_pass)
+    for message in answers:
+        where = '%s frame %d' % (name, message['frame'])
+        items = shown[message['frame']].all('hkpd.counter_data')
+        assert len(items) == len(message['values']), where
+        for item, (path, value) in zip(items, message['values']):
+            got, number = one(item, 'hkpd.path'), one(item, 'hkpd.cooked')
+            if name != 'hkpd-signed.pcap':
+                assert got is not None and shows(got[got.find('\\', 2):], path), '%s: %r, expected %r' % (where, got, path)
+            assert (number and float(number)) == (None if value is None else close_to(value)), '%s %s: %s, expected %s' % (
+                where, path, number, value)

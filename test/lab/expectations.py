@@ -4,8 +4,11 @@
 NAME.expect.json: {"messages": [message...]}, a line for each message in the order of the frames that complete them.
     frame, opnum, direction ("request", "response" or "fault")
     fields: [name, value] of every wire field in order; a structure's value is null, bytes are hexadecimal digits
-    values: in answers of QueryCounterData, [path, calculated value or null] of each value in order
+    values: [path, calculated value or null] of each counter value in order, where there are any; of
+        HKEY_PERFORMANCE_DATA the path without its server
     fault: the code of a fault
+    asked, status, cut: of HKEY_PERFORMANCE_DATA the value name, the status, and true for a block that ends behind its
+        header
 keys.json: for each capture tshark's -o options; {pcaps} stands for the folder that holds the capture.
 """
 

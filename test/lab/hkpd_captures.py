@@ -138,7 +138,7 @@ class Recorder:
         print('%-24s %8d bytes, %4d answers' % (os.path.basename(self.path), os.path.getsize(self.path), len(messages)))
 
     def messages(self, stubs):
-        requests = {}
+        requests, self.before = {}, None
         for stub in stubs:
             key = stub.stream, stub.call_id
             if stub.kind == REQUEST:
@@ -161,6 +161,10 @@ class Recorder:
         for record in candidates:
             if agree(record, answer.data):
                 message['fields'] = expectations.wire_fields(record.fields)
+                if record.fields[0].name == 'hkpd.data_block':
+                    perfmon = self.served_at(request.time)
+                    message['values'] = perfmon.values(self.before)
+                    self.before = perfmon
                 return
             if agree(record, answer.data, header_only=True):
                 # Given too small a buffer, Samba answers with the header and nothing behind it

@@ -13,6 +13,8 @@ import time
 from dataclasses import dataclass, field
 
 import tdb
+from gen import cooking
+from gen.model import Instant
 from gen.record import Record, utf16
 
 FREQUENCY = 10000000
@@ -218,6 +220,43 @@ class Perfmon:
                 r.u64('hkpd.value', value)
         r.raw(bytes(size - len(r)))
         return r
+
+    def values(self, before=None):
+        """[end of the path, calculated value or None] of each value in order; before: the same handle's sample before
+        this one. Instances are known by name and ordinal, a base counter follows its user, the objects' own clock
+        stands still."""
+        now, earlier = self.readings(), before.readings() if before else {}
+        at = self.instant()
+        out = []
+        for o in self.objects:
+            names = [None] if not o.instances else self.instances(o)
+            for number, name in enumerate(names):
+                ordinal = names[:number].count(name)
+                shown = '' if name is None else '(%s%s)' % (name, '#%d' % ordinal if ordinal else '')
+                for position, c in enumerate(o.counters):
+                    def reading(sample, moment):
+                        value, base = (sample.get((o.index, name, ordinal, place)) for place in (position, position + 1))
+                        return cooking.Reading(value, moment, base) if value else None
+                    cooked = None
+                    if not c.is_text:
+                        cooked = cooking.cook(c.type, reading(now, at), reading(earlier, before and before.instant()))
+                    out.append(['\\%s%s\\%s' % (o.name, shown, c.name), cooked])
+        return out
+
+    def instant(self):
+        return Instant(self.moment.number, self.moment.perf_time, self.moment.filetime, FREQUENCY)
+
+    def readings(self):
+        """{(object, instance name, ordinal, position of the counter): (number, bytes)}"""
+        out = {}
+        for o in self.objects:
+            names = [None] if not o.instances else self.instances(o)
+            for number, name in enumerate(names):
+                for position, c in enumerate(o.counters):
+                    if not c.is_text:
+                        key = o.index, name, names[:number].count(name), position
+                        out[key] = c.value(self.moment.number, number), 8
+        return out
 
     def title_list(self, helps=False):
         """"Counter 009" or "Explain 009"."""
