@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Query handles: where each life of one begins and ends, and what it holds at each moment."""
+
+import pytest
+
+from gen import buffers, stubs
+from gen.scene import Scene, smb_line, tcp_line
+from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single, story,
+                              unseen)
+from gen.stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
+from learned import by_path, cooked, read
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+ZERO = '00' * 20
+SAME = bytes(4) + bytes(range(0x41, 0x51))
+
+
+def plain():
+    return single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2),
+                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+
+
+def handle_of(message):
+    return next((f.value for f in message.fields if f.name == 'pcq.handle'), None)
+
+
+def shown_frames(item):
+    """(opened_in, closed_in) of the one handle of a frame; fields of the handle, generated"""
+    handle, = [x for x in item.all('pcq.handle') if x.size]
+    opened, closed = item.all('pcq.handle.opened_in'), item.all('pcq.handle.closed_in')
+    for found in (opened, closed):
+        assert len(found) <= 1 and all(x.size == 0 for x in found)
+        assert all(x in list(handle.walk()) for x in found), 'it belongs to the handle'
+    return tuple(int(found[0].show) if found else None for found in (opened, closed))
+
+
+def check(frames, expected, two_pass):
+    """expected: {frame: (opened_in, closed_in)}; the frame that opens or closes may point to itself or not.
+
+    On one pass a close is only known behind it.
+    """
+    for number, (opened, closed) in expected.items():
+        got_opened, got_closed = shown_frames(frames[number])
+        assert got_opened in ((opened, None) if number == opened else (opened,)), (number, got_opened, opened)
+        may = {closed, None} if number == closed else {closed} if two_pass or (closed or number) < number else {None}
+        assert got_closed in may, (number, got_closed, closed)
+
+
+def lives(scene, server_of=lambda frame: None):
+    """{frame: (opened_in, closed_in)} from the model's side: a life lasts from a good open to the close."""
+    now, out = {}, {}
+    for number, m in sorted(((n, m) for n, ms in scene.frames.items() for m in ms), key=lambda row: row[0]):
+        handle = handle_of(m)
+        if handle in (None, ZERO):
+            continue
+        key = handle, server_of(number)
+        if m.opnum == OPEN and m.status == 0:
+            now[key] = [number, None, []]
+        life = now.setdefault(key, [None, None, []])
+        life[2].append(number)
+        if m.opnum == CLOSE and m.kind == 'request':
+            life[1] = number
+        for n in life[2]:
+            out[n] = (life[0], life[1])
+        if life[1] == number:
+            now.pop(key)
+    return out
+
+
+# --- a life ---------------------------------------------------------------------------------------------------------
+
+
+@PASSES
+@pytest.mark.parametrize('line, options', [(tcp_line, {}), (tcp_line, dict(order='>')), (tcp_line, dict(ndr64=True)),
+                                           (smb_line, {})], ids=['tcp', 'big-endian', 'ndr64', 'smb'])
+def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
+    """All of opnums 3 to 7, several handles open at once."""
+    s = plain()
+
+    def talk(c):
+        handles = [c.open() for _ in range(4)]
+        for h in handles:
+            c.validate(h, [ask(s, 1)])
+        for h in handles[::-1]:
+            c.info(h)
+            c.data(h)
+        c.validate(handles[0], [ask(s, 1)], add=False)
+        for h in handles[:3]:
+            c.close(h)
+        c.data(handles[3])
+    scene = story(Script([s]), talk, line=line, **options)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    expected = lives(scene)
+    assert len(expected) == 30 and {c is None for _, c in expected.values()} == {True, False}
+    check(frames, expected, two_pass)
+
+
+@PASSES
+def test_reused_after_close(tshark, tmp_path, two_pass):
+    """The server deals out the same bytes again: another handle, with other counters and no samples yet."""
+    s = plain()
+    server = Script([s], handles=[SAME] * 3)
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1)])
+        run(c, [ask(s, 2)])
+        run(c, [ask(s, 1)], close=False)
+    scene = story(server, talk)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert len({handle_of(m) for ms in scene.frames.values() for m in ms} - {None, ZERO}) == 1
+    check(frames, lives(scene), two_pass)
+    values = [[cooked(x) for x in frames[n].values] for n, _ in answers(scene)]
+    assert values == [[(None, 1)], [(1.0, None)], [(7.0, None)], [(7.0, None)], [(None, 1)], [(9.0, None)]]
+    assert [frames[n].numbers('pcq.sample.previous') == [] for n, _ in answers(scene)] == [True, False] * 3
+    assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
+
+
+@PASSES
+def test_reopened_without_a_close(tshark, tmp_path, two_pass):
+    """The close was not captured, and an open hands out the same bytes: a new life begins all the same."""
+    s = plain()
+    server = Script([s], handles=[SAME] * 2)
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], close=False)
+    unseen(server).close(SAME)
+    run(c, [ask(s, 2)])
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    opens = [n for n, _ in frames_of(scene, OPEN, 'response')]
+    closed = frames_of(scene, CLOSE, 'request')[0][0]
+    check(frames, {n: (opens[0], None) for n, m in frames_of(scene, DATA, 'request')[:2]}, two_pass)
+    check(frames, {n: (opens[1], closed) for n, m in frames_of(scene, DATA, 'request')[2:]}, two_pass)
+    assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0], [7.0], [7.0]]
+
+
+@PASSES
+def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
+    """Two servers may deal out the same handle."""
+    s = plain()
+    scene = Scene()
+    a, b = (tcp_line(scene, Script([s], handles=[SAME]), server='192.0.2.%d' % n, client_port=50000 + n).client()
+            for n in (21, 22))
+    learn(a, s)
+    learn(b, s)
+    marks = {}
+    for c, calls in ((a, 'open'), (b, 'open'), (a, 'add'), (a, 'data'), (b, 'add'), (b, 'data'), (a, 'data'), (a, 'close'),
+                     (b, 'data'), (b, 'close')):
+        first = len(scene.capture.frames)
+        {'open': c.open, 'add': lambda: (c.validate(SAME, [ask(s, 1 if c is a else 2)]), c.info(SAME)),
+         'data': lambda: c.data(SAME, 9999), 'close': lambda: c.close(SAME)}[calls]()
+        marks.update({n: 'ab'[c is b] for n in range(first + 1, len(scene.capture.frames) + 1)})
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    check(frames, lives(scene, marks.get), two_pass)
+    rows = [(marks[n], [cooked(x)[0] for x in frames[n].values]) for n, _ in answers(scene)]
+    assert rows == [('a', [None]), ('b', [7.0]), ('a', [1.0]), ('b', [7.0])]
+    assert not [f for f in frames.values() if 'pcq.expert.handle_closed' in f.experts]
+
+
+@PASSES
+@pytest.mark.parametrize('second', [(tcp_line, dict(client_port=50005)), (smb_line, {}),
+                                    (tcp_line, dict(client_port=50006, order='>', ndr64=True))],
+                         ids=['tcp', 'smb', 'big-endian-ndr64'])
+def test_across_connections(tshark, tmp_path, second, two_pass):
+    """Opened on one connection, filled on another, closed on a third: handles are the server's."""
+    s = plain()
+    server = Script([s])
+    scene = Scene()
+    first = tcp_line(scene, server).client()
+    line, options = second
+    other = line(scene, server, **options).client()
+    third = tcp_line(scene, server, client_port=50010).client()
+    learn(third, s)
+    h = first.open()
+    other.validate(h, [ask(s, 1)])
+    first.info(h)
+    first.data(h, 9999)
+    other.data(h, 9999)
+    third.close(h)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    check(frames, lives(scene), two_pass)
+    assert [[cooked(x)[0] for x in frames[n].values] for n, _ in answers(scene)] == [[None], [1.0]]
+
+
+@PASSES
+def test_opened_before_the_capture(tshark, tmp_path, two_pass):
+    """No opened_in; closed_in and the samples are right all the same."""
+    s = plain()
+    server = Script([s])
+    h = unseen(server).open()
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    learn(c, s)
+    c.validate(h, [ask(s, 1)])
+    c.info(h)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    c.close(h)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    expected = lives(scene)
+    assert {o for o, _ in expected.values()} == {None}
+    check(frames, expected, two_pass)
+    assert cooked(frames[answers(scene)[1][0]].values[0]) == (1.0, None)
+
+
+def test_used_after_close(tshark, tmp_path):
+    """An expert says so, with the frame that closed it; the server answers with a fault."""
+    s = plain()
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = line.client()
+    h = c.open()
+    c.close(h)
+    line.call(DATA, stubs.request(DATA, hQuery=h, dwInSize=9))
+    line.call(CLOSE, stubs.request(CLOSE, hQuery=h))
+    for two_pass in (False, True):
+        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+        late = [frames_of(scene, DATA, 'request')[0][0], frames_of(scene, CLOSE, 'request')[1][0]]
+        assert 'pcq.expert.handle_closed' in frames[late[0]].experts
+        early = [n for n in scene.frames if n < late[0]]
+        assert not [n for n in early if 'pcq.expert.handle_closed' in frames[n].experts]
+
+
+@PASSES
+def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
+    """The close is answered with an error and the handle itself, and the query lives on."""
+    s = plain()
+    scene = Scene()
+    server = Script([s])
+    line = tcp_line(scene, server)
+    c = line.client()
+    learn(c, s)
+    h = run(c, [ask(s, 1)], 1, close=False)
+    line.request(CLOSE, stubs.request(CLOSE, hQuery=h))
+    refused = line.response(CLOSE, stubs.response(CLOSE, status=5, handle=h))
+    c.data(h, 9999)
+    c.close(h)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    opened, closed = frames_of(scene, OPEN, 'response')[0][0], frames_of(scene, CLOSE, 'request')[1][0]
+    sample, after = frames_of(scene, DATA, 'request')
+    check(frames, {sample[0]: (opened, closed), after[0]: (opened, closed)}, two_pass)
+    assert shown_frames(frames[refused])[0] == opened, 'the answer carries the handle too'
+    assert 'pcq.expert.handle_closed' not in frames[after[0]].experts
+    assert cooked(frames[answers(scene)[1][0]].values[0]) == (1.0, None)
+
+
+@PASSES
+@pytest.mark.parametrize('damage', ['short', 'status', 'null'])
+def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
+    """An answer to OpenQueryHandle that is cut, an error, or an empty handle."""
+    s = plain()
+    scene = Scene()
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) == (OPEN, 'response'):
+            return {'short': stub[:18], 'status': stub[:20] + b'\x05\0\0\0', 'null': bytes(20) + stub[20:]}[damage]
+        return stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    h = run(c, [ask(s, 1)])
+    assert h != bytes(20)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for n, _ in frames_of(scene, DATA, 'request'):
+        assert shown_frames(frames[n])[0] is None
+
+
+# --- what a query holds ---------------------------------------------------------------------------------------------
+
+
+def held(frame):
+    """The counters listed with a frame's handle: labels of generated items below it."""
+    handle, = [x for x in frame.all('pcq.handle') if x.size]
+    return [x.label for x in handle.walk() if x.size == 0 and '\\' in x.label]
+
+
+@PASSES
+def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
+    """Each request shows the counters as they were then, with the server's verdict on those it refused."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
+    server = Script([s])
+    moments = []
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        for add, asked, expected in (
+                (True, [ask(s, 1, 'a')], ['Counter 1']),
+                (True, [ask(s, 2, 'a'), ask(s, 999, 'a'), ask(s, 1, 'a')], ['Counter 1', 'Counter 2', '#999 refused']),
+                (False, [ask(s, 1, 'a'), ask(s, 3, 'a')], ['Counter 2', '#999 refused']),
+                (True, [ask(s, 3, '*'), ask(s, 4, 'b')], ['Counter 2', 'Counter 3', 'Counter 4', '#999 refused']),
+                (True, [ask(s, 1, 'a')], ['Counter 1', 'Counter 2', 'Counter 3', 'Counter 4', '#999 refused'])):
+            c.validate(h, asked, add)
+            c.data(h, 9999)
+            moments.append(expected)
+    scene = story(server, talk)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    rows = frames_of(scene, DATA, 'request')
+    for (number, _), expected in zip(rows, moments):
+        labels = held(frames[number])
+        assert len(labels) == len(expected), (number, labels, expected)
+        for name in expected:
+            name, _, refused = name.partition(' refused')
+            mine = [x for x in labels if name in x]
+            assert len(mine) == 1, (number, name, labels)
+            assert ('ERROR_WMI_ITEMID_NOT_FOUND' in mine[0]) == (name == '#999'), mine
+    assert not held(frames[frames_of(scene, VALIDATE, 'request')[0][0]])
+
+
+@PASSES
+def test_every_verdict(tshark, tmp_path, two_pass):
+    """Unknown set, unknown counter, no such instance, twice: all refused, each with its code; the rest is held."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))
+    stranger = multiple('Stranger', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1]))
+    asked = [ask(s, 1, 'a'), ask(stranger, 1, 'a'), ask(s, 5, 'a'), ask(s, 1, 'nobody'), ask(s, 1, 'b')]
+    scene = story(Script([s], unknown_instance=3), lambda c: (learn(c, s), run(c, asked, 1)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    labels = held(frames[frames_of(scene, DATA, 'request')[0][0]])
+    verdicts = ['', 'ERROR_WMI_GUID_NOT_FOUND', 'ERROR_WMI_ITEMID_NOT_FOUND', 'ERROR_PATH_NOT_FOUND', '']
+    assert len(labels) == 5
+    for label, verdict in zip(labels, verdicts):
+        assert verdict in label and ('ERROR' in label) == bool(verdict)
+    # the refused ones have no block
+    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Fine', '\\\\SRV01\\Set(b)\\Fine']
+
+
+@PASSES
+def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, two_pass):
+    """The answer to ValidateCounters does not add up: the counters it names are not taken for held."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))
+    scene = Scene()
+
+    def alter(opnum, kind, stub):
+        return stub[:30] if (opnum, kind) == (VALIDATE, 'response') else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    h = c.open()
+    c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1))
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert not held(frames[frames_of(scene, DATA, 'request')[0][0]])
+    assert not frames[answers(scene)[0][0]].all('pcq.path')
+
+
+@PASSES
+def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
+    """Answers to add, info and data of two handles in one frame, in that order."""
+    s = plain()
+    server = Script([s])
+    scene = Scene()
+    line = tcp_line(scene, server)
+    c = line.client()
+    learn(c, s)
+    handles = c.open(), c.open()
+    rpc = line.rpc
+    calls = []
+
+    def pair(opnum, **p):
+        request = bytes(stubs.request(opnum, **p))
+        _, stub, record = server.handle(opnum, request, 6)
+        calls.append((opnum, request, stub, record, rpc.call_id))
+        rpc.call_id += 1
+    for n, h in enumerate(handles, 1):
+        pair(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, n)]), dwAdd=1)
+        pair(INFO, hQuery=h, dwInSize=99)
+        pair(DATA, hQuery=h, dwInSize=9999)
+        pair(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 3 - n)]), dwAdd=1)
+        pair(INFO, hQuery=h, dwInSize=99)
+        pair(DATA, hQuery=h, dwInSize=9999)
+    asked = rpc.transport.to_server([x for o, r, _, _, call in calls for x in rpc.request_pdus(o, r, call_id=call)])
+    told = rpc.transport.to_client([x for _, _, stub, _, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
+    for opnum, request, stub, record, _ in calls:
+        scene.expect(asked, line.message(opnum, 'request', request, record['request'], record))
+        scene.expect(told, line.message(opnum, 'response', stub, record['response'], record))
+    frame = read(tshark, scene, tmp_path, two_pass=two_pass)[told]
+    shown = [x.show for x in frame.all('pcq.path')]
+    delta, level = '\\\\SRV01\\One\\Delta', '\\\\SRV01\\One\\Level'
+    assert shown == [delta, delta, level, level, level, delta]
+    assert [cooked(x)[0] for x in frame.values] == [None, 1.0, 7.0, 7.0, 7.0, None]

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which identifier a block belongs to, and the path that each value gets."""
+
+import itertools
+
+import pytest
+
+from gen import buffers, client, model, stubs
+from gen.buffers import NONE
+from gen.model import ENGLISH, GLOBAL_AGGREGATE, Counterset, Instance
+from gen.scene import Scene, tcp_line
+from gen.story_script import Damaging, Script, answers, ask, counter, learn, multiple, run, single, story, unseen
+from gen.stubs import INFO, VALIDATE
+from learned import compare_paths, compare_values, cooked, one, read
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+ASSUMED = 'pcq.expert.order_assumed'
+MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])
+
+
+def paths(frame):
+    return [one(x, 'pcq.path') for x in frame.values]
+
+
+def gauge(name='Set', count=4, **more):
+    return multiple(name, *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k, i=i: 10 * i + k)
+                            for i in range(1, count + 1)], **more)
+
+
+def truth(message):
+    return [v['path'] for v in message.record['values']]
+
+
+# --- which block is whose -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('order', list(itertools.permutations(range(3))))
+def test_by_index(tshark, tmp_path, order):
+    """Three blocks of one dwType in any order: only QueryCounterInfo's Index tells."""
+    s = gauge()
+    server = Script([s], order=lambda q: order)
+    scene = story(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in (3, 1, 2)])))
+    frames = read(tshark, scene, tmp_path)
+    compare_paths(frames, scene)
+    assert not [f for f in frames.values() if ASSUMED in f.experts]
+
+
+def test_the_index_moves_with_each_change(tshark, tmp_path):
+    """After each change another order, told anew; the samples between keep the one that held for them."""
+    s = gauge()
+    orders = iter([[0], [0], [1, 0], [1, 0], [2, 0, 1], [2, 0, 1], [0, 1], [0, 1]])
+    server = Script([s], order=lambda q: next(orders))
+    asked = [ask(s, i, 'a') for i in (1, 2, 3)]
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        for x, add in ((asked[0], True), (asked[1], True), (asked[2], True), (asked[0], False)):
+            c.validate(h, [x], add)
+            c.info(h, 9999)
+            c.data(h, 9999)
+    scene = story(server, talk)
+    for two_pass in (False, True):
+        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+        compare_paths(frames, scene)
+        assert not [f for f in frames.values() if ASSUMED in f.experts]
+
+
+def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path):
+    """Info, then an addition whose info was not captured: the old places must not be used without a word."""
+    s = gauge()
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+        c.info(h)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 3, 'a')])
+        c.data(h, 9999)
+    scene = story(server, talk)
+    frames = read(tshark, scene, tmp_path, two_pass=True)
+    first, second = answers(scene)
+    assert paths(frames[first[0]]) == truth(first[1])
+    shown = paths(frames[second[0]])
+    assert shown == [None] * 3 or ASSUMED in frames[second[0]].experts
+
+
+def test_info_after_the_sample(tshark, tmp_path):
+    """QueryCounterInfo was asked after the first sample: on the second pass it holds for both, they hold the same."""
+    s = gauge()
+    server = Script([s], order=lambda q: [2, 0, 1])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+        c.data(h, 9999)
+        c.info(h)
+        c.data(h, 9999)
+    scene = story(server, talk)
+    once, twice = read(tshark, scene, tmp_path), read(tshark, scene, tmp_path, two_pass=True)
+    first, second = answers(scene)
+    assert paths(once[second[0]]) == paths(twice[second[0]]) == truth(second[1])
+    for frame in (once[first[0]], twice[first[0]]):
+        assert paths(frame) in (truth(first[1]), [None] * 3) or ASSUMED in frame.experts
+
+
+UNIQUE = {
+    'one': lambda s: [ask(s, 1, 'a')],
+    'four-types': lambda s: [ask(s, 1, 'a'), ask(s, NONE, 'a'), ask(s, 2, '*'), ask(s, NONE, '*')],
+    'two-types': lambda s: [ask(s, 4, '*'), ask(s, NONE, 'b')],
+}
+
+
+@PASSES
+@pytest.mark.parametrize('asked', UNIQUE)
+def test_without_info_where_only_one_order_is_possible(tshark, tmp_path, asked, two_pass):
+    """Each dwType comes once: no doubt, so no remark, even though the blocks are not in the order of the additions."""
+    s = gauge()
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    scene = story(server, lambda c: (learn(c, s), run(c, UNIQUE[asked](s), info=False)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_paths(frames, scene)
+    assert not [f for f in frames.values() if ASSUMED in f.experts]
+
+
+SEVERAL = {
+    'two-of-a-kind': lambda s: [ask(s, 1, 'a'), ask(s, 2, 'a')],
+    'one-of-three': lambda s: [ask(s, NONE, '*'), ask(s, 3, '*'), ask(s, 1, '*')],
+    'five': lambda s: [ask(s, i, n) for n in 'ab' for i in (1, 2, 3)][:5],
+    'an-error-among-them': lambda s: [ask(s, 1, 'nobody'), ask(s, NONE, '*'), ask(s, 3, '*')],
+}
+
+
+@PASSES
+@pytest.mark.parametrize('asked', SEVERAL)
+@pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
+def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked, turn, two_pass):
+    """Names that may be wrong say so by an expert, or there are none; nobody reads a wrong name without a warning."""
+    s = gauge()
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
+    scene = story(server, lambda c: (learn(c, s), run(c, SEVERAL[asked](s), info=False)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        shown = paths(frames[number])
+        right = truth(message)
+        assert len(shown) == len(right)
+        wrong = [p for p, r in zip(shown, right) if p not in (None, r)]
+        assert ASSUMED in frames[number].experts or not wrong
+        if not turn and ASSUMED in frames[number].experts:
+            assert not wrong, 'assumed is the order of the additions'
+
+
+@PASSES
+def test_info_without_the_additions(tshark, tmp_path, two_pass):
+    """The capture begins behind the additions: QueryCounterInfo names all counters, so everything is known."""
+    s = gauge()
+    server = Script([s], order=lambda q: [1, 2, 0])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    hidden = unseen(server)
+    learn(c, s)
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*')])
+    c.info(h)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    shown = {n: paths(frames[n]) for n, _ in answers(scene)}
+    # szMachine was in the request that opened the query: the address stands for it
+    for number, message in answers(scene):
+        assert shown[number] == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
+    compare_values(frames, scene)
+
+
+@PASSES
+def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
+    """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
+    s = gauge()
+    server = Script([s])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    hidden = unseen(server)
+    learn(c, s)
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 2, '*'), ask(s, NONE, 'b')])
+    for _ in range(3):
+        c.data(h, 9999)
+    c.close(h)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        frame = frames[number]
+        assert len(frame.values) == len(truth(message))
+        for name in ('pcq.path', 'pcq.cooked', 'pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type'):
+            assert not frame.all(name), name
+        assert [cooked(x)[1] is not None for x in frame.values] == [True] * len(frame.values)
+        assert 'Counter 1' not in ' '.join(x.label for x in frame.walk())
+
+
+@PASSES
+def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
+    """One addition was captured, others were not: its counter must not be given all the blocks."""
+    s = gauge()
+    server = Script([s])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    hidden = unseen(server)
+    learn(c, s)
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+    c.validate(h, [ask(s, 3, 'a')])
+    c.data(h, 9999)
+    hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')], add=False)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        for shown, right in zip(paths(frames[number]), truth(message)):
+            assert shown is None or shown.endswith(right[7:]) or ASSUMED in frames[number].experts
+
+
+@PASSES
+def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, two_pass):
+    """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
+    s = gauge()
+    server = Script([s])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    hidden = unseen(server)
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a')])
+    c.info(h)
+    hidden.validate(h, [ask(s, 1, 'a')], add=False)
+    hidden.validate(h, [ask(s, NONE, '*')])
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, message), = answers(scene)
+    assert set(paths(frames[number])) <= {None, *truth(message)}
+
+
+@PASSES
+@pytest.mark.parametrize('what', ['info', 'add', 'remove'])
+def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
+    """The stub of that answer does not add up: names are right, said to be assumed, or stay away."""
+    s = gauge()
+    scene = Scene()
+    opnum, which = {'info': (INFO, 1), 'add': (VALIDATE, 1), 'remove': (VALIDATE, 2)}[what]
+    seen = itertools.count()
+
+    def alter(op, kind, stub):
+        return stub[:-9] if (op, kind) == (opnum, 'response') and next(seen) == which else stub
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    c = Damaging(tcp_line(scene, server), alter).client()
+    learn(c, s)
+    h = c.open()
+    for asked, add in (([ask(s, 1, 'a'), ask(s, 2, 'a')], True), ([ask(s, 3, 'a')], True), ([ask(s, 1, 'a')], False)):
+        data = buffers.identifiers(asked)
+        c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=data, dwAdd=int(add)))
+        if what == 'info' or add and len(asked) == 2:
+            c.call(INFO, stubs.request(INFO, hQuery=h, dwInSize=9999))
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        for shown, right in zip(paths(frames[number]), truth(message)):
+            assert shown in (None, right) or ASSUMED in frames[number].experts, (number, shown, right)
+
+
+# --- what a path looks like -----------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_the_notation(tshark, tmp_path, two_pass):
+    """PDH notation written out for each shape of a query; the one file of expectations that no model computed."""
+    one_only = single('System Things', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Up Time', [5]),
+                      counter(2, 'PERF_COUNTER_RAWCOUNT', None, [6]))
+    many = multiple('Lanes', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Cars/sec', [5]), counter(2, 'PERF_COUNTER_RAWCOUNT', None, [6]),
+                    instances=[(4, 'left', 0), (4, 'left', 0), (9, 'right', 1), (5, 'left', 2)])
+    stranger = multiple('not browsed', counter(1, 'PERF_COUNTER_RAWCOUNT', 'not browsed', [1]), instances=['x', 'x'])
+    asked = [ask(one_only, 1), ask(one_only, NONE), ask(many, 1, 'left'), ask(many, NONE, 'right'), ask(many, 1, '*'),
+             ask(many, NONE, '*'), ask(stranger, 1, '*'), ask(many, 1, 'r*', instance_id=9)]
+    scene = story(Script([one_only, many, stranger]), lambda c: (learn(c, one_only, many), run(c, asked, 1)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    lanes = '\\\\SRV01\\Lanes'
+    unknown = '\\\\SRV01\\{%s}' % stranger.guid
+    assert paths(frames[answers(scene)[0][0]]) == [
+        '\\\\SRV01\\System Things\\Up Time',
+        '\\\\SRV01\\System Things\\Up Time', '\\\\SRV01\\System Things\\#2',
+        lanes + '(left)\\Cars/sec',
+        lanes + '(right)\\Cars/sec', lanes + '(right)\\#2',
+        lanes + '(left)\\Cars/sec', lanes + '(left#1)\\Cars/sec', lanes + '(right)\\Cars/sec', lanes + '(left#2)\\Cars/sec',
+        lanes + '(left)\\Cars/sec', lanes + '(left)\\#2', lanes + '(left#1)\\Cars/sec', lanes + '(left#1)\\#2',
+        lanes + '(right)\\Cars/sec', lanes + '(right)\\#2', lanes + '(left#2)\\Cars/sec', lanes + '(left#2)\\#2',
+        unknown + '(x)\\#1', unknown + '(x#1)\\#1',
+        lanes + '(right)\\Cars/sec']
+
+
+@pytest.mark.parametrize('machine, shown', [
+    ('\\\\SRV01', 'SRV01'), ('SRV01', 'SRV01'), ('\\\\srv.example.com', 'srv.example.com'), ('\\\\10.1.2.3', '10.1.2.3'),
+    ('\\\\[2001:db8::1]', '[2001:db8::1]'), ('', '192.0.2.20'), ('\\\\', '192.0.2.20'), ('\\\\Ω-сервер', 'Ω-сервер')])
+def test_the_server(tshark, tmp_path, machine, shown):
+    """szMachine without its backslashes, or the server's address where it is empty."""
+    s = gauge(count=1)
+    scene = Scene()
+    c = tcp_line(scene, Script([s])).client(machine)
+    learn(c, s)
+    run(c, [ask(s, 1, 'a')], 1)
+    frames = read(tshark, scene, tmp_path)
+    assert paths(frames[answers(scene)[0][0]]) == ['\\\\%s\\Set(a)\\Counter 1' % shown]
+
+
+def test_the_server_of_each_handle(tshark, tmp_path):
+    """Two clients call one server by different names: each query shows the name it was opened with."""
+    s = gauge(count=1)
+    server = Script([s])
+    scene = Scene()
+    a, b = (tcp_line(scene, server, client_port=50000 + i).client(m) for i, m in enumerate(('\\\\A', '\\\\B')))
+    learn(a, s)
+    ha, hb = a.open(), b.open()
+    for c, h in ((a, hb), (b, ha)):
+        c.validate(h, [ask(s, 1, 'a')])
+        c.info(h)
+    for h in (ha, hb):
+        a.data(h, 9999)
+    frames = read(tshark, scene, tmp_path)
+    assert [paths(frames[n]) for n, _ in answers(scene)] == [['\\\\A\\Set(a)\\Counter 1'], ['\\\\B\\Set(a)\\Counter 1']]
+
+
+def test_an_address_of_version_6(tshark, tmp_path):
+    s = gauge(count=1)
+    scene = Scene()
+    c = tcp_line(scene, Script([s]), v6=True).client('')
+    learn(c, s)
+    run(c, [ask(s, 1, 'a')], 1)
+    frames = read(tshark, scene, tmp_path)
+    assert paths(frames[answers(scene)[0][0]]) == ['\\\\2001:db8::20\\Set(a)\\Counter 1']
+
+
+@MODES
+def test_single_instance_sets_have_no_parentheses(tshark, tmp_path, info):
+    """Without a name in the identifier, and with an empty one, which [MS-PCQ] 2.2.4.6 also has."""
+    s = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
+    asked = [ask(s, 1), ask(s, NONE)], [ask(s, 1, ''), ask(s, NONE, '')]
+    for names, which in zip(('none', 'empty'), asked):
+        scene = story(Script([s]), lambda c: (learn(c, s), run(c, which, 1, info)))
+        frames = read(tshark, scene, tmp_path)
+        alone = '\\\\SRV01\\Alone\\'
+        assert paths(frames[answers(scene)[0][0]]) == [alone + 'One', alone + 'One', alone + 'Two'], names
+
+
+def test_parentheses_of_sets_of_unknown_kind(tshark, tmp_path):
+    """Nothing was browsed: an identifier without a name is that of a single-instance set."""
+    alone, many = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1])), gauge(count=1)
+    scene = story(Script([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
+    frames = read(tshark, scene, tmp_path)
+    assert paths(frames[answers(scene)[0][0]]) == ['\\\\SRV01\\{%s}\\#1' % alone.guid, '\\\\SRV01\\{%s}(b)\\#1' % many.guid]
+
+
+def test_aggregates_have_instances(tshark, tmp_path):
+    """InstanceType 4 is no single instance: its values still come by instance."""
+    s = Counterset('Harbour', GLOBAL_AGGREGATE, [counter(1, 'PERF_COUNTER_RAWCOUNT', 'Boats', [3])],
+                   lambda at: [Instance(0, 'pier 1', 0), Instance(1, '_Total', 0)])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 1, '_Total')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    compare_paths(frames, scene)
+
+
+ODD = ['', ' ', '_Total', 'a' * 1023, '\U0001F98A\U0001F6A2', 'CJK 性能', '\u202eleft', 'a(b)c', 'a\\b', 'a/b#1', '*not a star',
+       '?', 'per%cent %s %n', '"quoted"', '<xml>&amp;', 'é', 'é', '#7', '{guid}', 'nul\u2400', 'line\u2028end']
+
+
+def test_odd_characters(tshark, tmp_path):
+    """Names of instances, sets and counters as they are, of any length and script, with no meaning given to any of it."""
+    counters = [counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(
+        ['% Time', 'a\\b(c)', '\U0001F697' * 511, '#1', '{x}', '<b>', 'tab\there', 'bell\x07'])]
+    s = multiple('Spuren (\U0001F6A6) 100% \\ "x"', *counters, instances=ODD)
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 3, '*')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    compare_paths(frames, scene)
+
+
+def test_long_names(tshark, tmp_path):
+    """65,000 characters of a counter's name, and as many of a set's."""
+    s = multiple('S' * 65000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'n' * 65000, [1]), instances=['i' * 32000])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    path, = paths(frames[answers(scene)[0][0]])
+    assert path == '\\\\SRV01\\%s(%s)\\%s' % ('S' * 65000, 'i' * 32000, 'n' * 65000)
+
+
+def test_lone_surrogates(tshark, tmp_path):
+    """Half a character is shown as U+FFFD, and the path still stands."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x\udc00y', [1]), instances=['\ud83d', 'b'])
+    s.names[ENGLISH] = 'Set \ud800'
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    for path, instance in zip(paths(frames[answers(scene)[0][0]]), ('\ufffd', 'b')):
+        # for a damaged name what is known for certain may stand instead
+        assert path in ['\\\\SRV01\\%s(%s)\\%s' % (x, instance, y) for x in ('Set \ufffd', '{%s}' % s.guid)
+                        for y in ('x\ufffdy', '#1')]
+
+
+def test_equal_names_have_a_path_each(tshark, tmp_path):
+    """#1 for the second of equal names, and no two values with one path, in blocks of one counter and of all."""
+    s = gauge(count=2, instances=[(0, 'x', 0), (1, 'x', 1), (0, 'y', 2), (0, 'x', 3)])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    frames = read(tshark, scene, tmp_path)
+    for number, _ in answers(scene):
+        got = paths(frames[number])
+        assert len(set(got)) == len(got) == 8
+        assert got[::2] == ['\\\\SRV01\\Set(%s)\\Counter 1' % n for n in ('x', 'x#1', 'y', 'x#2')]
+
+
+def test_a_path_for_each_value_and_where(tshark, tmp_path):
+    """pcq.path is in its pcq.counter_data, generated, once; the label of the structure has it too."""
+    server = Script(model.countersets(), clock=model.Clock())
+    scene = story(server, lambda c: client.whole(c, server.sets))
+    frames = read(tshark, scene, tmp_path)
+    for number, _ in answers(scene):
+        values = frames[number].values
+        assert len(frames[number].all('pcq.path')) == len(values) > 0
+        for x in values:
+            field, = x.own('pcq.path')
+            assert field.size == 0
+            assert len(field.show) > 60 or not field.show.isprintable() or field.show in x.label
+
+
+def test_filters_find_paths(tshark, tmp_path):
+    """A display filter by path or value finds the frame, with no tree asked for."""
+    s = gauge()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    path = scene.write(tmp_path / 'x.pcap')
+    numbers = [str(n) for n, _ in answers(scene)]
+    for text in (r'pcq.path == "\\\\SRV01\\Set(b)\\Counter 4"', 'pcq.path contains "Counter 4"', 'pcq.cooked == 41',
+                 'pcq.cooked.none == 0 || pcq.cooked > 40'):
+        assert [r[0] for r in tshark.fields(path, ['frame.number'], '-Y', text)] == numbers, text
+    assert tshark.fields(path, ['frame.number'], '-Y', 'pcq.path contains "Counter 5"') == []
+
+
+def test_changed_counters_without_info(tshark, tmp_path):
+    """Added, then removed: what is left has the only place there is."""
+    s = gauge()
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*')])
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 1, 'a')], add=False)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 3, 'b')])
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 77, 'b')])
+        c.data(h, 9999)
+    scene = story(server, talk)
+    for two_pass in (False, True):
+        frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+        compare_paths(frames, scene)
+        assert not [f for f in frames.values() if ASSUMED in f.experts]
+
+
+def test_names_that_differ_by_case(tshark, tmp_path):
+    """They are two instances, with a path each."""
+    s = gauge(count=1, instances=['App', 'app'])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    frames = read(tshark, scene, tmp_path)
+    assert len(set(paths(frames[answers(scene)[0][0]]))) == 2
