@@ -48,6 +48,9 @@ void perf_found(perf_report *report, proto_item *item, perf_finding finding, con
     va_list args;
 
     report->damaged |= finding_table[finding].damage;
+    if (report->pinfo == NULL) {
+        return;
+    }
     if (report->findings == MAX_FINDINGS) {
         report->not_reported++;
         return;

@@ -56,7 +56,7 @@ void perf_expert_register(int proto, const char *prefix, perf_expert *expert);
 
 /* The report of one stub or buffer. */
 typedef struct {
-    packet_info *pinfo;
+    packet_info *pinfo;     /* NULL: the findings only count, nothing is shown */
     const perf_expert *expert;
     unsigned findings;      /* reported so far */
     unsigned not_reported;  /* beyond what a reader could want to see */

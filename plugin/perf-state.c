@@ -102,6 +102,9 @@ static void reset(void)
 
 void perf_state_register(void)
 {
+    if (servers) {
+        return; /* by the other protocol */
+    }
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);

@@ -4,12 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
+#include "packet-hkpd.h"
+#include "packet-pcq.h"
 #include "ws_compat.h"
 
 #define EXPORT __attribute__((visibility("default")))
-
-void proto_register_pcq(void);
-void proto_reg_handoff_pcq(void);
 
 void plugin_register(void);
 uint32_t plugin_describe(void);
@@ -20,11 +19,14 @@ EXPORT const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
 EXPORT void plugin_register(void)
 {
-    static proto_plugin pcq;
+    static proto_plugin pcq, hkpd;
 
     pcq.register_protoinfo = proto_register_pcq;
     pcq.register_handoff = proto_reg_handoff_pcq;
     proto_register_plugin(&pcq);
+    hkpd.register_protoinfo = proto_register_hkpd;
+    hkpd.register_handoff = proto_reg_handoff_hkpd;
+    proto_register_plugin(&hkpd);
 }
 
 EXPORT uint32_t plugin_describe(void)
