@@ -5,6 +5,7 @@
  */
 #include "data-walk.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "bytes.h"
@@ -335,12 +336,21 @@ static perf_walk_event end_instances(perf_walk *walk)
     return end_block(walk);
 }
 
+/* True if one of four 16-bit units is 0. */
+static inline bool has_zero_unit(uint64_t units)
+{
+    return ((units - 0x0001000100010001U) & ~units & 0x8000800080008000U) != 0;
+}
+
 static void find_name(perf_walk *walk)
 {
     const uint8_t *name = walk->data + walk->instance.name;
     uint32_t room = (walk->instance.size - PERF_INSTANCE_HEADER_SIZE) & ~1U;
     uint32_t n = 0;
 
+    while (room - n >= 8 && !has_zero_unit(perf_le64(name + n))) {
+        n += 8;
+    }
     while (n < room && (name[n] != 0 || name[n + 1] != 0)) {
         n += 2;
     }
@@ -477,6 +487,36 @@ perf_walk_event perf_walk_next(perf_walk *walk)
     }
 }
 
+/* How many of `count` values from `at` on are numbers of the usual 16 bytes. Nearly all are, so this loop is what a
+ * first look at counter data costs. */
+static uint32_t count_usual(const uint8_t *at, uint32_t count)
+{
+    const uint8_t *start = at;
+    const uint8_t *end = at + (size_t)count * 16;
+
+    while (at != end) {
+        uint64_t sizes = perf_le64(at); /* dwDataSize, dwSize */
+        if (sizes >> 32 != 16 || (uint32_t)sizes > 8) {
+            break;
+        }
+        at += 16;
+    }
+    return (uint32_t)((at - start) / 16);
+}
+
+uint32_t perf_walk_pass_values(perf_walk *walk)
+{
+    if (walk->state != NEXT_VALUE) {
+        return 0;
+    }
+    uint32_t room = (walk->limit - walk->pos) / 16;
+    uint32_t passed = count_usual(walk->data + walk->pos, walk->values_left < room ? walk->values_left : room);
+
+    walk->pos += passed * 16;
+    walk->values_left -= passed;
+    return passed;
+}
+
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
 {
     perf_walk walk;
@@ -485,7 +525,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
     memset(summary, 0, sizeof *summary);
     perf_walk_init(&walk, data, size);
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
-        summary->values += event == PERF_WALK_VALUE;
+        summary->values += (event == PERF_WALK_VALUE) + perf_walk_pass_values(&walk);
         summary->blocks += event == PERF_WALK_BLOCK;
         summary->ids += event == PERF_WALK_COUNTERS ? walk.counters.count : 0;
         summary->faults += event == PERF_WALK_FAULT;

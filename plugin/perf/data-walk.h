@@ -150,6 +150,10 @@ void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32
  * neither is what a server sends. */
 bool perf_walk_instance_sound(const perf_walk *walk);
 
+/* Passes over values that follow in this block or instance, as far as they are numbers of the usual size, without an
+ * event for each. Returns how many. */
+uint32_t perf_walk_pass_values(perf_walk *walk);
+
 /* Leaves the current block: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);
 
