@@ -108,6 +108,7 @@ static perf_finding fault_finding(perf_block_fault fault)
     case PERF_BLOCK_FAULT_HEADER_SHORT:
         return FINDING_STUB_SHORT;
     case PERF_BLOCK_FAULT_OBJECT_COUNT:
+    case PERF_BLOCK_FAULT_OBJECT_BLANK:
     case PERF_BLOCK_FAULT_DEFINITION_COUNT:
     case PERF_BLOCK_FAULT_DEFINITION_REST:
     case PERF_BLOCK_FAULT_INSTANCES_NUMBER:
@@ -709,7 +710,7 @@ void hkpd_buffers_register(int proto)
         {&hf_num_objects,
          {"Number of objects", "hkpd.num_objects", FT_UINT32, BASE_DEC, NULL, 0, "NumObjectTypes", HFILL}},
         {&hf_default_object,
-         {"Default object", "hkpd.default_object", FT_INT32, BASE_DEC, VALS(none_vals), 0, "DefaultObject", HFILL}},
+         {"Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0, "DefaultObject", HFILL}},
         {&hf_system_time,
          {"System time", "hkpd.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
         {&hf_perf_time,
@@ -745,10 +746,10 @@ void hkpd_buffers_register(int proto)
         {&hf_object_num_counters,
          {"Number of counters", "hkpd.object.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "NumCounters", HFILL}},
         {&hf_object_default_counter,
-         {"Default counter", "hkpd.object.default_counter", FT_INT32, BASE_DEC, VALS(none_vals), 0, "DefaultCounter",
+         {"Default counter", "hkpd.object.default_counter", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0, "DefaultCounter",
           HFILL}},
         {&hf_object_num_instances,
-         {"Number of instances", "hkpd.object.num_instances", FT_INT32, BASE_DEC, VALS(num_instances_vals), 0,
+         {"Number of instances", "hkpd.object.num_instances", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), 0,
           "NumInstances", HFILL}},
         {&hf_object_code_page,
          {"Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(code_page_vals), 0,
@@ -798,7 +799,7 @@ void hkpd_buffers_register(int proto)
          {"Parent instance", "hkpd.instance.parent_instance", FT_UINT32, BASE_DEC, NULL, 0,
           "ParentObjectInstance: its number in the parent object", HFILL}},
         {&hf_instance_unique_id,
-         {"Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC, VALS(unique_id_vals), 0, "UniqueID", HFILL}},
+         {"Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(unique_id_vals), 0, "UniqueID", HFILL}},
         {&hf_instance_name_offset,
          {"Name offset", "hkpd.instance.name_offset", FT_UINT32, BASE_DEC, NULL, 0, "NameOffset", HFILL}},
         {&hf_instance_name_size,

@@ -473,8 +473,9 @@ static void show_handle(pdu *p, const perf_handle *handle, int offset)
     if (p->hkpd == NULL || handle == NULL) {
         return;
     }
-    proto_item *item = proto_tree_add_bytes(p->hkpd, hf_handle, p->tvb, offset < 0 ? 0 : offset,
-                                            offset < 0 ? 0 : PERF_HANDLE_SIZE, handle->bytes);
+    proto_item *item = proto_tree_add_bytes_with_length(p->hkpd, hf_handle, p->tvb, offset < 0 ? 0 : offset,
+                                                        offset < 0 ? 0 : PERF_HANDLE_SIZE, handle->bytes,
+                                                        PERF_HANDLE_SIZE);
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
     if (offset < 0) {
         proto_item_set_generated(item);

@@ -166,6 +166,14 @@ static perf_block_event read_trailer(perf_block_walk *walk)
 
 /* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
 
+/* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
+static bool is_blank(const uint8_t *object)
+{
+    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
+
+    return memcmp(object, zeros, sizeof zeros) == 0;
+}
+
 static perf_block_event read_object(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -178,6 +186,10 @@ static perf_block_event read_object(perf_block_walk *walk)
     if (left < PERF_OBJECT_TYPE_SIZE) {
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, at, NEXT_TRAILER);
+    }
+    if (is_blank(walk->data + at)) {
+        walk->pos = walk->size;
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, at, NEXT_NOTHING);
     }
     walk->objects_left--;
     walk->object.number++;

@@ -50,6 +50,7 @@ typedef enum {
     X(HEADER_SIZE, "HeaderLength is smaller than the header or beyond the data, the objects cannot be found") \
     X(SYSTEM_NAME, "the system name lies outside the header") \
     X(OBJECT_COUNT, "fewer objects than NumObjectTypes announces") \
+    X(OBJECT_BLANK, "nothing but zeros where an object should be: the buffer was too small for it") \
     X(OBJECT_SIZE_SMALL, "TotalByteLength is smaller than PERF_OBJECT_TYPE, the next object cannot be found") \
     X(OBJECT_SIZE_LARGE, "TotalByteLength of the object reaches beyond the data") \
     X(OBJECT_HEADER, "HeaderLength of the object does not fit, its counters cannot be found") \
