@@ -66,7 +66,8 @@ def test_every_field_of_every_call(tshark, name, two_pass):
     shown = tshark.pdml(PCAPS / name, *key(name), '-Y', 'pcq', two_pass=two_pass, timeout=600)
     expected = messages(name)
     for number, frame in shown.items():
-        assert number in expected or not frame.wire, '%s frame %d: unexpected %s' % (name, number, brief(frame.wire[:4]))
+        assert number in expected or not frame.wire, '%s frame %d: unexpected %s' % (
+            name, number, brief(frame.wire[:4]))
     for number, there in expected.items():
         fields = [field for message in there for field in message['fields']]
         if not fields:
@@ -81,7 +82,8 @@ def test_every_field_of_every_call(tshark, name, two_pass):
 
 @pytest.mark.parametrize('name', PCQ)
 def test_nothing_is_malformed(tshark, name):
-    assert tshark.fields(PCAPS / name, ['frame.number'], *key(name), '-Y', '_ws.malformed || pcq.expert.not_decrypted') == []
+    bad = '_ws.malformed || pcq.expert.not_decrypted'
+    assert tshark.fields(PCAPS / name, ['frame.number'], *key(name), '-Y', bad) == []
 
 
 @pytest.mark.parametrize('name', PCQ)
@@ -162,7 +164,7 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
         wire = [Shown(item.name, item.show, '', 0, item.size, item.label)
                 for item in (shown[number].walk() if number in shown else ()) if item.size and item.name in names]
         if any(message.get('cut') for message in there):
-            wire = wire[:len(fields)]           # a header with nothing behind it: what follows is the finding's business
+            wire = wire[:len(fields)]           # a header with nothing behind it
         compare(wire, fields, '%s frame %d' % (name, number))
 
 
@@ -181,6 +183,7 @@ def test_every_calculated_value_of_performance_data(tshark, name, two_pass):
         for item, (path, value) in zip(items, message['values']):
             got, number = one(item, 'hkpd.path'), one(item, 'hkpd.cooked')
             if name != 'hkpd-signed.pcap':
-                assert got is not None and shows(got[got.find('\\', 2):], path), '%s: %r, expected %r' % (where, got, path)
-            assert (number and float(number)) == (None if value is None else close_to(value)), '%s %s: %s, expected %s' % (
-                where, path, number, value)
+                assert got is not None and shows(got[got.find('\\', 2):], path), '%s: %r, expected %r' % (
+                    where, got, path)
+            assert (number and float(number)) == (None if value is None else close_to(value)), (
+                '%s %s: %s, expected %s' % (where, path, number, value))

@@ -120,7 +120,8 @@ def gpu_engine():
 
 
 def filesystem_disk_activity():
-    rows = ((0, 'FileSystem Bytes Read', 'Vom Dateisystem gelesene Bytes', 'COUNTER_LARGE_RAWCOUNT', rate(5e6, 10 ** 11)),
+    rows = ((0, 'FileSystem Bytes Read', 'Vom Dateisystem gelesene Bytes', 'COUNTER_LARGE_RAWCOUNT',
+             rate(5e6, 10 ** 11)),
             (1, 'FileSystem Bytes Written', 'Vom Dateisystem geschriebene Bytes', 'COUNTER_LARGE_RAWCOUNT',
              rate(2e6, 10 ** 10)))
     return Counterset('FileSystem Disk Activity', MULTI_AGGREGATE, [counter(*row, aggregate=1) for row in rows],

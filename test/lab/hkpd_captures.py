@@ -373,7 +373,8 @@ def hkpd_nmap(recorder):
 @capture('hkpd-net')
 def hkpd_net(recorder):
     """Samba's own command-line client."""
-    login = ['-U', '%s/%s%%%s' % (DOMAIN, USER, PASSWORD), '-S', '127.0.0.1', '-s', recorder.machine.client_configuration]
+    login = ['-U', '%s/%s%%%s' % (DOMAIN, USER, PASSWORD), '-S', '127.0.0.1',
+             '-s', recorder.machine.client_configuration]
     with recorder.serve(machine_at_work()):
         for what in (['getvalue', 'HKPD', 'Global'], ['getvalue', 'HKPD', 'Counter 009'], ['enumerate', 'HKPT'],
                      ['getvalue', 'HKLM\\' + PERFLIB, 'Counter']):

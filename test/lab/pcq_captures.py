@@ -169,7 +169,7 @@ def monitor(recorder, rpc, samples=10, pause=SECOND):
         identifier(cpu, 29, '*'),                                                     # no such counter
         identifier(cpu, 26, '_Total'),                                                # again
         dict(guid='3a22a8ec-297c-48ac-ab15-33ec93033fd8', counter_id=1, name='*'),    # no such set here
-        identifier(cpu, 17, '0,7'),                                                   # no such processor: an error block
+        identifier(cpu, 17, '0,7'),                                                   # no such processor
     ])
     client.info(handle)
     sample(client, handle, samples, pause)
@@ -296,7 +296,8 @@ def two_clients(recorder):
 
     with recorder.sniff():
         clients = [
-            (SambaClient(recorder.machine, 'ntlm,seal'), [cpu, thermal], (disk, NONE, '*'), (cpu, 0, '*'), (cpu, 17, '_Total')),
+            (SambaClient(recorder.machine, 'ntlm,seal'), [cpu, thermal], (disk, NONE, '*'), (cpu, 0, '*'),
+             (cpu, 17, '_Total')),
             (SambaClient(recorder.machine, 'ntlm,seal', pipe=False), [disk], (cpu, 0, '*'),
              (thermal, NONE, '\\_TZ.THM0'), (disk, 1, '_Total')),
         ]

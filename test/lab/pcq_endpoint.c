@@ -44,8 +44,7 @@ struct answer_header {
 
 NTSTATUS samba_init_module(TALLOC_CTX *context);
 
-static bool
-send_all(int fd, const void *from, size_t length)
+static bool send_all(int fd, const void *from, size_t length)
 {
     const uint8_t *at = from;
 
@@ -62,8 +61,7 @@ send_all(int fd, const void *from, size_t length)
     return true;
 }
 
-static bool
-receive_all(int fd, void *to, size_t length)
+static bool receive_all(int fd, void *to, size_t length)
 {
     uint8_t *at = to;
 
@@ -80,8 +78,7 @@ receive_all(int fd, void *to, size_t length)
     return true;
 }
 
-static int
-connect_to_model(void)
+static int connect_to_model(void)
 {
     const char *path = getenv(SOCKET_ENVIRONMENT);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -99,8 +96,7 @@ connect_to_model(void)
 }
 
 /* Replace the request stub in `stub` by the response stub; true when there is an answer */
-static bool
-ask_model(TALLOC_CTX *memory, const struct call_header *call, DATA_BLOB *stub, uint32_t *fault)
+static bool ask_model(TALLOC_CTX *memory, const struct call_header *call, DATA_BLOB *stub, uint32_t *fault)
 {
     struct answer_header answer;
     int fd = connect_to_model();
@@ -121,8 +117,7 @@ ask_model(TALLOC_CTX *memory, const struct call_header *call, DATA_BLOB *stub, u
 }
 
 /* "Parsing" a request keeps its bytes */
-static NTSTATUS
-pull_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_pull *pull, void **out)
+static NTSTATUS pull_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_pull *pull, void **out)
 {
     DATA_BLOB *stub = talloc(memory, DATA_BLOB);
 
@@ -136,8 +131,7 @@ pull_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_pull *p
     return NT_STATUS_OK;
 }
 
-static NTSTATUS
-dispatch(struct dcesrv_call_state *call, TALLOC_CTX *memory, void *stub)
+static NTSTATUS dispatch(struct dcesrv_call_state *call, TALLOC_CTX *memory, void *stub)
 {
     struct call_header header;
     enum dcerpc_AuthType type;
@@ -156,8 +150,7 @@ dispatch(struct dcesrv_call_state *call, TALLOC_CTX *memory, void *stub)
     return fault == 0 ? NT_STATUS_OK : NT_STATUS_NET_WRITE_FAULT;
 }
 
-static NTSTATUS
-push_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_push *push, const void *in)
+static NTSTATUS push_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_push *push, const void *in)
 {
     const DATA_BLOB *stub = in;
 
@@ -166,16 +159,14 @@ push_stub(struct dcesrv_call_state *call, TALLOC_CTX *memory, struct ndr_push *p
     return ndr_map_error2ntstatus(ndr_push_bytes(push, stub->data, (uint32_t)stub->length));
 }
 
-static NTSTATUS
-accept_bind(struct dcesrv_connection_context *context, const struct dcesrv_interface *interface)
+static NTSTATUS accept_bind(struct dcesrv_connection_context *context, const struct dcesrv_interface *interface)
 {
     (void)context;
     (void)interface;
     return NT_STATUS_OK;
 }
 
-static NTSTATUS
-no_reply_work(struct dcesrv_call_state *call, TALLOC_CTX *memory, void *stub)
+static NTSTATUS no_reply_work(struct dcesrv_call_state *call, TALLOC_CTX *memory, void *stub)
 {
     (void)call;
     (void)memory;
@@ -195,8 +186,7 @@ static const struct dcesrv_interface perflib_v2 = {
     .local = dispatch,
 };
 
-static NTSTATUS
-start_server(struct dcesrv_context *context, const struct dcesrv_endpoint_server *server)
+static NTSTATUS start_server(struct dcesrv_context *context, const struct dcesrv_endpoint_server *server)
 {
     NTSTATUS status = dcesrv_interface_register(context, ENDPOINT_PIPE, NULL, &perflib_v2, NULL);
 
@@ -206,16 +196,14 @@ start_server(struct dcesrv_context *context, const struct dcesrv_endpoint_server
     return dcesrv_interface_register(context, ENDPOINT_TCP, NULL, &perflib_v2, NULL);
 }
 
-static NTSTATUS
-stop_server(struct dcesrv_context *context, const struct dcesrv_endpoint_server *server)
+static NTSTATUS stop_server(struct dcesrv_context *context, const struct dcesrv_endpoint_server *server)
 {
     (void)context;
     (void)server;
     return NT_STATUS_OK;
 }
 
-static bool
-interface_by_uuid(struct dcesrv_interface *interface, const struct GUID *uuid, uint32_t version)
+static bool interface_by_uuid(struct dcesrv_interface *interface, const struct GUID *uuid, uint32_t version)
 {
     (void)version;
     if (!GUID_equal(uuid, &perflib_v2.syntax_id.uuid))
@@ -224,8 +212,7 @@ interface_by_uuid(struct dcesrv_interface *interface, const struct GUID *uuid, u
     return true;
 }
 
-static bool
-interface_by_name(struct dcesrv_interface *interface, const char *name)
+static bool interface_by_name(struct dcesrv_interface *interface, const char *name)
 {
     if (strcmp(name, perflib_v2.name) != 0)
         return false;

@@ -235,7 +235,8 @@ class Perfmon:
                 shown = '' if name is None else '(%s%s)' % (name, '#%d' % ordinal if ordinal else '')
                 for position, c in enumerate(o.counters):
                     def reading(sample, moment):
-                        value, base = (sample.get((o.index, name, ordinal, place)) for place in (position, position + 1))
+                        value = sample.get((o.index, name, ordinal, position))
+                        base = sample.get((o.index, name, ordinal, position + 1))
                         return cooking.Reading(value, moment, base) if value else None
                     cooked = None
                     if not c.is_text:

@@ -164,7 +164,8 @@ class LibDcerpc:
     def call(self, opnum, stub):
         out, length, flags = c_void_p(), c_size_t(), c_uint32()
         self.check(self.binding.dcerpc_binding_handle_raw_call(
-            self.handle, None, opnum, 0, stub, len(stub), None, byref(out), byref(length), byref(flags)), 'opnum %d' % opnum)
+            self.handle, None, opnum, 0, stub, len(stub), None, byref(out), byref(length), byref(flags)),
+            'opnum %d' % opnum)
         response = ctypes.string_at(out, length.value)
         self.talloc._talloc_free(out, b'')
         return response
