@@ -86,7 +86,8 @@ typedef struct {
     uint32_t request_event;
     uint32_t response_event;
     uint32_t response_frame;
-    perf_handle *handle;
+    perf_handle *handle;    /* of the request */
+    perf_handle *answering; /* of the response */
     perf_sample *sample;
 } call_record;
 
@@ -346,22 +347,31 @@ static proto_item *read_handle(pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
     return item;
 }
 
-/* Finds the query that a sound request speaks of. */
+/* Finds the query that a sound request speaks of. A closed handle stays closed, whoever still uses it. */
 static void use_handle(pdu *p, const uint8_t *bytes, proto_item *item)
 {
     if (may_learn(p)) {
-        perf_handle *before = perf_handle_find(PERF_HANDLE_QUERY, p->server, bytes, p->event);
         p->record->handle = perf_handle_use(PERF_HANDLE_QUERY, p->server, bytes, p->event);
-        if (before && before != p->record->handle) {
-            p->record->handle->after_close = before->closed_frame;
-        }
     }
-    if (p->record->handle && p->record->handle->after_close != 0 &&
-        p->record->handle->begin == p->record->request_event) {
-        perf_found(&p->report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                   p->record->handle->after_close);
+    const perf_handle *handle = p->record->handle;
+    if (handle && handle->end < p->event) {
+        perf_found(&p->report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u", handle->closed_frame);
     }
-    show_handle(p, item, p->record->handle);
+    show_handle(p, item, handle);
+}
+
+/* The query that a response speaks of. A server that answers for a closed handle has given it out anew, and the
+ * opening was not captured. */
+static perf_handle *answering_handle(pdu *p, bool success)
+{
+    perf_handle *asked = p->record->handle;
+
+    if (p->first_time) {
+        bool anew = asked && success && may_learn(p) && asked->end < p->record->request_event;
+        p->record->answering = anew ? perf_handle_open(PERF_HANDLE_QUERY, p->server, asked->bytes, p->event, 0, NULL)
+                                    : asked;
+    }
+    return p->record->answering;
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
@@ -671,7 +681,7 @@ static int close_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     p.record->request_read = !p.ndr.reader.failed;
     int length = end(&p);
     use_handle(&p, handle, item);
-    if (may_learn(&p)) {
+    if (may_learn(&p) && p.record->handle->end == UINT32_MAX) {
         perf_handle_close(p.record->handle, p.event, pinfo->num);
     }
     return length;
@@ -685,11 +695,16 @@ static int close_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_t
 
     begin(&p, tvb, offset, pinfo, tree, di, drep);
     read_context_handle(&p, handle);
+    proto_item *item = p.ndr.reader.item;
     uint32_t status = read_status(&p);
     report_handle_status(&p, status);
     int length = end(&p);
-    if (may_learn(&p) && status != STATUS_SUCCESS && p.record->handle) {
+    if (may_learn(&p) && status != STATUS_SUCCESS && p.record->handle &&
+        p.record->handle->end == p.record->request_event) {
         perf_handle_not_closed(p.record->handle);
+    }
+    if (!is_null_handle(handle)) {
+        show_handle(&p, item, p.record->handle);
     }
     return length;
 }
@@ -758,8 +773,9 @@ static int info_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
         append_info(&p, "%u counters, %u bytes", context.count, back.out_size);
     }
     int length = end(&p);
-    if (done && may_learn(&p) && p.record->handle) {
-        perf_query_info(p.record->handle, wmem_array_get_raw(context.identifiers), context.count, p.event,
+    perf_handle *handle = answering_handle(&p, done);
+    if (done && may_learn(&p) && handle) {
+        perf_query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p.event,
                         pinfo->num);
     }
     return length;
@@ -796,9 +812,9 @@ static void describe_data(pdu *p, const returned *back, pcq_data_context *contex
 
 static void keep_sample(pdu *p, tvbuff_t *tvb)
 {
-    if (p->record->handle) {
+    if (p->record->answering) {
         uint32_t size = tvb_captured_length(tvb);
-        p->record->sample = perf_sample_keep(p->record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->event,
+        p->record->sample = perf_sample_keep(p->record->answering, tvb_get_ptr(tvb, 0, (int)size), size, p->event,
                                              p->pinfo->num);
     }
 }
@@ -817,13 +833,13 @@ static int data_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     memset(&context, 0, sizeof context);
     context.report = &p.report;
     context.server = p.server;
-    context.handle = p.record->handle;
     context.event = p.event;
     read_returned(&p, 1, &back);
     if (back.tvb) {
         sound = pcq_check_data(back.tvb, &context);
     }
     bool done = read_returned_status(&p, &back);
+    context.handle = answering_handle(&p, done);
     if (back.tvb) {
         if (done && sound && may_learn(&p)) {
             keep_sample(&p, back.tvb);
@@ -922,13 +938,11 @@ static int validate_response(tvbuff_t *tvb, int offset, packet_info *pinfo, prot
     }
     report_status(&p, status);
     int length = end(&p);
-    if (may_learn(&p) && p.record->handle && status == STATUS_SUCCESS) {
-        if (p.record->request_read) {
-            perf_query_changed(p.record->handle, p.record->add, wmem_array_get_raw(context.identifiers),
-                               context.count, p.event);
-        }
-    } else if (p.first_time && p.record->handle && p.report.damaged) {
-        perf_query_unknown_change(p.record->handle, p.event);
+    perf_handle *handle = answering_handle(&p, status == STATUS_SUCCESS);
+    if (may_learn(&p) && handle && status == STATUS_SUCCESS && p.record->request_read) {
+        perf_query_changed(handle, p.record->add, wmem_array_get_raw(context.identifiers), context.count, p.event);
+    } else if (p.first_time && handle && p.report.damaged) {
+        perf_query_unknown_change(handle, p.event);
     }
     return length;
 }

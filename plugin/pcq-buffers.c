@@ -591,6 +591,7 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
     instance.size = tvb_get_letohl(reader->tvb, reader->pos);
     instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
     if (!check_size(reader, context, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
+        pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);
         return false;
     }
     uint32_t room = instance.size - INSTANCE_HEADER_SIZE;

@@ -454,6 +454,11 @@ static void show_event(data_view *view, perf_walk_event event)
     case PERF_WALK_INSTANCE:
         show_instance(view);
         break;
+    case PERF_WALK_NO_INSTANCE:
+        if (view->block) {
+            pcq_add_bad_instance(view->block, view->tvb, view->walk.instance.offset);
+        }
+        break;
     case PERF_WALK_VALUE:
         show_value(view);
         break;

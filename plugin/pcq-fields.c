@@ -137,6 +137,16 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
     return inner;
 }
 
+void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
+{
+    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, offset, 8, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(node, ett_instance);
+
+    proto_tree_add_item(inner, hf_instance_size, tvb, offset, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_instance_id, tvb, offset + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_item_append_text(node, ": unreadable");
+}
+
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
 static const char *source_text(wmem_allocator_t *pool, const perf_known *known)

@@ -38,6 +38,9 @@ typedef struct {
 } pcq_instance;
 proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name);
 
+/* One whose Size does not fit: what is certain of it. */
+void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
+
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,

@@ -187,7 +187,7 @@ void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind
             return; /* browsing again teaches nothing new */
         }
     }
-    version.fact.name = wmem_strdup(wmem_file_scope(), fact->name);
+    version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     wmem_array_append_one(versions, version);
 }
 
@@ -428,7 +428,7 @@ perf_handle *perf_handle_use(perf_handle_kind kind, perf_server *server, const u
 {
     perf_handle *handle = perf_handle_find(kind, server, bytes, event);
 
-    return handle && event <= handle->end ? handle : perf_handle_open(kind, server, bytes, event, 0, NULL);
+    return handle ? handle : perf_handle_open(kind, server, bytes, event, 0, NULL);
 }
 
 void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame)
@@ -511,8 +511,12 @@ static struct perf_query *query_of(perf_handle *handle)
 static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
 {
     *kept = *identifier;
-    kept->instance = wmem_strdup(wmem_file_scope(), identifier->instance);
-    kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
+    if (identifier->instance) {
+        kept->instance = wmem_strdup(wmem_file_scope(), identifier->instance);
+    }
+    if (identifier->utf16_size > 0) {
+        kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
+    }
 }
 
 static void end_entry(struct perf_query *query, const perf_identifier *identifier, uint32_t event)

@@ -123,7 +123,6 @@ struct perf_handle {
     uint32_t end;           /* event of the closing, UINT32_MAX as long as none was seen */
     uint32_t opened_frame;  /* 0: not captured */
     uint32_t closed_frame;  /* 0: not closed in this capture */
-    uint32_t after_close;   /* this life was only seen because the handle was used after this frame had closed it */
     const char *machine;    /* szMachine without backslashes, NULL if not known */
     struct perf_query *query;
     perf_sample *newest;    /* only for the first pass */
@@ -137,7 +136,7 @@ perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const 
 /* The life that is current at an event; one that has ended is found until the next begins. NULL if there is none. */
 perf_handle *perf_handle_find(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event);
 
-/* As found, or a new life of a handle that was opened before the capture began. */
+/* As found, ended or not, or a new life of a handle that was opened before the capture began. */
 perf_handle *perf_handle_use(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event);
 
 void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame);

@@ -18,6 +18,7 @@ enum {
     NEXT_COUNTERS_FAULT,
     NEXT_INSTANCES,
     NEXT_INSTANCE,
+    NEXT_INSTANCE_FAULT,
     NEXT_VALUE,
     NEXT_VALUE_FAULT,
     NEXT_BLOCK_END,
@@ -371,7 +372,9 @@ static perf_walk_event read_instance(perf_walk *walk)
     }
     uint32_t size = perf_le32(walk->data + at);
     if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
-        return skip_after(walk, PERF_FAULT_INSTANCE_SIZE, at);
+        walk->instance.offset = at;
+        walk->state = NEXT_INSTANCE_FAULT;
+        return PERF_WALK_NO_INSTANCE;
     }
     walk->instances_left--;
     walk->instance.index++;
@@ -464,6 +467,8 @@ perf_walk_event perf_walk_next(perf_walk *walk)
             return end_block(walk);
         }
         return read_instance(walk);
+    case NEXT_INSTANCE_FAULT:
+        return skip_after(walk, PERF_FAULT_INSTANCE_SIZE, walk->instance.offset);
     case NEXT_VALUE_FAULT:
         return fail_value(walk);
     case NEXT_INSTANCE:

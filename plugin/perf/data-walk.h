@@ -42,6 +42,7 @@ typedef enum {
     PERF_WALK_COUNTERS,  /* PERF_MULTI_COUNTERS at counters.offset */
     PERF_WALK_INSTANCES, /* PERF_MULTI_INSTANCES at instances.offset */
     PERF_WALK_INSTANCE,  /* PERF_INSTANCE_HEADER at instance.offset */
+    PERF_WALK_NO_INSTANCE, /* the same, but its Size doesn't fit: a fault follows */
     PERF_WALK_VALUE,     /* PERF_COUNTER_DATA at value.offset */
     PERF_WALK_NO_VALUE,  /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
     PERF_WALK_FAULT,     /* fault, fault_offset; the walk goes on */
