@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Conversations about HKEY_PERFORMANCE_DATA with a modelled server.
+
+    talk = Talk(Scene('name'), order='<', ndr64=False)
+    talk.open(); talk.titles(); talk.sample(); talk.close()
+"""
+
+import uuid
+
+from . import cooking, hkpd_stubs as stubs
+from .hkpd_block import Counter, Instance, Object, block, titles
+from .model import NAMESPACE, TYPES, Clock, grows, level, share
+from .pcap import NDR, WINREG, Pipe, Rpc, Smb2, Tcp
+from .scene import Line, Scene
+
+FREQ = 10000000
+ACCESS_DENIED, FILE_NOT_FOUND = 5, 2
+
+
+def every_type():
+    """An object with one counter of every type and the operands behind it, and its own clock."""
+    t = TYPES
+    rows = []
+    place = 1000
+
+    def add(name, value, width=None, base=None, multi=None):
+        nonlocal place
+        wide = t[name] >> 8 & 3 == 1
+        width = width if width is not None else 8 if wide else 4
+        label = name.removeprefix('PERF_').replace('_', ' ').title()
+        rows.append(Counter(place, label, t[name], value, width, multi, scale=-(place % 7)))
+        place += 2
+        if base:
+            rows.append(Counter(0, None, t[base[0]], base[1], 8 if t[base[0]] >> 8 & 3 == 1 else 4))
+
+    engines = lambda at, k: 4
+    large = ('PERF_LARGE_RAW_BASE', grows(4 * 10 ** 10, 10000000))
+    average = ('PERF_AVERAGE_BASE', grows(4294900000, 625966))
+    add('PERF_COUNTER_RAWCOUNT_HEX', level([0xBEEF0001, 0xBEEF00FF]))
+    add('PERF_COUNTER_LARGE_RAWCOUNT_HEX', level([0x123456789ABCDEF0, 0xF]))
+    add('PERF_COUNTER_TEXT', lambda at, k: 'state %d \U0001F98A' % at.number, 40)
+    add('PERF_COUNTER_RAWCOUNT', level([42, 17, 99]))
+    add('PERF_COUNTER_LARGE_RAWCOUNT', level([2 ** 40 + 1, 2 ** 64 - 1, 7]))
+    add('PERF_COUNTER_DELTA', grows(4294966000, 777))
+    add('PERF_COUNTER_LARGE_DELTA', grows(10 ** 12, 888))
+    add('PERF_SAMPLE_COUNTER', grows(500, 250))
+    add('PERF_COUNTER_QUEUELEN_TYPE', grows(0, 25000000))
+    add('PERF_COUNTER_LARGE_QUEUELEN_TYPE', grows(10 ** 11, 35000000))
+    add('PERF_COUNTER_100NS_QUEUELEN_TYPE', grows(10 ** 11, 45000000))
+    add('PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE', grows(10 ** 10, 5500))
+    add('PERF_COUNTER_COUNTER', grows(4294967000, 1500))
+    add('PERF_COUNTER_COUNTER', grows(4294967000, 1500), 8)     # 32 bits by its type, 8 bytes by its size
+    add('PERF_COUNTER_BULK_COUNT', grows(2 ** 33, 123456789))
+    add('PERF_RAW_FRACTION', level([25, 50, 75]), base=('PERF_RAW_BASE', lambda at, k: 200))
+    add('PERF_LARGE_RAW_FRACTION', level([10 ** 10, 3 * 10 ** 10]), base=large)
+    add('PERF_COUNTER_TIMER', share(20, 'stamp'))
+    add('PERF_PRECISION_SYSTEM_TIMER', grows(10 ** 9, 4000000), base=large)
+    add('PERF_100NSEC_TIMER', share(30))
+    add('PERF_PRECISION_100NS_TIMER', grows(10 ** 9, 6000000), base=large)
+    add('PERF_OBJ_TIME_TIMER', grows(10 ** 6, 400))
+    add('PERF_PRECISION_OBJECT_TIMER', grows(10 ** 6, 500), base=large)
+    add('PERF_PRECISION_OBJECT_TIMER', grows(10 ** 6, 600))     # without a base: the object's time
+    add('PERF_SAMPLE_FRACTION', grows(100, 30), base=('PERF_SAMPLE_BASE', grows(1000, 120)))
+    add('PERF_COUNTER_TIMER_INV', share(80, 'stamp'))
+    add('PERF_100NSEC_TIMER_INV', share(70))
+    for name, percent, of in (('COUNTER_MULTI_TIMER', 120, 'stamp'), ('100NSEC_MULTI_TIMER', 140, 'filetime'),
+                              ('COUNTER_MULTI_TIMER_INV', 160, 'stamp'), ('100NSEC_MULTI_TIMER_INV', 180, 'filetime')):
+        add('PERF_' + name, share(percent, of), multi=engines)
+    add('PERF_AVERAGE_TIMER', grows(4294900000, 2000000), base=average)
+    add('PERF_ELAPSED_TIME', lambda at, k: 134351700000000000)
+    add('PERF_COUNTER_NODATA', lambda at, k: b'', 0)
+    add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010), base=average)
+    add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010))          # without a base
+    add('PERF_COUNTER_HISTOGRAM_TYPE', grows(3, 3))
+    rows.append(Counter(place, 'Place In Code Page', 0x00010B00, lambda at, k: 'place %d' % k, 12))
+    rows.append(Counter(place + 2, 'Five Bytes', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: b'12345', 5))
+    return Object(998, 'Every Type', rows, time=lambda at: at.filetime, freq=FREQ)
+
+
+def machine():
+    """Objects as a small Windows machine has them: with and without instances, parents, UniqueIDs, equal names."""
+    t = TYPES
+
+    def processes(at):
+        names = ['Idle', 'System', 'svchost', 'svchost', 'explorer', 'gr\xf6\xdfe', '']
+        return [Instance(n) for n in (names[:2] + ['new one'] + names[2:] if at.number % 3 == 2 else names)]
+
+    def threads(at):
+        where = [x.name for x in processes(at)]
+        explorer, svchost = where.index('explorer'), where.index('svchost')
+        return [Instance('0', parent=(230, svchost)), Instance('0', parent=(230, svchost + 1)),
+                Instance('3', parent=(230, explorer)), Instance('4', parent=(230, explorer)), Instance('loose')]
+
+    def disks(at):
+        rows = [Instance('0 C:', 7), Instance('1 D:', 9), Instance('', 11), Instance('_Total', 12)]
+        return rows[::-1] if at.number % 2 else rows        # told by their UniqueIDs, whatever their order
+
+    return [
+        Object(2, 'System', [
+            Counter(10, 'File Read Operations/sec', t['PERF_COUNTER_COUNTER'], grows(4294960000, 1500), 4),
+            Counter(674, 'System Up Time', t['PERF_ELAPSED_TIME'], lambda at, k: 134351700000000000),
+            Counter(44, 'Processor Queue Length', t['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4),
+            Counter(46, 'The Same', t['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4, same_place=True),
+        ], time=lambda at: at.filetime, freq=FREQ),
+        Object(232, 'Thread', [
+            Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER'], share(5)),
+            Counter(804, 'ID Thread', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 4000 + 4 * k, 4),
+        ], threads),
+        Object(230, 'Process', [
+            Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER'], share(3)),
+            Counter(784, 'ID Process', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 4 * k, 4),
+        ], processes),
+        Object(234, 'PhysicalDisk', [
+            Counter(206, 'Avg. Disk sec/Read', t['PERF_AVERAGE_TIMER'], grows(10 ** 7, 90000), 4),
+            Counter(0, None, t['PERF_AVERAGE_BASE'], grows(500, 9), 4),
+            Counter(220, 'Disk Bytes/sec', t['PERF_COUNTER_BULK_COUNT'], grows(10 ** 10, 5 * 10 ** 6)),
+        ], disks),
+        Object(238, 'Processor', [
+            Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER_INV'], share(60)),
+            Counter(148, 'Interrupts/sec', t['PERF_COUNTER_COUNTER'], grows(4294960000, 700), 4),
+        ], lambda at: [Instance(n) for n in ('0', '1', '_Total')]),
+        Object(1500, 'Druckwarteschlange', [
+            Counter(1502, 'Auftr\xe4ge', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, 4),
+        ], lambda at: [Instance('Hauspost \xe4'), Instance('_Total')], code_page=1252, encoding='cp1252'),
+        Object(1600, 'Empty', [Counter(1602, 'Jobs', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], lambda at: []),
+        Object(1700, 'Metadata', [Counter(1702, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -2),
+        Object(1800, 'More Metadata', [Counter(1802, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -3),
+    ]
+
+
+def names_of(objects):
+    pairs = {}
+    for o in objects:
+        pairs[o.index] = o.name
+        pairs.update((c.index, c.name) for c in o.counters if c.index and c.name)
+    return pairs
+
+
+def helps_of(objects):
+    return {index + 1: 'Explains %s.' % name for index, name in names_of(objects).items()}
+
+
+class Talk:
+    """One client's calls. What a response has to show is in the scene: fields, and in its record the values."""
+
+    def __init__(self, scene, objects=None, order='<', ndr64=False, smb=False, block_order='<', system='SRV01',
+                 client_port=50001, server=None, known=True, samba=False, fill=0, max_frag=4280, **tcp):
+        self.scene, self.order, self.ndr64 = scene, order, ndr64
+        self.objects = machine() if objects is None else objects
+        self.block_order, self.system, self.samba, self.fill = block_order, system, samba, fill
+        self.names = names_of(self.objects) if known else {}
+        self.clock, self.samples, self.handles = Clock(), {}, 0
+        if smb:
+            transport = Pipe(Smb2(Tcp(scene.capture, 445, client_port, server=server, **tcp)))
+        else:
+            transport = Tcp(scene.capture, client_port=client_port, server=server, **tcp)
+        self.address = server or '192.0.2.20'
+        self.rpc = Rpc(transport, WINREG, order, ndr64, max_frag)
+        self.rpc.bind()
+        self.line = Line(scene, self.rpc)
+        self.handle = None
+
+    @property
+    def how(self):
+        return dict(order=self.order, ndr64=self.ndr64)
+
+    def new_handle(self):
+        self.handles += 1
+        return b'\1\0\0\0' + uuid.uuid5(NAMESPACE, 'key %d of %s' % (self.handles, self.address)).bytes_le
+
+    def call(self, opnum, request, response, record=None, experts=()):
+        """-> frames of both"""
+        asked = self.line.request(opnum, request)
+        return asked, self.line.response(opnum, response, record=record, experts=experts)
+
+    def open(self, opnum=stubs.OPEN_DATA, lose_request=False):
+        self.handle = self.new_handle()
+        request, response = stubs.open_root(**self.how), stubs.handle_back(self.handle, **self.how)
+        return self.call(opnum, request, response)
+
+    def open_key(self, name, parent=None):
+        handle = self.new_handle()
+        frames = self.call(stubs.OPEN_KEY, stubs.open_key(parent or self.handle, name, **self.how),
+                           stubs.handle_back(handle, **self.how))
+        self.handle = handle
+        return frames
+
+    def close(self, handle=None):
+        return self.call(stubs.CLOSE, stubs.close(handle or self.handle, **self.how),
+                         stubs.handle_back(bytes(20), **self.how))
+
+    def ask(self, name, data, status=0, kind=stubs.REG_BINARY, room=65536, sent=b'', record=None, experts=(),
+            handle=None, size=None):
+        return self.call(stubs.QUERY_VALUE, stubs.query(handle or self.handle, name, room, sent, **self.how),
+                         stubs.answer(data, status, kind, size, room=max(room, len(data or b'')), **self.how), record,
+                         experts)
+
+    def titles(self, name='Counter 009', pairs=None, kind=stubs.REG_MULTI_SZ, **how):
+        pairs = [(1, '1847')] + sorted((names_of(self.objects) if pairs is None else pairs).items())
+        return self.ask(name, titles(pairs), kind=kind, **how)
+
+    def block(self, objects=None, at=None):
+        return block(self.objects if objects is None else objects, at or self.clock.now(), self.block_order,
+                     self.system, self.names, self.samba, self.fill, self.address)
+
+    def sample(self, name='Global', only=None, status=0, change=None, experts=(), counts=True, **how):
+        """An answer with values. only: title indexes; change(Block) damages it."""
+        objects = [o for o in self.objects if only is None or o.index in only]
+        b = self.block(objects)
+        if change:
+            change(b)
+        record = {'values': self.meanings(b, counts and status == 0 and not change, how.get('handle') or self.handle)}
+        frames = self.ask(name, b.record, status, record=record, experts=experts, **how)
+        if counts:
+            self.clock.tick()
+        return frames
+
+    def meanings(self, b, counts, handle):
+        """[(path, raw, type, calculated value)], against the latest earlier block of the handle with the object."""
+        out, now = [], {}
+        for v in b.values:
+            now.setdefault(v.key[0], {})[v.key] = v.reading
+        for v in b.values:
+            before = self.samples.get((handle, v.key[0]), {}).get(v.key) if counts else None
+            cooked = cooking.cook(v.type, v.reading, before) if v.reading else None
+            out.append((v.path, v.raw, v.type, cooked))
+        if counts:
+            for index in b.objects:
+                self.samples[handle, index] = now.get(index, {})
+        return out
+
+
+def answers(scene):
+    """[(frame, message)] of the answers with values."""
+    return [(number, m) for number, there in sorted(scene.frames.items()) for m in there if 'values' in m.record]
+
+
+def session(name='session', samples=4, titles_first=True, **how):
+    """A monitor's whole session."""
+    scene = Scene(name)
+    talk = Talk(scene, **how)
+    talk.open()
+    if titles_first:
+        talk.titles()
+        talk.titles('Explain 009', helps_of(talk.objects))
+    for _ in range(samples):
+        talk.sample()
+    if not titles_first:
+        talk.titles()
+    talk.close()
+    return scene
