@@ -8,6 +8,7 @@
  */
 #include "packet-pcq.h"
 
+#include "names-file.h"
 #include "pcq-buffers.h"
 #include "pcq-data.h"
 #include "pcq-fields.h"
@@ -60,6 +61,7 @@ static int ett_buffer = -1;
 static perf_expert expert;
 static ndr_count_fields count_fields;
 static unsigned pref_sample_limit = 1024;
+static const char *pref_names_file = "";
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
@@ -964,6 +966,7 @@ static ws_dcerpc_table operations[] = {
 static void apply_preferences(void)
 {
     perf_sample_limit((uint64_t)pref_sample_limit << 20);
+    names_file_choose(pref_names_file);
 }
 
 static void register_fields(void)
@@ -1024,6 +1027,11 @@ static void register_preferences(void)
                                    "Counter data is kept to calculate values from two samples. Beyond this the oldest "
                                    "are dropped.",
                                    10, &pref_sample_limit);
+    prefs_register_filename_preference(module, "names_file", "Names file",
+                                       "Names and types that other captures taught, written with "
+                                       "\"tshark -z pcq,names,FILE\". If none is given, \"pcq_names\" in the "
+                                       "profile's or the personal configuration folder is read.",
+                                       &pref_names_file, FALSE);
     apply_preferences();
 }
 
@@ -1046,6 +1054,7 @@ void proto_register_pcq(void)
     pcq_data_register(proto_pcq);
     perf_expert_register(proto_pcq, "pcq", &expert);
     perf_state_register();
+    names_file_register();
     register_preferences();
 }
 

@@ -6,7 +6,6 @@
 #include "pcq-fields.h"
 
 #include "perf-strings.h"
-#include "perf/bytes.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;
@@ -239,19 +238,12 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, co
     }
 }
 
-const char *pcq_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
-{
-    return wmem_strdup_printf(pool, "{%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x}", perf_le32(guid),
-                              perf_le16(guid + 4), perf_le16(guid + 6), guid[8], guid[9], guid[10], guid[11], guid[12],
-                              guid[13], guid[14], guid[15]);
-}
-
 const char *pcq_counterset_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t event)
 {
     perf_subject subject = subject_of(guid, PERF_NO_ID);
     perf_known known = perf_lookup_name(server, &subject, event);
 
-    return known.fact ? known.fact->name : pcq_guid_text(pool, guid);
+    return known.fact ? known.fact->name : perf_guid_text(pool, guid);
 }
 
 const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t id,

@@ -54,6 +54,5 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, co
 const char *pcq_counterset_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t event);
 const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t id,
                               uint32_t event);
-const char *pcq_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
 
 #endif

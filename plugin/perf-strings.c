@@ -7,6 +7,7 @@
 
 #include <epan/dissectors/packet-windows-common.h>
 
+#include "perf/bytes.h"
 #include "perf/data-walk.h"
 
 /* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
@@ -134,4 +135,11 @@ void perf_strings_init(void)
 const char *win32_error_name(wmem_allocator_t *pool, uint32_t status)
 {
     return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
+}
+
+char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
+{
+    return wmem_strdup_printf(pool, "{%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x}", perf_le32(guid),
+                              perf_le16(guid + 4), perf_le16(guid + 6), guid[8], guid[9], guid[10], guid[11], guid[12],
+                              guid[13], guid[14], guid[15]);
 }
