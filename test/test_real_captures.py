@@ -165,7 +165,14 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
                 for item in (shown[number].walk() if number in shown else ()) if item.size and item.name in names]
         if any(message.get('cut') for message in there):
             wire = wire[:len(fields)]           # a header with nothing behind it
-        compare(wire, fields, '%s frame %d' % (name, number))
+        where = '%s frame %d' % (name, number)
+        compare(wire, fields, where)
+        remarks = [item.name for item in shown[number].walk()
+                   if item.name.startswith(('hkpd.expert.', '_ws.malformed', '_ws.short'))] if fields else []
+        if any(message.get('cut') for message in there):
+            assert any(remark.startswith('hkpd.expert.') for remark in remarks), where + ': cut, and nothing said'
+        else:
+            assert not remarks, '%s: on a good block: %s' % (where, remarks)
 
 
 @PASSES

@@ -282,6 +282,9 @@ def ask_everything(recorder, rpc):
         try_value(rpc, data, 'Global', 8192)
     try_value(rpc, data, '2 4 238', 8192)
     try_value(rpc, data, 'Global', 1024)            # too small: a header with nothing behind it, status 0
+    recorder.sample(4)
+    time.sleep(0.4)
+    try_value(rpc, data, 'Global', 8192)            # to be compared with the last whole sample
     try_value(rpc, data, 'Costly', 1024)            # Samba knows no such value
     rrp.hBaseRegCloseKey(rpc, data)
     try_value(rpc, data, 'Global', 512)             # the handle is closed
