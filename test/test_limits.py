@@ -179,7 +179,7 @@ def test_05_05_a_machine_name_of_a_megabyte(tshark, tmp_path):
     name = '\\\\' + 'm' * (1 << 19)
     l.request(3, stubs.request(3, szMachine=name))
     rows = tshark.fields(scene.write(tmp_path / 'machine.pcap'), ['pcq.machine'], '-Y', 'pcq.machine')
-    assert len(rows) == 1 and rows[0][0].startswith('\\\\mmm')
+    assert len(rows) == 1 and rows[0][0].lstrip('\\').startswith('mmm')
 
 
 def test_05_39_a_gigabyte_announced(tshark):
