@@ -314,6 +314,27 @@ static titles_kind titles_of(const char *name, uint32_t *language)
     return TITLES_NONE;
 }
 
+/* A list of title indexes: "2 4 238". */
+static bool is_index_list(const char *name)
+{
+    return g_ascii_isdigit(*name) && name[strspn(name, "0123456789 ")] == '\0';
+}
+
+/* Names that hardly any other value has. */
+static bool is_performance_name(const char *name)
+{
+    static const char *const names[] = {"Global",         "OLD_Global",         "Costly",
+                                        "MetadataGlobal", "OLD_MetadataGlobal", "MetadataCostly"};
+    uint32_t language;
+
+    for (unsigned i = 0; name && i < array_length(names); i++) {
+        if (g_ascii_strcasecmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return name && (is_index_list(name) || titles_of(name, &language) != TITLES_NONE);
+}
+
 /* A key's last parts: "...\Perflib" or "...\Perflib\009". */
 static bool perflib_key(const char *name, bool below_perflib, key_kind *kind, uint32_t *language)
 {
@@ -569,6 +590,11 @@ static int open_key_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto
     if (is_shown(known_handle(&p))) {
         show_node(&p);
         show_handle(&p, known_handle(&p), handle_offset(&p));
+        if (p.ndr.ndr64) {
+            /* as in show_request64() */
+            call_stock_until(&p, (uint32_t)handle_offset(&p) + PERF_HANDLE_SIZE);
+            return (int)tvb_reported_length(tvb);
+        }
     }
     return call_stock(&p);
 }
@@ -666,32 +692,36 @@ static void show_question(pdu *p, int handle_at)
     }
 }
 
-/* Hands the request to the stock function. What it would show byte by byte, or reads from a wrong place (the name, in
- * NDR64), is shown here. `name_at` is where the name begins, `value` what stands behind it. */
-static int delegate_request(pdu *p, const value_parameters *value)
+/* NDR64: the stock function shows the handle, and would look for the name in a wrong place (Wireshark 4.0 and 4.4). */
+static int show_request64(pdu *p)
 {
     uint32_t handle_end = (uint32_t)handle_offset(p) + PERF_HANDLE_SIZE;
-    bool at_handle = p->ndr.ndr64 || p->ndr.reader.failed;
+    value_parameters value;
 
-    if (!p->ndr.ndr64 && value->data_size <= MAX_STOCK_BYTES) {
-        return call_stock(p);
+    call_stock_until(p, handle_end);
+    read_aloud(p);
+    p->ndr.reader.pos = handle_end;
+    if (p->di->call_data->opnum == OPNUM_ENUM_VALUE) {
+        ndr_u32(&p->ndr, hf_enum_index);
     }
-    call_stock_until(p, at_handle ? handle_end : value->data);
-    if (p->ndr.ndr64) {
-        value_parameters again;
-        read_aloud(p);
-        p->ndr.reader.pos = handle_end;
-        if (p->di->call_data->opnum == OPNUM_ENUM_VALUE) {
-            ndr_u32(&p->ndr, hf_enum_index);
-        }
-        read_name(p, hf_winreg_value_name);
-        read_value(p, &again);
-    } else if (value->size > 0) {
-        proto_item_set_generated(proto_tree_add_uint(p->tree, hf_winreg_data_size, p->tvb, 0, 0, value->size));
+    read_name(p, hf_winreg_value_name);
+    read_value(p, &value);
+    if (value.data_size > 0) {
+        proto_tree_add_item(p->tree, hf_sent_data, p->tvb, value.data, value.data_size, ENC_NA);
     }
-    if (value->data_size > 0) {
-        proto_tree_add_item(p->tree, hf_sent_data, p->tvb, value->data, value->data_size, ENC_NA);
-    }
+    return end(p);
+}
+
+/* The stock function shows what stands before the data that the client sends along, which it would show byte by
+ * byte. */
+static int show_request_with_data(pdu *p, const value_parameters *value)
+{
+    call_stock_until(p, value->data);
+    proto_tree_add_item(p->tree, hf_sent_data, p->tvb, value->data, value->data_size, ENC_NA);
+    read_aloud(p);
+    p->ndr.reader.pos = value->data + value->data_size;
+    read_pointed_u32(p, hf_winreg_data_size);
+    read_pointed_u32(p, hf_winreg_data_length);
     return end(p);
 }
 
@@ -712,14 +742,18 @@ static int value_request(pdu *p)
         p->record->room = value.size;
     }
     find_retry(p);
-    if (!is_shown(known_handle(p))) {
-        return call_stock(p);
+    bool shown = is_shown(known_handle(p));
+    if (shown) {
+        show_question(p, handle_offset(p));
+        if (p->record->room > 0) {
+            append_info(p, "room for %u bytes%s", p->record->room, p->record->retry_of != 0 ? " now" : "");
+        }
     }
-    show_question(p, handle_offset(p));
-    if (p->record->room > 0) {
-        append_info(p, "room for %u bytes%s", p->record->room, p->record->retry_of != 0 ? " now" : "");
+    if (p->ndr.ndr64 && (key_of(known_handle(p)) || is_performance_name(name))) {
+        return show_request64(p);
     }
-    return delegate_request(p, &value);
+    return shown && value.data_size > MAX_STOCK_BYTES && !p->ndr.reader.failed ? show_request_with_data(p, &value)
+                                                                               : call_stock(p);
 }
 
 static int query_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
