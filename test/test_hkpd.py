@@ -132,3 +132,417 @@ def test_every_counter_type_in_a_big_endian_block(tshark, tmp_path):
     frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     compare_values(frames, scene)
+
+
+# --- Names
+
+@PASSES
+@pytest.mark.parametrize('first', [True, False], ids=['before', 'after'])
+def test_titles_before_and_after_the_samples(tshark, tmp_path, first, two_pass):
+    """Titles that come later are known when a frame is looked at again, and then are said to be from later."""
+    scene = session(titles_first=first, samples=2)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    if first or two_pass:
+        compare_values(frames, scene)
+    learned = {x.show for number, _ in answers(scene) for x in frames[number].all('hkpd.learned_in')}
+    lists = [str(n) for n, messages in scene.frames.items() for m in messages
+             if any(f.name == 'hkpd.title' for f in m.fields)]
+    assert learned == ({lists[0]} if first else {lists[0]} if two_pass else set())
+
+
+def test_built_in_indexes_and_numbers_for_the_rest(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene, known=False)
+    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.open()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert frames[answers(scene)[0][0]].show_of('hkpd.object.name') == ['System', 'Process', 'PhysicalDisk', 'Processor']
+
+
+def test_english_wins_over_other_languages(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles('Counter 007', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    talk.titles()
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_another_language_where_there_is_no_english(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.names = {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()}
+    talk.open()
+    talk.titles('counter 007', talk.names)
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+@pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
+def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open(opnum)
+    talk.titles(name)
+    talk.close()
+    talk.open()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    compare_values(frames, scene)
+
+
+@pytest.mark.parametrize('how', ['query', 'enumerate', 'two steps', 'unseen'])
+def test_titles_of_perflib(tshark, tmp_path, how):
+    """The same lists below HKEY_LOCAL_MACHINE, by QueryValue or EnumValue."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open(stubs.OPEN_HKLM)
+    if how == 'two steps':
+        talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib')
+        talk.open_key('009')
+    elif how != 'unseen':
+        talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\perflib\\009')
+    if how == 'enumerate':
+        from gen.hkpd_block import titles
+        pairs = titles([(1, '1847')] + sorted(names_of(talk.objects).items()))
+        talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), stubs.enum_answer('Counter', pairs))
+    else:
+        talk.titles('Counter')
+    talk.open()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    compare_values(frames, scene)
+
+
+def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
+    """Samba sends its titles as REG_BINARY."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles(kind=stubs.REG_BINARY)
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    compare_values(frames, scene)
+
+
+def test_names_belong_to_a_server(tshark, tmp_path):
+    scene = Scene()
+    first = Talk(scene)
+    first.open()
+    first.titles()
+    second = Talk(scene, known=False, server='192.0.2.21', client_port=50009, system='SRV02')
+    second.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    second.open()
+    second.sample()
+    first.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_help_texts_are_no_names(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles('Help 009', names_of(talk.objects))
+    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+# --- Samples
+
+@PASSES
+def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    frames_of = [talk.sample(only=only)[1] for only in ({2, 238}, {230, 232}, {2}, {2, 230, 232, 238}, {238})]
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_values(frames, scene)
+    objects = frames[frames_of[3]].all('hkpd.object')
+    shown = {one(o, 'hkpd.object.index'): one(o, 'hkpd.sample.previous') for o in objects}
+    assert shown == {'2': str(frames_of[2]), '230': str(frames_of[1]), '232': str(frames_of[1]),
+                     '238': str(frames_of[0])}
+    assert all(float(one(o, 'hkpd.sample.interval')) > 0 for o in objects)
+
+
+def test_samples_belong_to_a_handle(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    first = talk.handle
+    talk.open()
+    second = talk.handle
+    for handle in (first, second, second, first, second):
+        talk.sample(handle=handle)
+    assert compare_values(read(tshark, scene, tmp_path), scene) > 60
+
+
+@pytest.mark.parametrize('status', [2, 5, 1450])
+def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    talk.sample(status=status)
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    compare_values(frames, scene)
+
+
+@PASSES
+def test_a_damaged_block_is_no_sample(tshark, tmp_path, two_pass):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    number = talk.sample(change=lambda b: b.record.patch(28, 'I', 200))[1]
+    talk.sample()
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_values(frames, scene)
+    assert 'count' in experts(frames[number])
+
+
+def test_instances_are_told_by_their_parents(tshark, tmp_path):
+    """A process before theirs ends: the threads' parents have another number, and one of a pair is gone."""
+    t = TYPES
+    gone = lambda at: at.number > 0
+
+    def processes(at):
+        return [Instance(n) for n in ('a', 'b', 'b')][1 if gone(at) else 0:]
+
+    def threads(at):
+        shift = 1 if gone(at) else 0
+        rows = [Instance('0', parent=(230, 0)), Instance('0', parent=(230, 1)), Instance('1', parent=(230, 1)),
+                Instance('0', parent=(230, 2))]
+        if gone(at):
+            rows = [r for r in rows if r.parent[1] > 0]
+            del rows[0]
+        return [Instance(r.name, parent=(230, r.parent[1] - shift)) for r in rows]
+
+    counters = [Counter(6, '% Processor Time', t['PERF_COUNTER_BULK_COUNT'],
+                        lambda at, k: (k + (2 if gone(at) else 0)) * 10 ** 6 + at.number * 1000)]
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(232, 'Thread', counters, threads), Object(230, 'Process', counters, processes)])
+    talk.open()
+    talk.titles()
+    for _ in range(3):
+        talk.sample()
+    assert compare_values(read(tshark, scene, tmp_path), scene) > 5
+
+
+# --- The conversation
+
+def test_the_life_of_a_handle(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    _, opened = talk.open()
+    asked, answered = talk.sample()
+    closed, _ = talk.close()
+    frames = read(tshark, scene, tmp_path, two_pass=True)
+    for number in (asked, answered, closed):
+        assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)]
+        assert frames[number].show_of('hkpd.handle.closed_in') == [str(closed)]
+    for number in (asked, answered):
+        assert frames[number].show_of('hkpd.value_name') == ['Global']
+        assert frames[number].show_of('winreg.opnum') or frames[number].show_of('dcerpc.opnum')
+
+
+def test_growing_buffers_are_retries(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    echo = b'\x20' * 64                    # Samba sends the client's bytes back
+    first, small = talk.ask('Global', echo, 234, room=64, size=200000)
+    second, small2 = talk.ask('global', bytes(128), 234, room=128)
+    third, good = talk.sample()
+    fourth, _ = talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    assert frames[first].show_of('hkpd.retry_of') == []
+    assert frames[second].show_of('hkpd.retry_of') == [str(first)]
+    assert frames[third].show_of('hkpd.retry_of') == [str(second)]
+    assert frames[fourth].show_of('hkpd.retry_of') == []
+    assert not wire(frames[small]) and not wire(frames[small2])
+
+
+def test_more_data_is_never_decoded(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    block, lists = bytes(talk.block().record), '1\x002\x00'.encode('utf-16-le') + bytes(2)
+    numbers = [talk.ask('Global', block, 234)[1], talk.ask('Counter 009', lists, 234)[1]]
+    frames = read(tshark, scene, tmp_path)
+    assert [wire(frames[n]) for n in numbers] == [[], []]
+    assert all(frames[n].all('winreg.winreg_QueryValue.data') for n in numbers)
+
+
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_the_data_of_a_request_is_never_a_block(tshark, tmp_path, ndr64):
+    scene = Scene()
+    talk = Talk(scene, ndr64=ndr64)
+    talk.open()
+    for sent in (bytes(talk.block().record), b'\x20' * 65536):
+        talk.sample(sent=sent, room=65536)
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    no_experts(frames, scene)
+
+
+def test_an_empty_subkey_is_the_same_key(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    _, opened = talk.open_key('')
+    talk.titles()
+    talk.sample()
+    _, number = talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    assert compare_values(frames, scene) > 20
+    assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)]
+    assert frames[number].show_of('hkpd.key') == ['HKEY_PERFORMANCE_DATA']
+
+
+@PASSES
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_a_handle_whose_opening_was_not_captured(tshark, tmp_path, ndr64, two_pass):
+    scene = Scene()
+    talk = Talk(scene, ndr64=ndr64)
+    talk.handle = talk.new_handle()
+    talk.titles()
+    for _ in range(3):
+        talk.sample('238 2 230 232 234 1500')
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_fields(frames, scene)
+    assert compare_values(frames, scene) > 40
+
+
+def test_a_cut_request_leaves_the_answer_readable(tshark, tmp_path):
+    """What it asked for is lost, and with it which handle the sample belongs to."""
+    scene = Scene()
+    talk = Talk(scene, known=False)
+    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.open()
+    asked, number = talk.sample(counts=False)
+    scene.capture.snap(asked, 14 + 20 + 20 + 24 + 16)
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    compare_values(frames, scene)
+
+
+def test_a_request_without_its_last_counts_is_still_read(tshark, tmp_path):
+    """nmap leaves out the actual count: handle and name come before that."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    for _ in range(2):
+        b = talk.block()
+        stub = bytes(stubs.query(talk.handle, 'Global'))[:-28]
+        talk.line.request(stubs.QUERY_VALUE, stub)
+        talk.line.response(stubs.QUERY_VALUE, stubs.answer(b.record),
+                           record={'values': talk.meanings(b, True, talk.handle)})
+        talk.clock.tick()
+    frames = read(tshark, scene, tmp_path)
+    compare_fields(frames, scene)
+    assert compare_values(frames, scene) > 20
+
+
+def test_info(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    small, more = talk.ask('Global', bytes(8), 234, room=1000)
+    asked, first = talk.sample()
+    _, second = talk.sample('238', only={238})
+    scene.write(tmp_path / 'a.pcap')
+    info = tshark.info(tmp_path / 'a.pcap')
+    assert info[small].startswith('QueryValue request, Global, room for 1000 bytes')
+    assert 'Global, more than 1000 bytes' in info[more]
+    assert 'Global, room for 65536 bytes now' in info[asked]
+    values = len(dict(answers(scene))[first].record['values'])
+    assert re.search(r'Global, 9 objects, %d values, \d+ bytes, \\\\SRV01\\System\\File Read Operations/sec = .*, %d more$' % (
+        values, values - 1), info[first]), info[first]
+    path, _, _, cooked = dict(answers(scene))[second].record['values'][0]
+    assert '%s = %.1f %%, 5 more' % (path, cooked) in info[second]
+
+
+# --- The rest of the registry stays as it is
+
+def ordinary():
+    """Calls of the remote registry that have nothing to do with performance, in one capture."""
+    scene = Scene('ordinary')
+    for n, how in enumerate((dict(), dict(order='>'))):
+        talk = Talk(scene, client_port=51000 + n, **how)
+        talk.open(stubs.OPEN_HKLM)
+        talk.open_key('SYSTEM\\CurrentControlSet')
+        talk.ask('ProductName', 'Model\0'.encode('utf-16-le'), kind=1)
+        talk.ask('Counter', b'\1\0\0\0', kind=4)
+        talk.ask('Help', 'one\0two\0\0'.encode('utf-16-le'), kind=7)
+        talk.ask('Global', b'PERFORMANCE', sent=b'PERF')
+        talk.ask('none', None, 2)
+        talk.ask(None, bytes(300), 234, room=20)
+        talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 3),
+                  stubs.enum_answer('Path', 'C:\\\0'.encode('utf-16-le'), kind=1))
+        talk.close()
+    return scene
+
+
+def pdml(tshark, path, *args, plugin=True):
+    env = dict(tshark.env)
+    if not plugin:
+        env['WIRESHARK_PLUGIN_DIR'] = str(TOP / 'test')
+    done = subprocess.run([TSHARK, '-r', str(path), '-T', 'pdml', *args], env=env, stdout=subprocess.PIPE, check=True)
+    return re.sub(r'<pdml .*?>', '', done.stdout.decode())
+
+
+def columns(tshark, path, *args, plugin=True):
+    env = dict(tshark.env)
+    if not plugin:
+        env['WIRESHARK_PLUGIN_DIR'] = str(TOP / 'test')
+    return subprocess.run([TSHARK, '-r', str(path), *args], env=env, stdout=subprocess.PIPE, check=True).stdout
+
+
+@PASSES
+def test_ordinary_calls_are_dissected_as_without_the_plugin(tshark, tmp_path, two_pass):
+    path = ordinary().write(tmp_path / 'a.pcap')
+    args = ['-2'] if two_pass else []
+    assert pdml(tshark, path, *args) == pdml(tshark, path, *args, plugin=False)
+    assert columns(tshark, path, *args) == columns(tshark, path, *args, plugin=False)
+
+
+@pytest.mark.parametrize('off', [['-o', 'hkpd.decode:FALSE'], ['--disable-protocol', 'hkpd']], ids=['preference', 'protocol'])
+def test_switched_off_it_is_as_without_the_plugin(tshark, tmp_path, off):
+    path = session(samples=2).write(tmp_path / 'a.pcap')
+    assert pdml(tshark, path, *off) == pdml(tshark, path, plugin=False)
+    assert columns(tshark, path, *off) == columns(tshark, path, plugin=False)
+    assert pdml(tshark, path) != pdml(tshark, path, plugin=False)
+
+
+def test_the_hook_is_in_place(tshark, tmp_path):
+    """Stock Wireshark shows each byte of the answer as an item of its own."""
+    scene = session(samples=1)
+    frames = read(tshark, scene, tmp_path)
+    number = answers(scene)[0][0]
+    assert frames[number].all('hkpd.data_block') and not frames[number].all('winreg.winreg_QueryValue.data')
+    assert frames[number].show_of('winreg.winreg_QueryValue.data_size')
+    assert frames[number].show_of('winreg.werror') and frames[number].show_of('dcerpc.time')
+    assert any('QueryValue' in x.label for x in frames[number].all('winreg.opnum'))
+
+
+def test_response_times_stay(tshark, tmp_path):
+    path = session(samples=3).write(tmp_path / 'a.pcap')
+    out, err = tshark.run('-r', path, '-q', '-z', 'dcerpc,srt,338cd001-2244-31f1-aaaa-900038001003,1.0')
+    assert re.search(r'QueryValue +5 ', out), out
+    if not os.environ.get('PCQ_FALLBACK'):
+        assert 'same' not in err
