@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A packet looks the same whenever it is looked at: forward, backward, shuffled, once more, after a reload, on one pass."""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import threading
+
+import pytest
+
+from conftest import TOP
+from gen import client, model
+from gen.scene import Scene, tcp_line
+from gen.story_script import Script, answers, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from learned import read_file
+
+PCAPS = TOP / 'test' / 'pcaps'
+KEYS = json.loads((PCAPS / 'keys.json').read_text())
+CAPTURES = sorted(p.relative_to(PCAPS).as_posix() for p in PCAPS.glob('**/*.pcap'))
+SHARKD = os.environ.get('SHARKD', 'sharkd')
+OURS = ('pcq', 'hkpd')
+LATER = 'learned after this frame'
+# What names and types that are learned later make possible
+MAY_FOLLOW = {p + n for p in ('pcq.', 'hkpd.') for n in (
+    'counterset.name', 'object.name', 'counter.name', 'counter.type', 'learned_in', 'path', 'cooked', 'cooked.none',
+    'cooked.formula', 'query.counter')}
+
+
+def options(name):
+    return [k.format(pcaps=PCAPS) for k in KEYS.get(name, [])]
+
+
+class Sharkd:
+    """Random access to the packets of a capture."""
+
+    def __init__(self, tshark, home, *preferences):
+        # sharkd's own setconf does not tell the dissectors
+        config = home / '.config' / 'wireshark'
+        config.mkdir(parents=True)
+        (config / 'preferences').write_text(''.join('%s: %s\n' % tuple(p.split(':', 1)) for p in preferences
+                                                    if not p.startswith('uat:')))
+        self.child = subprocess.Popen([SHARKD, '-'], env=dict(tshark.env, HOME=str(home)), stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for preference in preferences:
+            if preference.startswith('uat:'):
+                self.ask(('setconf', dict(name='uat', value=preference.removeprefix('uat:'))))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.child.stdout.close()
+        assert self.child.wait(20) == 0, 'sharkd crashed'
+
+    def ask(self, *requests):
+        """[(method, parameters)] -> their results as text"""
+        lines = [json.dumps(dict(jsonrpc='2.0', id=1, method=method, params=p)) + '\n' for method, p in requests]
+        # both pipes are smaller than a big packet's tree
+        writer = threading.Thread(target=self.write, args=(''.join(lines).encode(),))
+        writer.start()
+        out = []
+        for method, p in requests:
+            line = self.child.stdout.readline().decode('utf-8', 'replace')
+            assert line, 'sharkd ended at %s %s' % (method, p)
+            assert line.startswith('{"jsonrpc":"2.0","id":1,"result"'), (method, p, line[:300])
+            out.append(line)
+        writer.join()
+        return out
+
+    def write(self, data):
+        self.child.stdin.write(data)
+        self.child.stdin.flush()
+
+    def load(self, path):
+        self.ask(('load', dict(file=str(path))))
+        status, = self.ask(('status', {}))
+        return list(range(1, json.loads(status)['result']['frames'] + 1))
+
+    def frames(self, numbers):
+        """{frame: its tree and columns as text}, asked in that order"""
+        answers = self.ask(*[('frame', dict(frame=n, proto=True, columns=True)) for n in numbers])
+        return dict(zip(numbers, answers))
+
+
+def is_ours(text):
+    """Does the plugin show something in that tree?"""
+    return any('"f":"%s' % name in text or '"f":"_ws.expert"' in text and name in text for name in OURS)
+
+
+def ours(text):
+    """The plugin's trees of a packet, wherever they hang, with the columns."""
+    found = []
+
+    def search(nodes):
+        for node in nodes:
+            if str(node.get('f', '')).split(' ')[0] in OURS:
+                found.append(node)
+            else:
+                search(node.get('n', ()))
+    answer = json.loads(text, strict=False)['result']
+    search(answer['tree'])
+    return json.dumps([found, answer.get('col')])
+
+
+def check_orders(sharkd, path):
+    """-> the frames that show something of the plugin"""
+    all_frames = sharkd.load(path)
+    first = {n: text for n, text in sharkd.frames(all_frames).items() if is_ours(text)}
+    numbers = list(first)
+    shuffled = numbers[:]
+    random.Random(len(numbers)).shuffle(shuffled)
+    compare(sharkd.frames(numbers[::-1]), first, 'backward')
+    compare(sharkd.frames(shuffled), first, 'shuffled')
+    assert sharkd.load(path) == all_frames
+    compare(sharkd.frames(shuffled[::-1]), first, 'shuffled after a reload')
+    return first
+
+
+def compare(frames, first, name):
+    for number in first:
+        if frames[number] != first[number] and ours(frames[number]) != ours(first[number]):
+            pytest.fail('%s: frame %d differs: %s' % (name, number, difference(first[number], frames[number])))
+
+
+def difference(a, b):
+    at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return '…%s… / …%s…' % (a[max(0, at - 200):at + 100], b[max(0, at - 200):at + 100])
+
+
+@pytest.fixture
+def sharkd(tshark, tmp_path):
+    """sharkd(preference, …) -> a running one"""
+    assert shutil.which(SHARKD), 'no sharkd'
+    with contextlib.ExitStack() as stack:
+        yield lambda *preferences: stack.enter_context(Sharkd(tshark, tmp_path / 'home', *preferences))
+
+
+@pytest.fixture
+def patient(tshark, monkeypatch):
+    """winreg alone shows each byte of a big value as an item, which is too many for the tests' environment."""
+    monkeypatch.setattr(tshark, 'env', {k: v for k, v in tshark.env.items() if k != 'WIRESHARK_ABORT_ON_TOO_MANY_ITEMS'})
+
+
+@pytest.mark.parametrize('name', CAPTURES)
+def test_any_order(sharkd, patient, name):
+    shown = check_orders(sharkd(*options(name)), PCAPS / name)
+    assert shown or name.startswith('hkpd')
+
+
+def our_part(packet):
+    return [x for x in packet.walk() if x.name in OURS and x.parent.name == '']
+
+
+def plain(packet, later):
+    """A packet without what a later frame tells, and without what takes its place on the first pass.
+
+    Labels of structures speak of names, so do those of GUIDs in a list of countersets.
+    """
+    rows = [x for part in our_part(packet) for x in part.walk() if not x.name.endswith(('.closed_in', '.response_in'))]
+    if later:
+        return [(x.name, x.show, x.size) for x in rows if x.size or x.name not in MAY_FOLLOW]
+    return [(x.name, x.show, x.size, '' if x.name == 'pcq.counterset.guid' else x.label) for x in rows]
+
+
+@pytest.mark.parametrize('name', CAPTURES)
+def test_one_pass_and_two(tshark, patient, name):
+    """Equal, except for closed_in, and for names that are learned later and the paths and values they make possible."""
+    args = [x for k in options(name) for x in ('-o', k)]
+    first, second = (read_file(tshark, PCAPS / name, *args, two_pass=x) for x in (False, True))
+    assert first.keys() == second.keys()
+    for number, once in first.items():
+        twice = second[number]
+        later = any(LATER in x.label for part in our_part(twice) for x in part.walk())
+        a, b = plain(once, later), plain(twice, later)
+        assert a == b, (number, [x for x in zip(a, b) if x[0] != x[1]][:3], len(a), len(b))
+
+
+# --- stories with much that refers to other frames ------------------------------------------------------------------
+
+
+def both(name='Set'):
+    return multiple(name, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 7 * at.number ** 2 + k),
+                    counter(2, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 6 * at.number, base=3),
+                    counter(3, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number),
+                    instances=lambda n: ['a', 'b', 'c', 'a'][n % 3:])
+
+
+def names_come_last():
+    s = both()
+    return story(Script([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
+
+
+def names_change():
+    old, new = both(), both('Renamed')
+    new.guid = old.guid
+    server = Script([old])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    for s in (old, new, old):
+        server.sets = [s]
+        learn(c, s)
+        run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 3, '*')], 3)
+    return scene
+
+
+def handles_reused():
+    s = both()
+    server = Script([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)])
+
+    def talk(c):
+        learn(c, s)
+        for i in (1, 2, 3, 1, 2):
+            run(c, [ask(s, i, '*'), ask(s, 3, '*')], 2)
+    return story(server, talk)
+
+
+def counters_change():
+    s = both()
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        for x, add, info in ((1, True, False), (2, True, True), (3, True, False), (2, False, False), (2, True, True)):
+            c.validate(h, [ask(s, x, '*')], add)
+            c.data(h, 9999)
+            if info:
+                c.info(h)
+            c.data(h, 9999)
+    return story(server, talk)
+
+
+def from_the_middle():
+    s = both()
+    server = Script([s])
+    hidden = unseen(server)
+    handles = [hidden.open() for _ in range(3)]
+    for h in handles:
+        hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, '*')])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    for h in handles:
+        c.data(h, 9999)
+        c.info(h)
+        c.data(h, 9999)
+    for h in handles:
+        c.close(h)
+    learn(c, s)
+    return scene
+
+
+def everything():
+    server = Script(model.countersets(), clock=model.Clock())
+    return story(server, lambda c: client.whole(c, server.sets))
+
+
+STORIES = [names_come_last, names_change, handles_reused, counters_change, from_the_middle, everything]
+
+
+@pytest.mark.parametrize('make', STORIES, ids=lambda f: f.__name__)
+def test_stories_in_any_order(sharkd, tmp_path, make):
+    assert len(check_orders(sharkd(), make().write(tmp_path / 'x.pcap'))) > 10
+
+
+def test_with_dropped_samples(sharkd, tmp_path):
+    """What the memory limit took is missing whenever one looks."""
+    people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
+    s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number), instances=people)
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 5)), max_frag=5840)
+    shown = check_orders(sharkd('pcq.sample_limit:1'), scene.write(tmp_path / 'x.pcap'))
+    dropped = ['pcq.cooked.none == 17' in shown[n] for n, _ in answers(scene)]
+    assert dropped == [False, True, True, True, False]
+
+
+def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
+    """Names, handles and samples end with the file."""
+    s = both()
+    handles = [bytes(20 * [7])]
+    browsed = story(Script([s], handles=handles), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, '*')], close=False)))
+    server = Script([s], handles=handles, clock=seconds(9))
+    hidden = unseen(server)
+    hidden.validate(hidden.open(), [ask(s, 1, 'a'), ask(s, 2, '*')])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    c.data(handles[0], 9999)
+    first, second = browsed.write(tmp_path / 'a.pcap'), scene.write(tmp_path / 'b.pcap')
+    child = sharkd()
+    numbers = child.load(second)
+    alone = child.frames(numbers)
+    child.frames(child.load(first))
+    child.load(second)
+    compare(child.frames(numbers), alone, 'after another capture')
+    number = answers(scene)[0][0]
+    for word in ('Rate', 'Average', 'opened_in', 'sample.previous', 'learned_in'):
+        assert word not in alone[number]
+
+
+def test_a_single_handle_two_lives_shuffled(sharkd, tmp_path):
+    """The later life's frames asked first: each frame keeps its own."""
+    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
+    same = bytes(20 * [9])
+    scene = story(Script([s], handles=[same, same]), lambda c: (learn(c, s), run(c, [ask(s)]), run(c, [ask(s)])))
+    child = sharkd()
+    child.load(scene.write(tmp_path / 'x.pcap'))
+    rows = [n for n, _ in answers(scene)]
+    frames = child.frames(rows[::-1])
+    assert ['pcq.cooked.none == 1' in frames[n] for n in rows] == [True, False, True, False]
+    assert 'pcq.cooked == 1' in frames[rows[1]] and 'pcq.cooked == 5' in frames[rows[3]]
