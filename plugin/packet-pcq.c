@@ -396,6 +396,7 @@ static void open_buffer(pdu *p, const ndr_counts *counts, uint32_t element_size,
         back->tvb = NULL;
         return;
     }
+    back->tvb = own_data_source(p->pinfo, back->tvb, "lpData");
     back->item = proto_tree_add_item(p->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
     back->tree = proto_item_add_subtree(back->item, ett_buffer);
     proto_item_append_text(back->item, ", %u bytes", tvb_reported_length(back->tvb));

@@ -25,6 +25,9 @@
 #define ITEMS_OF_IDENTIFIER 30
 #define ITEMS_OF_GUID 2
 
+/* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
+#define MAX_IDLE_ITEMS 40000
+
 static int hf_counterset_reg_info = -1;
 static int hf_counterset_type = -1;
 static int hf_detail_level = -1;
@@ -364,6 +367,8 @@ typedef struct {
     uint32_t end;       /* end of the block */
     uint32_t base;      /* what offsets count from: 0 or table_end */
     uint64_t budget;    /* bytes of strings that may still be read: strings can overlap */
+    uint32_t farthest;  /* start of the farthest string shown */
+    uint32_t idle;      /* items shown since, see own_data_source() */
 } string_table;
 
 static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
@@ -410,6 +415,10 @@ static const char *read_table_string(perf_reader *reader, pcq_context *context, 
         return NULL;
     }
     table->budget -= size + 2;
+    if (start > table->farthest) {
+        table->farthest = (uint32_t)start;
+        table->idle = 0;
+    }
     at.pos = (uint32_t)start;
     at.end = table->end;
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
@@ -462,6 +471,7 @@ static void check_table(perf_reader *reader, pcq_context *context, string_table 
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
     table->budget = MAX(1U << 20, (uint64_t)reader->end * 8);
+    table->farthest = table->idle = 0;
 }
 
 static void dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_context *context)
@@ -489,7 +499,9 @@ static void dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_c
                    "from the block's start");
     }
     for (uint32_t i = 0; i < table.count; i++) {
-        reader->tree = afford(tree, ITEMS_OF_STRING, &hidden);
+        reader->tree = table.idle < MAX_IDLE_ITEMS ? afford(tree, ITEMS_OF_STRING, &hidden) : NULL;
+        hidden += table.idle >= MAX_IDLE_ITEMS;
+        table.idle += ITEMS_OF_STRING;
         read_string_counter(reader, context, &table);
     }
     reader->tree = tree;

@@ -10,6 +10,9 @@
 /* Kept free of a buffer's details: what follows the buffer and the layers after it must still fit. */
 #define TREE_RESERVE 10000
 
+/* Bytes; a smaller buffer cannot hold the number of structures that Wireshark 4.6 takes for a loop. */
+#define OWN_DATA_SOURCE 65536
+
 void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_report *report, unsigned encoding)
 {
     memset(reader, 0, sizeof *reader);
@@ -267,6 +270,18 @@ void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_
     if (!reader->failed) {
         reader->pos += there;
     }
+}
+
+tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
+{
+    uint32_t size = tvb_captured_length(tvb);
+
+    if (size < OWN_DATA_SOURCE) {
+        return tvb;
+    }
+    tvbuff_t *own = tvb_new_child_real_data(tvb, tvb_get_ptr(tvb, 0, (int)size), size, (int)tvb_reported_length(tvb));
+    add_new_data_source(pinfo, own, name);
+    return own;
 }
 
 uint32_t tree_room(const proto_tree *tree)

@@ -64,6 +64,11 @@ void reader_skip(perf_reader *reader, uint32_t size);
  * caller has checked it, or reading on will tell. */
 void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_reader *inner);
 
+/* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get
+ * beyond the last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's
+ * beginning. In a source of its own a buffer starts anew, and has a tab of its own in the bytes pane. */
+tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
+
 /* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a
  * tree. */
 uint32_t tree_room(const proto_tree *tree);
