@@ -1023,20 +1023,21 @@ static dcerpc_sub_dissector *hooked_table(void)
     return copy;
 }
 
-/* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which prints a
- * warning about two dissectors of one name. */
+/* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again. */
 static void install(dcerpc_sub_dissector *table)
 {
-#ifdef HAVE_DCERPC_UUIDS
     guid_key key = {uuid_winreg, WINREG_VERSION};
+#ifdef HAVE_DCERPC_UUIDS
     dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
 
     if (value) {
         value->procs = table;
     }
 #else
-    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
-                     dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
+    int hf_opnum = dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION);
+
+    ws_forget_guid("dcerpc.uuid", &key);
+    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table, hf_opnum);
 #endif
 }
 
