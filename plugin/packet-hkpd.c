@@ -1023,21 +1023,20 @@ static dcerpc_sub_dissector *hooked_table(void)
     return copy;
 }
 
-/* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again. */
+/* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
+ * a warning that two dissectors have one name. */
 static void install(dcerpc_sub_dissector *table)
 {
-    guid_key key = {uuid_winreg, WINREG_VERSION};
 #ifdef HAVE_DCERPC_UUIDS
+    guid_key key = {uuid_winreg, WINREG_VERSION};
     dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
 
     if (value) {
         value->procs = table;
     }
 #else
-    int hf_opnum = dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION);
-
-    ws_forget_guid("dcerpc.uuid", &key);
-    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table, hf_opnum);
+    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
+                     dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
 }
 

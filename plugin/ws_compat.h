@@ -42,21 +42,6 @@ typedef const dcerpc_sub_dissector ws_dcerpc_table;
 typedef dcerpc_sub_dissector ws_dcerpc_table;
 #endif
 
-/* A dissector that is registered twice for a GUID draws a warning; 4.0 cannot take back the first. */
-static inline void ws_forget_guid(const char *table, guid_key *key)
-{
-#if WS_AT_LEAST(4, 4)
-    dissector_handle_t handle = dissector_get_guid_handle(find_dissector_table(table), key);
-
-    if (handle) {
-        dissector_delete_guid(table, key, handle);
-    }
-#else
-    (void)table;
-    (void)key;
-#endif
-}
-
 #if !WS_AT_LEAST(4, 4)
 #define tvb_get_uint8 tvb_get_guint8
 #define tvb_get_uint16 tvb_get_guint16
