@@ -124,21 +124,22 @@ static void write_names(void *path)
     }
 }
 
-static void start_writing(const char *argument, void *user _U_)
+static ws_stat_started start_writing(const char *argument, void *user _U_)
 {
     static const char prefix[] = "pcq,names,";
     GString *error;
 
     if (strncmp(argument, prefix, strlen(prefix)) != 0 || argument[strlen(prefix)] == '\0') {
         report_failure("pcq: say where to write the names: -z pcq,names,FILE");
-        exit(1);
+        WS_STAT_FAILED;
     }
     error = register_tap_listener("frame", g_strdup(argument + strlen(prefix)), NULL, TL_REQUIRES_NOTHING, NULL, NULL,
                                   write_names, NULL);
     if (error) {
         report_failure("pcq: %s", error->str);
-        exit(1);
+        WS_STAT_FAILED;
     }
+    WS_STAT_STARTED;
 }
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */

@@ -69,4 +69,16 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define STATS_TREE_MENU_SEPARATOR "/"
 #endif
 
+/* What the init function of a -z statistic returns, and how it says that it could not start: 4.6 takes false for it,
+ * before that a program ended. */
+#if WS_AT_LEAST(4, 6)
+typedef bool ws_stat_started;
+#define WS_STAT_STARTED return true
+#define WS_STAT_FAILED return false
+#else
+typedef void ws_stat_started;
+#define WS_STAT_STARTED return
+#define WS_STAT_FAILED exit(1)
+#endif
+
 #endif
