@@ -241,7 +241,7 @@ class Builder:
             if row.parent:
                 parent = row.parent
                 there = next((rows_of(x, self.at) for x in self.objects if x.index == row.parent[0]), [])
-                if row.parent[1] < len(there):
+                if row.parent[1] < len(there) and there[row.parent[1]] is not None:
                     name = there[row.parent[1]].name
                     parent = row.parent[0], name, [x.name for x in there[:row.parent[1]]].count(name)
                     text = name + '/' + text

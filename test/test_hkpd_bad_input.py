@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Classes of bad input in PERF_DATA_BLOCK and lists of titles: each is reported, what stands before the damage and
+behind it is right, nothing is learned from it, and tshark neither crashes nor complains."""
+
+import struct
+
+import pytest
+
+from gen import hkpd_stubs as stubs
+from gen.hkpd_block import Counter, Instance, Object, block, titles
+from gen.hkpd_scene import Talk, answers, machine
+from gen.model import TYPES, grows, level
+from gen.record import utf16
+from gen.scene import Scene
+from test_hkpd import WIRE, compare_values, experts, read, wire
+
+# Offsets in the structures
+B = dict(total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
+O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44)
+D = dict(size=0, index=4, scale=20, type=28, width=32, offset=36)
+I = dict(size=0, parent=4, number=8, id=12, name=16, length=20)
+
+
+def put(place, field, value):
+    """A change of one number; place: () for the block, (title index, 'object'), (title index, 'instance', 1), ..."""
+    table = B if not place else {'object': O, 'definition': D, 'instance': I, 'counters': dict(size=0)}[place[1]]
+
+    def change(b):
+        at = (b.places[place] if place else 0) + table[field]
+        b.record.data[at:at + 4] = struct.pack('<I', value & 0xFFFFFFFF)
+    return change
+
+
+def cut(size):
+    def change(b):
+        del b.record.data[size:]
+    return change
+
+
+def longer(data):
+    def change(b):
+        b.record.data += data
+    return change
+
+
+def thrown(frame):
+    """What Wireshark says of a dissector that reads beyond its bytes."""
+    return [x.label for x in frame.walk() if 'Exception occurred' in x.label or 'Dissector bug' in x.label]
+
+
+def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=False):
+    """Each change between two good answers. wanted: names of experts, one of which must be there; '' for none."""
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    numbers = []
+    for change in changes:
+        b = talk.block()
+        change(b)
+        numbers.append(talk.ask('Global', bytes(b.record))[1])
+        if not sample:
+            talk.clock.tick()
+    if not sample:
+        # compared with what was changed
+        number = talk.sample()[1]
+        scene.frames[number] = [m._replace(record={}) for m in scene.frames[number]]
+    talk.sample()
+    frames = read(tshark, scene, folder, two_pass=two_pass)
+    compare_values(frames, scene)
+    good = [f.name for f in dict(answers(scene))[answers(scene)[0][0]].fields]
+    for n, number in enumerate(numbers):
+        found = experts(frames[number])
+        assert found & set(wanted) or not found and '' in wanted, 'change %d: %s' % (n, found)
+        assert 'capture_cut' not in found
+        assert not thrown(frames[number]), 'change %d' % n
+        assert frames[number].show_of('winreg.werror'), 'change %d: what follows the data' % n
+    return [frames[number] for number in numbers], good
+
+
+PROCESS, THREAD, SYSTEM = (230,), (232,), (2,)
+HUGE = (0xFFFFFFFF, 0x7FFFFFFF, 0x80000000)
+
+
+@pytest.mark.parametrize('two_pass', [False, True])
+def test_13_numbers_of_counters(tshark, tmp_path, two_pass):
+    check(tshark, tmp_path, [put((230, 'object'), 'counters', n) for n in (0, 1, 3, 1000, *HUGE)], ['count'],
+          two_pass=two_pass)
+
+
+def test_14_counters_given_twice(tshark, tmp_path):
+    """That is allowed: each is compared with its own namesake."""
+    counters = [Counter(6, 'Twice', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10 ** 6 * n, 100 * n)) for n in (1, 2, 3)]
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(2, 'System', counters)])
+    talk.open()
+    talk.titles()
+    for _ in range(3):
+        talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    assert compare_values(frames, scene) == 6
+    assert not any(experts(f) for f in frames.values())
+
+
+def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
+    counters = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
+    one = Object(230, 'One', counters, lambda at: [Instance('self', parent=(230, 0)), Instance('far', parent=(230, 99)),
+                                                   Instance('ring', parent=(232, 0)), Instance('lost', parent=(9, 1))])
+    two = Object(232, 'Two', counters, lambda at: [Instance('ring', parent=(230, 2)), Instance('none', parent=(2, 0))])
+    three = Object(2, 'Three', counters)
+    scene = Scene()
+    talk = Talk(scene, objects=[one, two, three])
+    talk.open()
+    talk.titles()
+    for _ in range(3):
+        talk.sample()
+    assert compare_values(read(tshark, scene, tmp_path), scene) == 14
+
+
+def test_16_unknown_counter_types(tshark, tmp_path):
+    for kind in (0x12345678, 0xFFFFF3FF, 0x0000F000):
+        frames, _ = check(tshark, tmp_path, [put((2, 'definition', 0), 'type', kind)], ['counter_type'], sample=False)
+        assert frames[0].show_of('hkpd.cooked.none')[0] == '14'
+
+
+def test_17_scales(tshark, tmp_path):
+    check(tshark, tmp_path, [put((2, 'definition', 0), 'scale', n) for n in (11, -11, 0x7FFFFFFF, -2 ** 31)], ['scale'],
+          sample=False)
+
+
+def test_18_answers_that_are_something_else(tshark, tmp_path):
+    """A list where a block was asked for, a block where titles were, and neither."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    numbers = [talk.ask('Global', data)[1] for data in (bytes(titles([(2, 'x')])), b'PERF', b'P\0E\0R\0', b'\0' * 200)]
+    wrong = talk.ask('Counter 009', bytes(talk.block().record))[1]
+    talk.titles()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert all(not wire(frames[n]) for n in numbers)
+    assert 'text' in experts(frames[wrong])
+
+
+@pytest.mark.parametrize('data', [
+    '2\0System', '2\0', '2', 'x\0System\0\0', '2\0System\x004\0', '2\0\ud800\0\0', '99999999999\0Far\0\0', '2 \0Blank\0\0',
+])
+def test_19_20_21_titles(tshark, tmp_path, data):
+    """Without terminators, numbers or texts: shown as far as they go, and not learned."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    number = talk.ask('Counter 009', utf16(data))[1]
+    odd = talk.ask('Counter 009', utf16('2\0Wrong\0') + b'\0')[1]
+    talk.titles()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert 'text' in experts(frames[number])
+    assert frames[number].all('hkpd.title') and frames[odd].all('hkpd.title')
+
+
+@pytest.mark.parametrize('two_pass', [False, True])
+def test_22_sizes_of_instances(tshark, tmp_path, two_pass):
+    check(tshark, tmp_path, [put((230, 'instance', 1), 'size', n) for n in (0, 7, 8, 23, 25, 36, 0xFFFFFFF8, *HUGE)],
+          ['size'], two_pass=two_pass)
+
+
+def test_23_places_of_names(tshark, tmp_path):
+    name = (230, 'instance', 1)
+    check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['string_offset'])
+    check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['string_offset'])
+    check(tshark, tmp_path, [put(name, 'length', n) for n in (3, 2, 8)], ['text'])
+
+
+def test_23_odd_names(tshark, tmp_path):
+    names = ['x' * 30000, 'a\tb', '\u202eright', ') \\ # /', '*', 'half \ud800', '\U0001F98A']
+    objects = [Object(230, 'Odd', [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))],
+                      lambda at: [Instance(n) for n in names])]
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    number = answers(scene)[1][0]
+    assert experts(frames[number]) == {'text'}
+    assert len(frames[number].all('hkpd.path')) == len(names)
+
+
+def test_24_value_names(tshark, tmp_path):
+    """Whatever was asked for, a block is a block."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    for name in ('*', '2 4 238', 'Foreign 2', 'x' * 3000, '', 'COSTLY'):
+        talk.sample(name)
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_25_objects_given_twice(tshark, tmp_path):
+    """Each is shown; which of two a parent or an earlier sample means is the first."""
+    b = machine()[4]
+    scene = Scene()
+    talk = Talk(scene, objects=[b, b])
+    talk.open()
+    talk.titles()
+    for _ in range(3):
+        talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    for number, message in answers(scene)[1:]:
+        paths, values = frames[number].show_of('hkpd.path'), frames[number].show_of('hkpd.cooked')
+        assert len(paths) == 12 and paths[:6] == paths[6:]
+        assert len(values) == 12 and values[:6] == values[6:]
+
+
+def test_26_unknown_errors(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    numbers = [talk.sample(status=status)[1] for status in (0xDEADBEEF, 0xFFFFFFFF)]
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert all(experts(frames[n]) == {'status'} for n in numbers)
+
+
+@pytest.mark.parametrize('two_pass', [False, True])
+def test_27_total_sizes(tshark, tmp_path, two_pass):
+    check(tshark, tmp_path, [put((), 'total', n) for n in (0, 87, 88, 1000, *HUGE)], ['size'], two_pass=two_pass)
+    check(tshark, tmp_path, [put((), 'header', n) for n in (0, 87, 100000, *HUGE)], ['size'])
+    check(tshark, tmp_path, [put((230, 'object'), 'total', n) for n in (0, 8, 63, 0xFFFFFFF8, *HUGE)], ['size'])
+    check(tshark, tmp_path, [put((1800, 'object'), 'total', n) for n in (0, 8, 63, 1000, *HUGE)], ['size'])
+
+
+def test_27_cut_blocks(tshark, tmp_path):
+    """At every structure's edge, and within them."""
+    check(tshark, tmp_path, [cut(n) for n in (8, 12, 40, 87, 88, 104, 110, 168, 200, 500, 1000, 2000)],
+          ['stub_short', 'size', 'count'])
+    check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'size'])
+
+
+def test_27_zeros_behind_the_header(tshark, tmp_path):
+    """As Samba answers where the buffer is too small."""
+    def blank(b):
+        b.record.data[104:] = bytes(len(b.record) - 104)
+    frames, _ = check(tshark, tmp_path, [blank], ['count'])
+    assert not frames[0].all('hkpd.object')
+
+
+def test_28_numbers_of_objects(tshark, tmp_path):
+    check(tshark, tmp_path, [put((), 'objects', n) for n in (0, 1, 8, 10, *HUGE)], ['count', 'trailing_bytes'])
+
+
+@pytest.mark.parametrize('two_pass', [False, True])
+def test_29_sizes_of_counter_blocks(tshark, tmp_path, two_pass):
+    check(tshark, tmp_path, [put((230, 'counters', 1), 'size', n) for n in (0, 3, 4, 15, 0xFFFFFFF8, *HUGE)], ['size'],
+          two_pass=two_pass)
+
+
+def test_29_sizes_of_definitions(tshark, tmp_path):
+    check(tshark, tmp_path, [put((230, 'definition', 0), 'size', n) for n in (0, 8, 39, 0xFFFFFFF8, *HUGE)], ['size'])
+    check(tshark, tmp_path, [put((230, 'object'), 'definitions', n) for n in (0, 63, 0xFFFFFFF8, *HUGE)], ['size'])
+    check(tshark, tmp_path, [put((230, 'object'), 'header', n) for n in (0, 63, 0xFFFFFFF8, *HUGE)], ['size'])
+
+
+def test_30_numbers_of_instances_below_zero(tshark, tmp_path):
+    check(tshark, tmp_path, [put((230, 'object'), 'instances', n) for n in (-4, -2 ** 31, -100)], ['count'])
+
+
+def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
+    """Metadata has no values: what follows is passed over."""
+    frames, _ = check(tshark, tmp_path, [put((238, 'object'), 'instances', n) for n in (-2, -3)], [''], sample=False)
+    for frame in frames:
+        assert not [p for p in frame.show_of('hkpd.path') if '\\Processor(' in p]
+
+
+def test_32_more_or_fewer_values(tshark, tmp_path):
+    """A definition whose place lies outside the counter block: its values are skipped, the others are right."""
+    for field, values in (('offset', (0, 3, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
+        frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['size'])
+        for frame in frames:
+            assert [p for p in frame.show_of('hkpd.path') if p.endswith('\\ID Process')]
+            assert not [p for p in frame.show_of('hkpd.path') if '\\Process(' in p and p.endswith('Time')]
+
+
+def test_33_widths(tshark, tmp_path):
+    """Of 0, 1, 2, 3, 5, 7 and 12 bytes: shown as bytes."""
+    frames, _ = check(tshark, tmp_path, [put((238, 'definition', 1), 'width', n) for n in (1, 2, 3)], [''], sample=False)
+    for frame in frames:
+        assert len(frame.all('hkpd.value.raw')) == 3 and '18' in frame.show_of('hkpd.cooked.none')
+
+
+def test_34_numbers_of_instances(tshark, tmp_path):
+    check(tshark, tmp_path, [put((230, 'object'), 'instances', n) for n in (0, 1, 8, 1000, 0x7FFFFFFF)], ['count'])
+
+
+def test_35_times(tshark, tmp_path):
+    def month(b):
+        b.record.data[38:40] = b'\x0d\0'
+
+    def filetime(value):
+        def change(b):
+            b.record.data[72:80] = struct.pack('<Q', value)
+        return change
+
+    def no_freq(b):
+        b.record.data[64:72] = bytes(8)
+    check(tshark, tmp_path, [month, filetime(2 ** 63), filetime(2 ** 64 - 1), no_freq], ['time'], sample=False)
+
+
+def test_35_36_clocks_and_counters_that_go_back(tshark, tmp_path):
+    """And bases that stand still, 32-bit wraps, equal times."""
+    t = TYPES
+    back = Object(2, 'Back', [
+        Counter(10, 'Falls', t['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 - at.number),
+        Counter(12, 'Wraps', t['PERF_COUNTER_COUNTER'], grows(2 ** 32 - 1500, 1000), 4),
+        Counter(14, 'Stands', t['PERF_AVERAGE_BULK'], grows(10, 10)),
+        Counter(0, None, t['PERF_AVERAGE_BASE'], level([7]), 4),
+        Counter(16, 'Sinks', t['PERF_PRECISION_100NS_TIMER'], grows(10, 10)),
+        Counter(0, None, t['PERF_PRECISION_TIMESTAMP'] if 'PERF_PRECISION_TIMESTAMP' in t else t['PERF_LARGE_RAW_BASE'],
+                lambda at, k: 10 ** 9 - at.number),
+        Counter(18, 'Huge', t['PERF_COUNTER_LARGE_RAWCOUNT'], level([2 ** 64 - 1, 2 ** 53 + 1])),
+        Counter(20, 'Nobody', t['PERF_100NSEC_MULTI_TIMER'], grows(10, 10), multi=lambda at, k: 0),
+    ])
+    scene = Scene()
+    talk = Talk(scene, objects=[back])
+    talk.open()
+    talk.titles()
+    for _ in range(4):
+        talk.sample()
+    talk.clock.number -= 2
+    talk.sample()
+    talk.clock.number -= 1
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_38_instances_that_come_and_go(tshark, tmp_path):
+    names = (['a', 'b', 'a'], ['b'], [], ['a', 'a', 'c'], ['c', 'a'])
+    objects = [Object(230, 'Busy', [Counter(6, 'Work', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number * 10 + k, 4)],
+                      lambda at: [Instance(n) for n in names[at.number]])]
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    for _ in names:
+        talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_39_announced_and_not_there(tshark, tmp_path):
+    """A gigabyte by its counts, a kilobyte in the stub."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    b = talk.block()
+    numbers = []
+    for actual, room in ((2 ** 30, 2 ** 30), (len(b.record) + 1, 65536), (len(b.record), 10)):
+        numbers.append(talk.call(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'),
+                                 stubs.answer(bytes(b.record), room=room, actual=actual))[1])
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert 'stub_short' in experts(frames[numbers[0]]) and 'array_counts' in experts(frames[numbers[2]])
+    assert all(frames[n].all('hkpd.data_block') for n in numbers)
+
+
+def test_every_cut_and_every_flipped_byte_of_a_small_block(tshark, tmp_path):
+    """Nothing crashes, loops or throws, whatever a byte is."""
+    objects = [machine()[4]]
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    good = bytes(block(objects, talk.clock.now()).record)
+    for at in range(8, len(good), 3):
+        talk.ask('Global', good[:at])
+        for flip in (0xFF, 0x80):
+            talk.ask('Global', good[:at] + bytes([good[at] ^ flip]) + good[at + 1:])
+    frames = read(tshark, scene, tmp_path)
+    assert not [n for n, f in frames.items() if thrown(f)]
