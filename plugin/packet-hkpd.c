@@ -884,7 +884,7 @@ static void block_answer(pdu *p, const answer *back, bool learn)
         keep_sample(p, back->value.tvb);
     }
     context.sample = p->record->response_frame == p->pinfo->num ? p->record->sample : NULL;
-    hkpd_dissect_block(back->value.tvb, p->hkpd, &context);
+    hkpd_dissect_block(own_data_source(p->pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
     describe_block(p, back, &context);
 }
 
@@ -938,7 +938,7 @@ static void titles_answer(pdu *p, const answer *back, bool learn)
     if (learn) {
         learn_titles(p, back);
     }
-    hkpd_dissect_titles(back->value.tvb, p->hkpd, &context);
+    hkpd_dissect_titles(own_data_source(p->pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
     append_info(p, "%u titles, %u bytes", context.titles, back->value.data_size);
 }
 
