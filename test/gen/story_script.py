@@ -161,7 +161,7 @@ def run(c, asked, samples=2, info=True, close=True):
     return handle
 
 
-def story(server, told, name='story', line=tcp_line, **options):
+def story(server, told, /, name='story', line=tcp_line, **options):
     """A scene of one connection: told(client) talks."""
     scene = Scene(name)
     told(line(scene, server, **options).client())

@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The names file: what one capture taught, for another that lacks it. Read and written by docs/names-file.md."""
+
+import subprocess
+
+import pytest
+
+from conftest import TSHARK
+from gen import client, model
+from gen.buffers import NONE
+from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
+from gen.scene import Scene, tcp_line
+from gen.server import Query
+from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.story_types import UNDECIDED, every_type, together
+from gen.stubs import VALIDATE
+from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
+from test_order import Sharkd
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+SERVER = '192.0.2.20'
+ESCAPES = {'\\\\': '\\', '\\t': '\t', '\\n': '\n', '\\r': '\r'}
+
+
+def write(tshark, scene, folder, name='names', *args):
+    """The names file of a scene."""
+    out = folder / name
+    capture = scene.write(folder / (name + '.pcap'))
+    tshark.run('-q', '-r', capture, '-z', 'pcq,names,%s' % out, *scene.options, *args)
+    return out
+
+
+def unescape(text):
+    out, at = '', 0
+    while at < len(text):
+        pair = text[at:at + 2]
+        out += ESCAPES.get(pair, text[at])
+        at += 2 if pair in ESCAPES else 1
+    return out
+
+
+def identifier(text):
+    return NONE if text == '-' else int(text, 0)
+
+
+def facts(path):
+    """The file by its documentation: {(server, 'name', GUID, id, language): text, …}"""
+    out, server = {}, None
+    text = path.read_text('utf-8')
+    assert text.endswith('\n') and '\r' not in text
+    for line in text[:-1].split('\n'):
+        if not line or line.startswith('#'):
+            continue
+        kind, *f = line.split('\t')
+        if kind == 'server':
+            server, = f
+        elif kind == 'set':
+            guid, instances = f
+            out[server, kind, guid] = int(instances, 0)
+        elif kind == 'name':
+            guid, cid, language, name = f
+            key = server, kind, guid, identifier(cid), 'en' if language == 'en' else int(language, 0)
+            assert key not in out
+            out[key] = unescape(name)
+        elif kind == 'counter':
+            guid, cid, ctype, *ids, scale = f
+            out[server, kind, guid, identifier(cid)] = (int(ctype, 0), *map(identifier, ids), int(scale))
+        else:
+            assert kind == 'title', line
+    return out
+
+
+def truth(sets, server=SERVER, languages=(ENGLISH, GERMAN)):
+    """What the model's sets have, in the same form."""
+    out = {}
+    for s in sets:
+        guid = '{%s}' % s.guid
+        out[server, 'set', guid] = s.kind
+        # a set that has no name in a language answers with the English one
+        own = {lcid: s.names.get(lcid, s.name) for lcid in languages}
+        for cid, names in [(NONE, own), *((c.id, c.names) for c in s.counters)]:
+            for lcid in languages:
+                if names.get(lcid):
+                    out[server, 'name', guid, cid, 'en' if lcid == ENGLISH else lcid] = names[lcid]
+        for c in s.counters:
+            out[server, 'counter', guid, c.id] = (c.type, c.base, c.time, c.freq, c.multi, c.scale)
+    return out
+
+
+def both_languages(c, *sets):
+    learn(c, *sets)
+    for s in sets:
+        c.reg_info(s.guid, 3, GERMAN)
+        c.reg_info(s.guid, 5, GERMAN)
+
+
+def engine(name='Engine'):
+    s = multiple(name, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 100 * at.number, scale=-3),
+                 counter(2, 'PERF_AVERAGE_BULK', 'Load', lambda at, k: 6 * at.number, base=3),
+                 counter(3, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
+    s.names[GERMAN], s.counters[1].names[GERMAN] = 'Motor', 'Last'
+    return s
+
+
+def queried(s, **options):
+    """A capture with the query alone."""
+    return story(Script([s]), lambda c: run(c, [ask(s, NONE, '*')]), **options)
+
+
+def with_file(tshark, tmp_path, scene, path, **options):
+    return read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % path, **options)
+
+
+# --- there and back -------------------------------------------------------------------------------------------------
+
+
+def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
+    """Every set, type, relation, scale and name of the model, in English and German, and nothing else."""
+    sets = model.countersets()
+    server = Script(sets, clock=model.Clock())
+    scene = story(server, lambda c: both_languages(c, *sets))
+    assert facts(write(tshark, scene, tmp_path)) == truth(sets)
+
+
+@pytest.mark.parametrize('known', ['name-first', 'name-last'])
+def test_it_holds_every_locale(tshark, tmp_path, monkeypatch, known):
+    """Three languages of one set."""
+    monkeypatch.setattr('gen.server.LANGUAGES', (ENGLISH, GERMAN, JAPANESE))
+    s = engine()
+    s.names[JAPANESE], s.counters[1].names[JAPANESE] = 'エンジン', '負荷'
+
+    def talk(c):
+        for lcid in (GERMAN, JAPANESE) if known == 'name-first' else (JAPANESE, GERMAN):
+            c.reg_info(s.guid, 3, lcid)
+            c.reg_info(s.guid, 5, lcid)
+        learn(c, s)
+    assert facts(write(tshark, story(Script([s]), talk), tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
+
+
+@PASSES
+def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
+    """The registration calls are cut out, the names file takes their place: the same paths and values."""
+    browsed = Script(model.countersets(), clock=model.Clock())
+    names = write(tshark, story(browsed, lambda c: client.browse(c, browsed.sets)), tmp_path)
+    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    scene = story(server, lambda c: client.query(c, client.wanted(server.sets), 3))
+    frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene, UNDECIDED) > 200
+    assert not [x for f in frames.values() for x in f.all('pcq.learned_in')], 'no frame taught anything'
+
+
+def test_every_type_with_its_relations(tshark, tmp_path):
+    """Base, time, frequency and multi ids come from the file too."""
+    types = every_type(False)
+    names = write(tshark, story(Script([types]), lambda c: learn(c, types)), tmp_path)
+    asked, shown = together(types, 6)
+    scene = story(Script([types], shows=shown), lambda c: run(c, asked, 3))
+    frames = with_file(tshark, tmp_path, scene, names)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene, UNDECIDED) == 234
+
+
+def test_a_second_round(tshark, tmp_path):
+    """What the file told is not what the next capture taught; written again from the first it is the same file."""
+    s = engine()
+    browsed = story(Script([s]), lambda c: both_languages(c, s))
+    first = write(tshark, browsed, tmp_path, 'first')
+    option = '-o', 'pcq.names_file:%s' % first
+    assert facts(write(tshark, queried(s), tmp_path, 'second', *option)) == {}
+    again = write(tshark, browsed, tmp_path, 'third', *option)
+    assert again.read_bytes() == first.read_bytes()
+    assert write(tshark, browsed, tmp_path, 'fourth', '-2').read_bytes() == first.read_bytes()
+
+
+def test_the_newest_names(tshark, tmp_path):
+    """A set that was renamed while the capture ran."""
+    old, new = engine(), engine('Renamed')
+    new.guid = old.guid
+    server = Script([old])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    learn(c, old)
+    server.sets = [new]
+    learn(c, new)
+    assert facts(write(tshark, scene, tmp_path)) == truth([new], languages=(ENGLISH,))
+
+
+ODD = ['tab\there', 'line\nfeed', 'carriage\rreturn', 'back\\slash', '\\t', '\\', '#comment', '"quoted"', '\U0001F6A6 \u6027\u80fd',
+       ' in front', 'behind ', ' ', '  two  ', '-', '*', 'en', 'x' * 30000, '\u202eleft', '\u00a0', 'behind\u00a0', '\x0b', '\x0c\x0c']
+
+
+@pytest.mark.parametrize('what', ['counter', 'set'])
+def test_odd_names_survive(tshark, tmp_path, what):
+    sets = [multiple('All', *[counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(ODD)])]
+    if what == 'set':
+        sets = [multiple(n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [i])) for i, n in enumerate(ODD)]
+    names = write(tshark, story(Script(sets), lambda c: learn(c, *sets)), tmp_path)
+    assert facts(names) == truth(sets, languages=(ENGLISH,))
+    scene = story(Script(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
+    out, err = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names, '-q')
+    assert 'line' not in err, err
+    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
+
+
+def test_two_servers(tshark, tmp_path):
+    """Each has its own section, and each query gets the names of its server."""
+    mine, yours = engine('Mine'), engine('Yours')
+    yours.guid = mine.guid
+
+    def scene_of(told):
+        scene = Scene()
+        for s, address in ((mine, SERVER), (yours, '192.0.2.99')):
+            told(tcp_line(scene, Script([s]), server=address, client_port=50000 + int(address[-2:])).client(), s)
+        return scene
+    names = write(tshark, scene_of(learn), tmp_path)
+    assert facts(names) == {**truth([mine], languages=(ENGLISH,)), **truth([yours], '192.0.2.99', (ENGLISH,))}
+    scene = scene_of(lambda c, s: run(c, [ask(s, 1, 'a')], 1))
+    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
+
+
+def test_another_server_profits(tshark, tmp_path):
+    """GUIDs and ids are the same everywhere: what was browsed on one server names the counters of another."""
+    s = engine()
+    names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
+    scene = queried(s, server='192.0.2.77')
+    frames = with_file(tshark, tmp_path, scene, names)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == 4
+
+
+# --- sources before and behind it -----------------------------------------------------------------------------------
+
+
+CPU = '{b4fc721a-0378-476f-89ba-a5a79f810b36}'
+
+
+def lines(path, *rows):
+    path.write_text('# pcq names 1\n' + '\n'.join('\t'.join(map(str, r)) for r in rows) + '\n', 'utf-8')
+    return path
+
+
+def processor():
+    s = multiple('Processor Information', counter(7, 'PERF_COUNTER_RAWCOUNT', 'DPC Rate', [5, 8]), instances=['_Total'])
+    s.guid = CPU.strip('{}')
+    return s
+
+
+def test_better_than_the_built_in_list(tshark, tmp_path):
+    s = processor()
+    names = lines(tmp_path / 'n', ('name', CPU, '-', 'en', 'My Processor'), ('name', CPU, 7, 'en', 'My DPC'),
+                  ('counter', CPU, 7, '0x00400500', '-', '-', '-', '-', 0))
+    scene = queried(s)
+    got = by_path(with_file(tshark, tmp_path, scene, names)[answers(scene)[1][0]])
+    assert got == {'\\\\SRV01\\My Processor(_Total)\\My DPC': (3.0, None)}
+    got = by_path(read(tshark, scene, tmp_path)[answers(scene)[1][0]])
+    assert got == {'\\\\SRV01\\Processor Information(_Total)\\DPC Rate': (8.0, None)}
+
+
+@PASSES
+def test_the_capture_knows_better(tshark, tmp_path, two_pass):
+    """An earlier frame before the file, and on the second pass a later one too."""
+    s = engine()
+    guid = '{%s}' % s.guid
+    names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Other'), ('name', guid, 1, 'en', 'Other 1'),
+                  ('counter', guid, 1, '0x00010100', '-', '-', '-', '-', 0), ('name', guid, 2, 'en', 'Other 2'))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])))
+    frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
+    assert by_path(frames[answers(scene)[1][0]]) == {'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)}
+    scene = story(Script([s]), lambda c: (run(c, [ask(s, 1, 'a')]), learn(c, s)))
+    frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
+    shown = by_path(frames[answers(scene)[1][0]])
+    assert shown == ({'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)} if two_pass else
+                     {'\\\\SRV01\\Other(a)\\Other 1': (100.0, None)})
+
+
+def test_the_tree_says_names_file(tshark, tmp_path):
+    s = engine()
+    names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
+    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
+    frames = with_file(tshark, tmp_path, scene, names)
+    (number, _), = frames_of(scene, VALIDATE, 'request')
+    for name, shown in (('pcq.counterset.name', 'Engine'), ('pcq.counter.name', 'Turns/sec'), ('pcq.counter.type', None)):
+        x, = frames[number].all(name)
+        assert x.size == 0 and 'names file' in x.label and shown in (x.show, None)
+    assert not frames[number].all('pcq.learned_in')
+
+
+def test_english_before_local(tshark, tmp_path):
+    """Both in the file; then only a localized one, with its locale in the tree."""
+    s = engine()
+    guid = '{%s}' % s.guid
+    both = lines(tmp_path / 'n', ('name', guid, '-', '0x0407', 'Motor'), ('name', guid, '-', 'en', 'Engine'),
+                 ('name', guid, 1, 'en', 'Turns'), ('name', guid, 1, '0x0407', 'Umdrehungen'))
+    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
+    assert list(by_path(with_file(tshark, tmp_path, scene, both)[answers(scene)[0][0]])) == ['\\\\SRV01\\Engine(a)\\Turns']
+    local = lines(tmp_path / 'm', ('name', guid, '-', '0x0407', 'Motor'), ('name', guid, 1, '1031', 'Umdrehungen'))
+    frames = with_file(tshark, tmp_path, scene, local)
+    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Motor(a)\\Umdrehungen']
+    (number, _), = frames_of(scene, VALIDATE, 'request')
+    label = frames[number].all('pcq.counterset.name')[0].label
+    assert 'names file' in label and ('German' in label or '0x0407' in label)
+
+
+# --- what users write -----------------------------------------------------------------------------------------------
+
+
+def guided(s):
+    guid = '{%s}' % s.guid
+    return guid, [('name', guid, '-', 'en', 'Engine'), ('set', guid, '0x02'), ('name', guid, 1, 'en', 'Turns/sec'),
+                  ('name', guid, 2, 'en', 'Load'), ('counter', guid, 1, '0x10410500', '-', '-', '-', '-', -3),
+                  ('counter', guid, 2, '0x40020500', 3, '-', '-', '-', 0),
+                  ('counter', guid, 3, TYPES['PERF_AVERAGE_BASE'], '-', '-', '-', '-', 0)]
+
+
+def broken_lines(guid):
+    return ['nonsense', 'name', 'name\t%s' % guid, 'name\t%s\t1\ten' % guid, 'name\t%s\tone\ten\tx' % guid,
+            'name\tb4fc\t1\ten\tx', 'name\t%s\t1\tEnglish\tx' % guid, 'name\t%s\t1\ten\tx\ty' % guid,
+            'name\t%s\t1\ten\tbad \\escape' % guid, 'name\t%s\t1\ten\tends with \\' % guid,
+            'counter\t%s\t1\t0x10410500\t-\t-\t-\t-' % guid, 'counter\t%s\t1\t0x110410500\t-\t-\t-\t-\t0' % guid,
+            'counter\t%s\t1\tPERF\t-\t-\t-\t-\t0' % guid, 'counter\t%s\t1\t0x10410500\t-\t-\t-\tx\t0' % guid,
+            'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\tmany' % guid, 'counter\t%s\t1\t-5\t-\t-\t-\t-\t0' % guid,
+            'set\t%s' % guid, 'set\t%s\tmany' % guid, 'set\t%s\t2' % guid[:-2], 'server', 'title\tx\ten\tProcessor',
+            'title\t1\ten', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
+            'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid,
+            'name\t%s\t1\ten\tone\0two' % guid]
+
+
+@pytest.mark.parametrize('which', range(27))
+def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
+    """One broken line among good ones: its number is told, the others count, and it changes nothing."""
+    s = engine()
+    guid, good = guided(s)
+    text = ['# pcq names 1', 'server\t*', *('\t'.join(map(str, r)) for r in good[:4]), broken_lines(guid)[which], '',
+            '# a comment', *('\t'.join(map(str, r)) for r in good[4:])]
+    names = tmp_path / 'names'
+    names.write_bytes('\n'.join(text).encode('utf-8', 'surrogateescape'))
+    scene = queried(s)
+    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
+    said = [x for x in err.splitlines() if 'line' in x]
+    assert len(said) == 1 and 'names' in said[0] and ' 7 ' in said[0] + ' ', err
+    frames = with_file(tshark, tmp_path, scene, names)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == 4
+
+
+def test_several_broken_lines(tshark, tmp_path):
+    """Each has its number in the report."""
+    names = tmp_path / 'names'
+    names.write_text('# pcq names 1\nbad\n\nserver\t*\nworse\n# fine\nworst\t1\n')
+    s = engine()
+    _, err = tshark.run('-q', '-r', queried(s).write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
+    said = ' '.join(err.replace(',', ' ').split())
+    assert all(' %d ' % n in said for n in (2, 5, 7)) and not any(' %d ' % n in said for n in (1, 3, 4, 6))
+
+
+def test_a_good_file_is_read_in_silence(tshark, tmp_path):
+    s = engine()
+    names = write(tshark, story(Script([s]), lambda c: both_languages(c, s)), tmp_path)
+    _, plain = tshark.run('-q', '-r', queried(s).write(tmp_path / 'x.pcap'))
+    _, err = tshark.run('-q', '-r', tmp_path / 'x.pcap', '-o', 'pcq.names_file:%s' % names)
+    assert err == plain
+
+
+@pytest.mark.parametrize('form', ['crlf', 'no-last-newline', 'no-first-line', 'bom', 'upper-case-guid', 'hex-and-decimal'])
+def test_forms_of_a_file(tshark, tmp_path, form):
+    """As editors on other systems leave it."""
+    s = engine()
+    guid, good = guided(s)
+    if form == 'upper-case-guid':
+        good = [(k, g.upper(), *rest) for k, g, *rest in good]
+    if form == 'hex-and-decimal':
+        good = [tuple('0x%x' % x if isinstance(x, int) and x >= 0 and i < 8 else x for i, x in enumerate(r)) for r in good]
+    text = '# pcq names 1\n' + '\n'.join('\t'.join(map(str, r)) for r in good) + '\n'
+    text = {'crlf': text.replace('\n', '\r\n'), 'no-last-newline': text[:-1], 'no-first-line': text.split('\n', 1)[1],
+            'bom': '\ufeff' + text}.get(form, text)
+    names = tmp_path / 'names'
+    names.write_bytes(text.encode())
+    scene = queried(s)
+    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
+    assert 'skipped' not in err
+    frames = with_file(tshark, tmp_path, scene, names)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == 4
+
+
+def test_a_large_file_of_nonsense(tshark, tmp_path):
+    """Reported in a few lines, and the capture is still shown."""
+    names = tmp_path / 'names'
+    names.write_bytes(bytes(range(256)) * 4000)
+    scene = queried(engine())
+    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
+    assert 'names' in err and len(err) < 4000
+    assert len(with_file(tshark, tmp_path, scene, names)[answers(scene)[0][0]].values) == 6
+
+
+def test_a_file_that_is_not_there(tshark, tmp_path):
+    """Said once; the rest works."""
+    scene = queried(engine())
+    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % (tmp_path / 'nowhere'))
+    assert 'nowhere' in err
+
+
+@pytest.mark.parametrize('argument, exit_status', [('pcq,names', 1), ('pcq,names,', 1), ('pcq,names,/nowhere/names', None)])
+def test_wrong_arguments(tshark, tmp_path, argument, exit_status):
+    """Said on the terminal, never a crash."""
+    path = queried(engine()).write(tmp_path / 'x.pcap')
+    done = subprocess.run([TSHARK, '-q', '-r', path, '-z', argument], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode >= 0 and (exit_status is None or done.returncode == exit_status)
+    assert b'names' in done.stderr
+
+
+# --- where it is looked for -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tshark, tmp_path, monkeypatch):
+    """A home of the test's own; -> its personal configuration folder"""
+    folder = tmp_path / 'home' / '.config' / 'wireshark'
+    (folder / 'profiles' / 'work').mkdir(parents=True)
+    monkeypatch.setattr(tshark, 'env', dict(tshark.env, HOME=str(tmp_path / 'home')))
+    return folder
+
+
+def set_name(tshark, tmp_path, *args):
+    scene = queried(engine())
+    frames = read(tshark, scene, tmp_path, *args)
+    return one(frames[answers(scene)[0][0]].values[0], 'pcq.path').split('\\')[3]
+
+
+def test_default_places(tshark, tmp_path, home):
+    """The preference, else the profile's pcq_names, else the personal folder's."""
+    guid = '{%s}' % engine().guid
+    assert set_name(tshark, tmp_path) == guid + '(a)'
+    lines(home / 'pcq_names', ('name', guid, '-', 'en', 'Personal'))
+    assert set_name(tshark, tmp_path) == 'Personal(a)'
+    assert set_name(tshark, tmp_path, '-C', 'work') == 'Personal(a)'
+    lines(home / 'profiles' / 'work' / 'pcq_names', ('name', guid, '-', 'en', 'Work'))
+    assert set_name(tshark, tmp_path, '-C', 'work') == 'Work(a)'
+    assert set_name(tshark, tmp_path) == 'Personal(a)'
+    chosen = lines(tmp_path / 'chosen', ('name', guid, '-', 'en', 'Chosen'))
+    assert set_name(tshark, tmp_path, '-C', 'work', '-o', 'pcq.names_file:%s' % chosen) == 'Chosen(a)'
+
+
+def test_in_the_preferences(tshark, tmp_path, home):
+    chosen = lines(tmp_path / 'chosen', ('name', '{%s}' % engine().guid, '-', 'en', 'Chosen'))
+    (home / 'preferences').write_text('pcq.names_file: %s\n' % chosen)
+    assert set_name(tshark, tmp_path) == 'Chosen(a)'
+
+
+def test_read_whenever_a_capture_is_opened(tshark, tmp_path):
+    """A file that changes between two captures, while the program runs."""
+    guid = '{%s}' % engine().guid
+    scene = queried(engine())
+    path, number = scene.write(tmp_path / 'x.pcap'), answers(scene)[0][0]
+    names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Before'), ('name', guid, 2, 'en', 'Two'))
+    with Sharkd(tshark, tmp_path / 'own', 'pcq.names_file:%s' % names) as child:
+        child.load(path)
+        before = child.frames([number])[number]
+        lines(names, ('name', guid, '-', 'en', 'After'))
+        child.load(path)
+        after = child.frames([number])[number]
+    assert 'Before(a)' in before and 'Two' in before
+    assert 'After(a)' in after and 'Before' not in after and 'Two' not in after
+
+
+def test_what_it_does_not_know(tshark, tmp_path):
+    """Types of the file without names, and names without types."""
+    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 3 * at.number))
+    guid = '{%s}' % s.guid
+    scene = story(Script([s]), lambda c: run(c, [ask(s, 1)]))
+    typed = lines(tmp_path / 'n', ('counter', guid, 1, '0x00400500', '-', '-', '-', '-', 0))
+    value, = with_file(tshark, tmp_path, scene, typed)[answers(scene)[1][0]].values
+    assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\%s\\#1' % guid, (3.0, None))
+    named = lines(tmp_path / 'm', ('name', guid, '-', 'en', 'One'), ('name', guid, 1, 'en', 'Delta'))
+    value, = with_file(tshark, tmp_path, scene, named)[answers(scene)[1][0]].values
+    assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\One\\Delta', (None, 15))
