@@ -266,6 +266,47 @@ def test_counters_change_between_samples(told, change):
         assert values['\\\\SRV01\\Set(a)\\Counter 2'] == (2.0, None)
 
 
+LANES = [(1, 'left 1', 0), (1, 'left 2', 1), (2, 'right 1', 2), (3, 'right 1', 3)]
+PATTERNS = {
+    'pattern-and-all': ('left*', '*'), 'all-and-pattern': ('*', 'left*'), 'two-patterns': ('left*', '*1'),
+    'one-character': ('left ?', 'l*2'), 'name-and-pattern': ('left 2', '*2'), 'pattern-and-name': ('left*', 'left 1'),
+}
+
+
+@pytest.mark.parametrize('names', PATTERNS)
+@pytest.mark.parametrize('wild', [False, True], ids=['one-counter', 'all-counters'])
+def test_helpers_in_blocks_of_other_patterns(told, names, wild):
+    """The value's instances were asked for by one pattern, their base's by another: the same instance is meant."""
+    s = moving([LANES, LANES[::-1]])
+    value, helper = PATTERNS[names]
+    asked = [ask(s, 2, value), ask(s, NONE if wild else 3, helper)]
+    server = Script([s], shows={(s.guid, helper): [3]})
+    scene, frames = told(server, lambda c: (learn(c, s), run(c, asked, 3)))
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) >= 2
+
+
+@pytest.mark.parametrize('names', PATTERNS)
+def test_the_past_of_an_instance_asked_for_by_another_pattern(told, names):
+    """Between the samples the identifier gives way to another, which finds some of the same instances."""
+    s = moving([LANES])
+    before, after = PATTERNS[names]
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, before)])
+        c.info(h)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 1, before)], add=False)
+        c.validate(h, [ask(s, NONE, after)])
+        c.info(h)
+        c.data(h, 9999)
+    scene, frames = told(Script([s], shows={(s.guid, after): [1]}), talk)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) >= 1
+
+
 def test_blocks_in_another_order_than_asked(told):
     """Each answer to QueryCounterInfo says where the blocks are; here they lie upside down."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number)
