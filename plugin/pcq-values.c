@@ -8,15 +8,8 @@
 #include <epan/charsets.h>
 
 #include "pcq-fields.h"
+#include "perf-instances.h"
 #include "perf/bytes.h"
-
-/* An instance as the other sample may have it too. */
-typedef struct {
-    const uint8_t *name; /* UTF-16LE without terminator */
-    uint32_t name_size;  /* bytes */
-    uint32_t id;         /* PERF_NO_ID: any */
-    uint32_t ordinal;    /* among those with the same name and id */
-} instance_key;
 
 /* The values of a block as a table: a row for each instance, a column for each counter. */
 typedef struct pcq_rows {
@@ -24,22 +17,9 @@ typedef struct pcq_rows {
     uint32_t columns;
     uint32_t ids;               /* offset of the array of ids, 0 if there is none */
     wmem_array_t *values;       /* uint32_t offsets of PERF_COUNTER_DATA, row by row; 0: missing */
-    wmem_array_t *instances;    /* row_instance; empty where the block has no instance headers */
-    wmem_map_t *by_name;        /* instance_key's name -> tally */
-    wmem_map_t *by_key;         /* whole instance_key -> row + 1 */
+    perf_instances instances;   /* empty where the block has no instance headers */
     wmem_map_t *by_id;          /* counter id -> column + 1 */
 } pcq_rows;
-
-typedef struct {
-    instance_key key;
-    uint32_t name_ordinal; /* among those with the same name, whatever the id */
-} row_instance;
-
-/* Rows that have something in common. */
-typedef struct {
-    uint32_t first_row;
-    uint32_t count;
-} tally;
 
 /* What is known of one counter of the block being looked at. */
 typedef struct {
@@ -128,76 +108,11 @@ void pcq_values_init(pcq_values *values, wmem_allocator_t *pool, perf_server *se
 
 /* --- Tables of a block ----------------------------------------------------------------------------------------- */
 
-static unsigned name_hash(const void *key)
+static perf_instance_key key_of_walk(const perf_walk *walk)
 {
-    const instance_key *k = key;
-
-    return k->name_size > 0 ? wmem_strong_hash(k->name, k->name_size) : 0;
-}
-
-static gboolean name_equal(const void *a, const void *b)
-{
-    const instance_key *x = a, *y = b;
-
-    return x->name_size == y->name_size && memcmp(x->name, y->name, x->name_size) == 0;
-}
-
-static void append_instance(pcq_rows *rows, const perf_walk *walk)
-{
-    row_instance instance = {
-        {walk->data + walk->instance.name, walk->instance.name_size, walk->instance.id, 0}, 0};
-
-    wmem_array_append_one(rows->instances, instance);
-}
-
-static unsigned pair_hash(const void *key)
-{
-    return name_hash(key) ^ ((const instance_key *)key)->id * 31;
-}
-
-static gboolean pair_equal(const void *a, const void *b)
-{
-    return ((const instance_key *)a)->id == ((const instance_key *)b)->id && name_equal(a, b);
-}
-
-static unsigned key_hash(const void *key)
-{
-    return pair_hash(key) + ((const instance_key *)key)->ordinal * 17;
-}
-
-static gboolean key_equal(const void *a, const void *b)
-{
-    return ((const instance_key *)a)->ordinal == ((const instance_key *)b)->ordinal && pair_equal(a, b);
-}
-
-/* How many rows like this one came before. */
-static uint32_t count_like(wmem_allocator_t *pool, wmem_map_t *tallies, const instance_key *key, uint32_t row)
-{
-    tally *found = wmem_map_lookup(tallies, key);
-
-    if (found == NULL) {
-        found = wmem_new(pool, tally);
-        *found = (tally){row, 0};
-        wmem_map_insert(tallies, key, found);
-    }
-    return found->count++;
-}
-
-/* The keys lie in the array of instances, which is complete by now and so moves no more. */
-static void index_instances(wmem_allocator_t *pool, pcq_rows *rows)
-{
-    uint32_t count = wmem_array_get_count(rows->instances);
-    row_instance *instances = wmem_array_get_raw(rows->instances);
-    wmem_map_t *pairs = wmem_map_new(pool, pair_hash, pair_equal);
-
-    rows->by_name = wmem_map_new(pool, name_hash, name_equal);
-    rows->by_key = wmem_map_new(pool, key_hash, key_equal);
-    for (uint32_t row = 0; row < count; row++) {
-        instance_key *key = &instances[row].key;
-        instances[row].name_ordinal = count_like(pool, rows->by_name, key, row);
-        key->ordinal = count_like(pool, pairs, key, row);
-        wmem_map_insert(rows->by_key, key, GUINT_TO_POINTER(row + 1));
-    }
+    return (perf_instance_key){.name = walk->data + walk->instance.name,
+                               .name_size = walk->instance.name_size,
+                               .id = walk->instance.id};
 }
 
 static void fill_rows(pcq_rows *rows, perf_walk *walk)
@@ -210,8 +125,9 @@ static void fill_rows(pcq_rows *rows, perf_walk *walk)
             rows->columns = walk->counters.count;
             rows->ids = walk->counters.ids;
         } else if (step == PERF_WALK_INSTANCE) {
-            append_instance(rows, walk);
-            first = (wmem_array_get_count(rows->instances) - 1) * rows->columns;
+            perf_instance_key key = key_of_walk(walk);
+            perf_instances_add(&rows->instances, &key);
+            first = (perf_instances_count(&rows->instances) - 1) * rows->columns;
         } else if (step == PERF_WALK_VALUE) {
             while (wmem_array_get_count(rows->values) < first + walk->value.column) {
                 wmem_array_append_one(rows->values, missing);
@@ -229,12 +145,12 @@ static pcq_rows *rows_of(pcq_values *values, pcq_side *side, uint32_t block)
         pcq_rows *rows = side->rows[block] = wmem_new0(values->pool, pcq_rows);
         rows->columns = 1;
         rows->values = wmem_array_new(values->pool, sizeof(uint32_t));
-        rows->instances = wmem_array_new(values->pool, sizeof(row_instance));
+        perf_instances_init(&rows->instances, values->pool);
         perf_walk_block(&walk, side->bytes, side->size, side->offsets[block]);
         perf_walk_next(&walk);
         rows->type = walk.block.type;
         fill_rows(rows, &walk);
-        index_instances(values->pool, rows);
+        perf_instances_index(&rows->instances);
     }
     return side->rows[block];
 }
@@ -257,29 +173,25 @@ static uint32_t column_of(pcq_values *values, pcq_side *side, uint32_t block, ui
     return GPOINTER_TO_UINT(wmem_map_lookup(rows->by_id, GUINT_TO_POINTER(counter_id))) - 1;
 }
 
-static bool same_instance(const instance_key *a, const instance_key *b)
+static bool same_instance(const perf_instance_key *a, const perf_instance_key *b)
 {
-    return name_equal(a, b) && (a->id == b->id || a->id == PERF_NO_ID || b->id == PERF_NO_ID) &&
+    return perf_instance_same_name(a, b) && (a->id == b->id || a->id == PERF_NO_ID || b->id == PERF_NO_ID) &&
            a->ordinal == b->ordinal;
 }
 
 /* Row of an instance, UINT32_MAX if the block does not have it. `hint` is where it may well be. */
-static uint32_t row_of(const pcq_rows *rows, const instance_key *key, uint32_t hint)
+static uint32_t row_of(const pcq_rows *rows, const perf_instance_key *key, uint32_t hint)
 {
-    uint32_t count = wmem_array_get_count(rows->instances);
-    const row_instance *instances = wmem_array_get_raw(rows->instances);
+    uint32_t count = perf_instances_count(&rows->instances);
 
     if (count == 0) {
         return rows->type == PERF_SINGLE_COUNTER || rows->type == PERF_MULTIPLE_COUNTERS ? 0 : UINT32_MAX;
     }
-    if (hint < count && same_instance(&instances[hint].key, key)) {
+    if (hint < count && same_instance(&perf_instances_row(&rows->instances, hint)->key, key)) {
         return hint;
     }
-    if (key->id == PERF_NO_ID) {
-        const tally *named = wmem_map_lookup(rows->by_name, key);
-        return named ? named->first_row : UINT32_MAX;
-    }
-    return GPOINTER_TO_UINT(wmem_map_lookup(rows->by_key, key)) - 1;
+    return key->id == PERF_NO_ID ? perf_instances_find_name(&rows->instances, key)
+                                 : perf_instances_find(&rows->instances, key);
 }
 
 static perf_raw raw_at(const pcq_side *side, uint32_t offset)
@@ -301,7 +213,7 @@ static perf_raw raw_at(const pcq_side *side, uint32_t offset)
 typedef struct {
     const perf_identifier *identifier;
     uint32_t counter_id;
-    instance_key instance;
+    perf_instance_key instance;
     uint32_t block; /* where it may well be */
     uint32_t row;
 } wanted;
@@ -410,7 +322,7 @@ static bool find_raw_by_search(pcq_values *values, pcq_side *side, const wanted 
     perf_walk_next(&walk);
     while ((step = perf_walk_next(&walk)) != PERF_WALK_END) {
         if (step == PERF_WALK_INSTANCE) {
-            instance_key key = {walk.data + walk.instance.name, walk.instance.name_size, walk.instance.id, 0};
+            perf_instance_key key = key_of_walk(&walk);
             here = same_instance(&key, &want->instance);
         } else if (step == PERF_WALK_VALUE && here && walk.value.column == column &&
                    (walk.counters.ids == 0 || perf_walk_counter_id(&walk, column) == want->counter_id)) {
@@ -471,16 +383,16 @@ static uint32_t row_in_block(const perf_walk *walk)
     return walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
 }
 
-static instance_key instance_of(pcq_values *values, const perf_walk *walk, const perf_identifier *identifier)
+static perf_instance_key instance_of(pcq_values *values, const perf_walk *walk, const perf_identifier *identifier)
 {
-    instance_key key = {identifier->utf16, identifier->utf16_size, identifier->instance_id, 0};
+    perf_instance_key key = {
+        .name = identifier->utf16, .name_size = identifier->utf16_size, .id = identifier->instance_id};
 
     if (walk->instance.index != PERF_NO_INSTANCE) {
-        key = (instance_key){walk->data + walk->instance.name, walk->instance.name_size, walk->instance.id, 0};
+        key = key_of_walk(walk);
         if (!values->single) {
             const pcq_rows *rows = rows_of(values, &values->now, walk->block.index);
-            const row_instance *instance = wmem_array_index(rows->instances, walk->instance.index);
-            key.ordinal = instance->key.ordinal;
+            key.ordinal = perf_instances_row(&rows->instances, walk->instance.index)->key.ordinal;
         }
     }
     return key;
@@ -617,7 +529,7 @@ static const char *path_instance(pcq_values *values, const perf_walk *walk, cons
                                                            (int)walk->instance.name_size, ENC_LITTLE_ENDIAN);
         if (!values->single) {
             const pcq_rows *rows = rows_of(values, &values->now, walk->block.index);
-            ordinal = ((row_instance *)wmem_array_index(rows->instances, walk->instance.index))->name_ordinal;
+            ordinal = perf_instances_row(&rows->instances, walk->instance.index)->name_ordinal;
         }
         columns->instance_offset = walk->instance.offset;
         columns->instance_name = ordinal > 0 ? wmem_strdup_printf(values->pool, "%s#%u", name, ordinal) : name;
