@@ -309,7 +309,7 @@ static void show_definition(block_view *view)
     perf_reader reader;
 
     view->structure = NULL;
-    if (view->object == NULL || !perf_budget_take_any(&view->budget, ITEMS_OF_DEFINITION)) {
+    if (view->object == NULL || !perf_budget_take(&view->budget, ITEMS_OF_DEFINITION)) {
         view->budget.others_hidden++;
         return;
     }

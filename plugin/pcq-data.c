@@ -7,12 +7,13 @@
 
 #include "pcq-fields.h"
 #include "pcq-values.h"
+#include "perf-budget.h"
+#include "perf-show.h"
 #include "perf-strings.h"
 #include "perf/bytes.h"
 
 /* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
 #define ITEMS_OF_VALUE 8
-#define ITEMS_OF_SHORT_VALUE 3
 #define ITEMS_OF_INSTANCE 4
 #define ITEMS_OF_ID 5
 #define ITEMS_OF_BLOCK 14
@@ -44,10 +45,8 @@ static int hf_value_size = -1;
 static int hf_value = -1;
 static int hf_value_text = -1;
 static int hf_value_raw = -1;
-static int hf_path = -1;
-static int hf_cooked = -1;
-static int hf_cooked_none = -1;
-static int hf_formula = -1;
+
+static perf_value_fields value_fields;
 
 static int ett_data_header = -1;
 static int ett_block = -1;
@@ -87,30 +86,13 @@ typedef struct {
     proto_tree *block;          /* of the current block, NULL if it is not shown */
     proto_item *block_item;
     proto_tree *instance;       /* of the current instance, else the block */
-    uint32_t room;              /* items that the tree can still take */
-    uint32_t values_left;       /* values not yet met */
-    uint32_t values_hidden;
-    uint32_t others_hidden;     /* ids, instances and blocks that are not shown */
-    bool short_form;
+    perf_budget budget;
     bool order_reported;
 } data_view;
 
 static wmem_allocator_t *pool_of(const data_view *view)
 {
     return view->context->report->pinfo->pool;
-}
-
-/* Takes `items` from what the tree can hold, as long as each value to come can still have its short form. */
-static bool take(data_view *view, uint32_t items)
-{
-    uint64_t rest = (uint64_t)view->values_left * ITEMS_OF_SHORT_VALUE;
-
-    if (view->short_form || view->room < items + rest) {
-        view->short_form = true;
-        return false;
-    }
-    view->room -= items;
-    return true;
 }
 
 /* --- PERF_DATA_HEADER, 2.2.4.7 --------------------------------------------------------------------------------- */
@@ -187,12 +169,10 @@ static void show_block(data_view *view)
 
     view->block = view->instance = NULL;
     view->block_item = NULL;
-    if (view->tree == NULL || view->room < ITEMS_OF_BLOCK) {
-        view->others_hidden += view->tree != NULL;
+    if (view->tree == NULL || !perf_budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
+        view->budget.others_hidden++;
         return;
     }
-    /* a block's own fields are cheap beside its values: they are shown as long as anything is */
-    view->room -= ITEMS_OF_BLOCK;
     view->block_item = proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
     view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
     proto_tree_add_item(view->block, hf_block_status, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
@@ -235,8 +215,8 @@ static void show_counters(data_view *view)
     proto_tree_add_item(tree, hf_multi_counters_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u counters", walk->counters.count);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (!take(view, ITEMS_OF_ID)) {
-            view->others_hidden += walk->counters.count - column;
+        if (!perf_budget_take(&view->budget, ITEMS_OF_ID)) {
+            view->budget.others_hidden += walk->counters.count - column;
             break;
         }
         show_id(view, tree, column, identifier);
@@ -281,8 +261,8 @@ static void show_instance(data_view *view)
 
     view->instance = view->block;
     check_instance(view);
-    if (view->block == NULL || !take(view, ITEMS_OF_INSTANCE)) {
-        view->others_hidden += view->tree != NULL && walk->values_left == 0;
+    if (view->block == NULL || !perf_budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
+        view->budget.others_hidden += walk->values_left == 0;
         return;
     }
     pcq_instance instance = {walk->instance.offset, walk->instance.size, walk->instance.id, walk->instance.name_size,
@@ -309,25 +289,6 @@ static void show_raw_value(data_view *view, proto_tree *tree, const pcq_value *v
     }
 }
 
-static void show_result(data_view *view, proto_tree *tree, const pcq_value *value)
-{
-    proto_item *item;
-
-    if (value->is_text) {
-        return;
-    }
-    if (value->result.none == PERF_NONE_OK) {
-        item = proto_tree_add_double(tree, hf_cooked, view->tvb, 0, 0, value->result.value);
-        proto_item_append_text(item, "%s%s", *value->type->unit ? " " : "", value->type->unit);
-        if (*value->type->note) {
-            proto_item_append_text(item, " (%s)", value->type->note);
-        }
-        proto_item_set_generated(item);
-    } else {
-        add_generated_uint(tree, hf_cooked_none, view->tvb, value->result.none);
-    }
-}
-
 static const char *value_text(data_view *view, const pcq_value *value)
 {
     const perf_walk *walk = &view->walk;
@@ -347,10 +308,11 @@ static const char *value_text(data_view *view, const pcq_value *value)
     return wmem_strdup_printf(pool, "%u bytes", walk->value.data_size);
 }
 
-static void show_path(data_view *view, proto_tree *tree, const char *path)
+static void show_meaning(data_view *view, proto_tree *tree, const pcq_value *value, const char *path)
 {
-    if (path) {
-        add_generated_string(tree, hf_path, view->tvb, path);
+    perf_show_path(tree, view->tvb, &value_fields, path);
+    if (!value->is_text) {
+        perf_show_result(tree, view->tvb, &value_fields, value->type, &value->result);
     }
 }
 
@@ -365,11 +327,8 @@ static void show_value_in_full(data_view *view, const pcq_value *value, const ch
     proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     show_raw_value(view, tree, value);
-    show_path(view, tree, path);
-    show_result(view, tree, value);
-    if (value->type && value->type->kind == PERF_KIND_COUNTER) {
-        add_generated_string(tree, hf_formula, view->tvb, perf_formulas[value->type->formula].text);
-    }
+    show_meaning(view, tree, value, path);
+    perf_show_formula(tree, view->tvb, &value_fields, value->type);
     if (path) {
         proto_item_append_text(item, ": %s = %s", path, value_text(view, value));
     } else if (value->counter_id != PERF_NO_ID) {
@@ -384,7 +343,7 @@ static void show_bad_value(data_view *view)
 {
     uint32_t at = view->walk.value.offset;
 
-    if (view->block && take(view, ITEMS_OF_VALUE)) {
+    if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
         proto_item *item = proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk.value.size,
                                                ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
@@ -398,14 +357,10 @@ static void show_value(data_view *view)
 {
     pcq_value value;
 
-    view->values_left--;
-    if (view->block == NULL) {
-        view->values_hidden++;
-        return;
-    }
-    bool in_full = take(view, ITEMS_OF_VALUE);
-    if (!in_full && view->room < ITEMS_OF_SHORT_VALUE) {
-        view->values_hidden++;
+    view->budget.values_left--;
+    bool in_full = view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE);
+    if (view->block == NULL || (!in_full && !perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE))) {
+        view->budget.values_hidden++;
         return;
     }
     pcq_values_get(&view->values, &view->walk, &value);
@@ -414,10 +369,8 @@ static void show_value(data_view *view)
         show_value_in_full(view, &value, path);
         return;
     }
-    view->room -= ITEMS_OF_SHORT_VALUE;
     show_raw_value(view, view->block, &value);
-    show_path(view, view->block, path);
-    show_result(view, view->block, &value);
+    show_meaning(view, view->block, &value, path);
 }
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
@@ -478,19 +431,6 @@ bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context)
     return perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
 }
 
-static void report_hidden(data_view *view)
-{
-    if (view->values_hidden > 0) {
-        perf_found(view->context->report, proto_tree_get_parent(view->tree), FINDING_NOT_SHOWN,
-                   "%u of %u values are not shown, a packet's tree is limited; they are kept and calculated with",
-                   view->values_hidden, view->context->summary.values);
-    } else if (view->others_hidden > 0) {
-        perf_found(view->context->report, proto_tree_get_parent(view->tree), FINDING_NOT_SHOWN,
-                   "%u blocks, counter ids or instances are not shown, a packet's tree is limited",
-                   view->others_hidden);
-    }
-}
-
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
 {
     data_view *view;
@@ -504,8 +444,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     view->tvb = tvb;
     view->context = context;
     view->tree = tree;
-    view->room = tree_room(tree);
-    view->values_left = context->summary.values;
+    perf_budget_init(&view->budget, tree, context->summary.values);
     const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
     pcq_values_init(&view->values, context->report->pinfo->pool, context->server, context->handle, context->sample,
                     context->event, bytes, size, false);
@@ -518,7 +457,8 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     while ((event = perf_walk_next(&view->walk)) != PERF_WALK_END) {
         show_event(view, event);
     }
-    report_hidden(view);
+    perf_budget_report(&view->budget, context->report, proto_tree_get_parent(tree),
+                       "blocks, counter ids or instances");
 }
 
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
@@ -599,21 +539,11 @@ void pcq_data_register(int proto)
         {&hf_value, {"Value", "pcq.value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated", HFILL}},
         {&hf_value_text, {"Text", "pcq.value.text", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_value_raw, {"Value", "pcq.value.raw", FT_BYTES, BASE_NONE, NULL, 0, "Neither 4 nor 8 bytes long", HFILL}},
-        {&hf_path, {"Path", "pcq.path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation", HFILL}},
-        {&hf_cooked,
-         {"Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL, 0, "As perfmon would show it, not scaled",
-          HFILL}},
-        {&hf_cooked_none,
-         {"No calculated value", "pcq.cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0, "Why there is none",
-          HFILL}},
-        {&hf_formula,
-         {"Formula", "pcq.cooked.formula", FT_STRING, BASE_NONE, NULL, 0,
-          "N value, T performance time, F its frequency, H time in 100 ns, B base, M multi counter; 0 is the previous "
-          "sample", HFILL}},
     };
     static int *ett[] = {&ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_pcq_data = proto;
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    perf_value_fields_register(proto, "pcq", &value_fields);
 }

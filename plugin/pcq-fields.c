@@ -5,22 +5,12 @@
  */
 #include "pcq-fields.h"
 
-#include "perf-strings.h"
+#include "perf-show.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;
 static int hf_counter_id = -1;
 static int hf_counter_name = -1;
-static int hf_counter_type = -1;
-static int hf_type_size = -1;
-static int hf_type_kind = -1;
-static int hf_type_subtype = -1;
-static int hf_type_timer = -1;
-static int hf_type_delta = -1;
-static int hf_type_delta_base = -1;
-static int hf_type_inverse = -1;
-static int hf_type_multi = -1;
-static int hf_type_display = -1;
 static int hf_reserved = -1;
 static int hf_instance = -1;
 static int hf_instance_size = -1;
@@ -28,17 +18,12 @@ static int hf_instance_id = -1;
 static int hf_instance_name = -1;
 static int hf_learned_in = -1;
 
-static int ett_counter_type = -1;
+static perf_type_fields type_fields;
+
 static int ett_instance = -1;
 
 static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNTER"}, {0, NULL}};
 static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
-
-#define BIT_ROW(value, name, meaning) {value, name ": " meaning},
-static const value_string type_size_vals[] = {PERF_SIZES(BIT_ROW){0, NULL}};
-static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
-static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
-static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
 
 /* --- On the wire ----------------------------------------------------------------------------------------------- */
 
@@ -77,37 +62,9 @@ const char *pcq_read_instance_name(perf_reader *reader, uint32_t room)
     return reader_string(reader, hf_instance_name, room, "The instance's name");
 }
 
-static void add_type_bits(proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t type)
-{
-    static int *const what[] = {&hf_type_size, &hf_type_kind, NULL};
-    static int *const how[] = {&hf_type_timer,   &hf_type_delta, &hf_type_delta_base, &hf_type_inverse,
-                               &hf_type_multi,   &hf_type_display, NULL};
-    proto_tree *tree = proto_item_add_subtree(item, ett_counter_type);
-    const char *subtype = perf_counter_subtype_name(type);
-
-    proto_tree_add_bitmask_list(tree, tvb, offset, 4, what, ENC_LITTLE_ENDIAN);
-    proto_item *sub = proto_tree_add_item(tree, hf_type_subtype, tvb, offset, 4, ENC_LITTLE_ENDIAN);
-    proto_item_append_text(sub, " (%s)", subtype ? subtype : "unknown");
-    proto_tree_add_bitmask_list(tree, tvb, offset, 4, how, ENC_LITTLE_ENDIAN);
-}
-
 uint32_t pcq_read_counter_type(perf_reader *reader)
 {
-    uint32_t offset = reader->pos;
-    uint32_t type = reader_u32(reader, hf_counter_type);
-
-    if (reader->failed) {
-        return 0;
-    }
-    proto_item *item = reader->item;
-    if (item) {
-        add_type_bits(item, reader->tvb, offset, type);
-    }
-    if (perf_counter_type_find(type) == NULL) {
-        perf_found(reader->report, item, FINDING_COUNTER_TYPE,
-                   "Counter type 0x%08x is unknown, only its bits tell what it is", type);
-    }
-    return type;
+    return perf_read_counter_type(reader, &type_fields);
 }
 
 void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item)
@@ -148,40 +105,6 @@ void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-static const char *source_text(wmem_allocator_t *pool, const perf_known *known)
-{
-    switch (known->source) {
-    case PERF_SOURCE_LATER:
-        return "learned after this frame";
-    case PERF_SOURCE_FILE:
-        return "names file";
-    case PERF_SOURCE_BUILTIN:
-        return "built-in list";
-    default:
-        return wmem_strdup(pool, "");
-    }
-}
-
-/* Says where a fact came from, beside the item that shows it. */
-static void add_source(proto_tree *tree, tvbuff_t *tvb, proto_item *item, const perf_known *known, bool is_name)
-{
-    const char *from = source_text(PTREE_DATA(tree)->pinfo->pool, known);
-
-    proto_item_set_generated(item);
-    if (is_name && known->fact->lcid != 0) {
-        proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, lcid_vals, "other locale"));
-    }
-    if (*from) {
-        proto_item_append_text(item, " (%s)", from);
-    }
-    if (known->frame != 0) {
-        proto_item *frame = add_generated_uint(tree, hf_learned_in, tvb, known->frame);
-        if (*from) {
-            proto_item_append_text(frame, " (%s)", from);
-        }
-    }
-}
-
 static perf_subject subject_of(const uint8_t *guid, uint32_t id)
 {
     perf_subject subject;
@@ -203,7 +126,7 @@ static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, perf_
     if (!known.fact) {
         return NULL;
     }
-    add_source(tree, tvb, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known, true);
+    perf_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known, true);
     return known.fact->name;
 }
 
@@ -233,8 +156,9 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, co
     }
     perf_known known = perf_lookup_counter(server, &subject, event);
     if (known.fact) {
-        add_source(tree, tvb, proto_tree_add_uint(tree, hf_counter_type, tvb, 0, 0, known.fact->counter.type), &known,
-                   false);
+        perf_add_source(tree, tvb, hf_learned_in,
+                        proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
+                        false);
     }
 }
 
@@ -270,33 +194,6 @@ void pcq_fields_register(int proto)
          {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0,
           "CounterId", HFILL}},
         {&hf_counter_name, {"Counter name", "pcq.counter.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_counter_type,
-         {"Counter type", "pcq.counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0, NULL, HFILL}},
-        {&hf_type_size,
-         {"Size", "pcq.counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK, NULL, HFILL}},
-        {&hf_type_kind,
-         {"Kind", "pcq.counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK, NULL, HFILL}},
-        {&hf_type_subtype,
-         {"Subtype", "pcq.counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
-          "Its meaning depends on the kind", HFILL}},
-        {&hf_type_timer,
-         {"Timer", "pcq.counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,
-          "Time base", HFILL}},
-        {&hf_type_delta,
-         {"Delta", "pcq.counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
-          "PERF_DELTA_COUNTER: the difference of two samples", HFILL}},
-        {&hf_type_delta_base,
-         {"Delta base", "pcq.counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
-          "PERF_DELTA_BASE: the base is a difference too", HFILL}},
-        {&hf_type_inverse,
-         {"Inverse", "pcq.counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
-          "PERF_INVERSE_COUNTER: 1 minus the result", HFILL}},
-        {&hf_type_multi,
-         {"Multi", "pcq.counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
-          "PERF_MULTI_COUNTER: divided by a second value", HFILL}},
-        {&hf_type_display,
-         {"Display", "pcq.counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals), PERF_DISPLAY_MASK,
-          "Suffix", HFILL}},
         {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_HEADER", HFILL}},
         {&hf_instance_size,
@@ -309,8 +206,9 @@ void pcq_fields_register(int proto)
          {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above",
           HFILL}},
     };
-    static int *ett[] = {&ett_counter_type, &ett_instance};
+    static int *ett[] = {&ett_instance};
 
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    perf_type_fields_register(proto, "pcq", &type_fields);
 }

@@ -8,6 +8,7 @@
 void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values)
 {
     memset(budget, 0, sizeof *budget);
+    budget->is_shown = tree != NULL;
     budget->room = tree_room(tree);
     budget->values = budget->values_left = values;
 }
@@ -35,6 +36,9 @@ bool perf_budget_take_any(perf_budget *budget, uint32_t items)
 
 void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others)
 {
+    if (!budget->is_shown) {
+        return;
+    }
     if (budget->values_hidden > 0) {
         perf_found(report, item, FINDING_NOT_SHOWN,
                    "%u of %u values are not shown, a packet's tree is limited; they are kept and calculated with",

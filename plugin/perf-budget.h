@@ -13,6 +13,7 @@
 #define ITEMS_OF_SHORT_VALUE 3
 
 typedef struct {
+    bool is_shown;          /* there is a tree */
     uint32_t room;          /* items that the tree can still take */
     uint32_t values;        /* all of them */
     uint32_t values_left;   /* not yet met */
