@@ -6,6 +6,7 @@
 #include "pcq-fields.h"
 
 #include "perf-show.h"
+#include "perf-strings.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;
