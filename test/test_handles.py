@@ -376,3 +376,4 @@ def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
     delta, level = '\\\\SRV01\\One\\Delta', '\\\\SRV01\\One\\Level'
     assert shown == [delta, delta, level, level, level, delta]
     assert [cooked(x)[0] for x in frame.values] == [None, 1.0, 7.0, 7.0, 7.0, None]
+    assert frame.numbers('pcq.sample.previous') == [told, told]
