@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Big answers: whole and fast, and the tree's budget where a packet holds more than a tree may."""
+
+import struct
+import time
+
+import pytest
+
+from gen.hkpd_scene import Talk
+from gen.scene import Scene
+
+HEADER = 104
+
+
+def big(instances, counters, number):
+    """A block of one object, built without fields: a model of a million values would take longer than its capture."""
+    definitions = b''.join(struct.pack('<10I', 40, 6 + 2 * k, 0, 7 + 2 * k, 0, 0, 100, 0x10410500, 8, 8 + 8 * k)
+                           for k in range(counters))
+    rows = []
+    for i in range(instances):
+        name = ('instance %d\0' % i).encode('utf-16-le')
+        size = 24 + len(name) + -(24 + len(name)) % 8
+        rows.append(struct.pack('<4Ii', size, 0, 0, 0xFFFFFFFF, 24) + struct.pack('<I', len(name)) + name.ljust(
+            size - 24, b'\0'))
+        rows.append(struct.pack('<2I', 8 + 8 * counters, 0))
+        rows.append(struct.pack('<%dQ' % counters, *(number * 1000 * (k + 1) + i for k in range(counters))))
+    body = definitions + b''.join(rows)
+    body = struct.pack('<8I4i2Q', 64 + len(body), 64 + len(definitions), 64, 230, 0, 231, 0, 100, counters, -1,
+                       instances, 0, 0, 0) + body
+    head = 'PERF'.encode('utf-16-le') + struct.pack('<6Ii', 1, 1, 1, HEADER + len(body), HEADER, 1, -1)
+    head += struct.pack('<8H4x3Q2I', 2026, 1, 1, 5, 1, 2, 3, 4, 10 ** 12 + number * 10 ** 7, 10 ** 7,
+                        134351767437550592 + number * 10 ** 7, 12, 88) + 'SRV01\0'.encode('utf-16-le')
+    return head.ljust(HEADER, b'\0') + body
+
+
+def capture(folder, instances, counters):
+    """-> (path, frames of the two answers)"""
+    scene = Scene()
+    talk = Talk(scene, max_frag=60000)
+    talk.open()
+    frames = [talk.ask('230', big(instances, counters, n), room=10 ** 8)[1] for n in (1, 2)]
+    return scene.write(folder / 'big.pcap'), frames
+
+
+@pytest.mark.parametrize('instances, counters, shown', [(6000, 50, 300000), (8000, 60, None)],
+                         ids=['3 MB', 'more than a tree holds'])
+def test_big_answers(tshark, tmp_path, instances, counters, shown):
+    path, (_, number) = capture(tmp_path, instances, counters)
+    start = time.monotonic()
+    out, _ = tshark.run('-r', path, '-Y', 'frame.number == %d' % number, '-T', 'fields', '-E', 'aggregator=,',
+                        '-e', 'hkpd.value', '-e', 'hkpd.cooked', '-e', 'winreg.werror', '-e', 'hkpd.expert.not_shown')
+    assert time.monotonic() - start < 60
+    values, cooked, status, hidden = out.rstrip('\n').split('\t')
+    values, cooked = values.split(','), [float(x) for x in cooked.split(',')]
+    assert status == '0x00000000' or int(status, 0) == 0
+    assert len(values) == len(cooked) and bool(hidden) == (shown is None)
+    assert shown is None and 250000 < len(values) < instances * counters or len(values) == shown
+    for at in (0, 1, counters, len(values) - 1):
+        i, k = divmod(at, counters)
+        assert int(values[at]) == 2000 * (k + 1) + i and cooked[at] == 1000 * (k + 1)
+
+
+def test_a_megabyte_sent_with_a_request(tshark, tmp_path):
+    """A client's buffer is one item, where Wireshark would give up."""
+    scene = Scene()
+    talk = Talk(scene, max_frag=60000)
+    talk.open()
+    asked, _ = talk.sample(sent=b' ' * 1200000, room=1200000)
+    path = scene.write(tmp_path / 'a.pcap')
+    rows = tshark.fields(path, ['hkpd.value_name', 'winreg.winreg_QueryValue.data_size', 'winreg.handle'], '-Y',
+                         'frame.number == %d' % asked)
+    assert rows[0][:2] == ['Global', '1200000'] and rows[0][2]
