@@ -136,11 +136,11 @@ typedef struct {
     perf_block_walk walk;
     perf_budget budget;
     unsigned encoding;
-    proto_tree *tree;       /* of the answer */
-    proto_item *structure;  /* of the structure that the walk announced last, NULL if it is not shown */
-    proto_tree *object;     /* of the current object, NULL if it is not shown */
-    proto_tree *body;       /* of the current instance, else the object */
-    proto_tree *counters;   /* of the current counter block, NULL if only short forms are shown */
+    proto_tree *tree;      /* of the answer */
+    proto_item *structure; /* of the structure that the walk announced last, NULL if it is not shown */
+    proto_tree *object;    /* of the current object, NULL if it is not shown */
+    proto_tree *body;      /* of the current instance, else the object */
+    proto_tree *counters;  /* of the current counter block, NULL if only short forms are shown */
 } block_view;
 
 static wmem_allocator_t *pool_of(const block_view *view)
@@ -161,8 +161,8 @@ static const char *add_known_title(block_view *view, proto_tree *tree, int hf, u
     if (tree == NULL || !known.fact) {
         return NULL;
     }
-    perf_add_source(tree, view->tvb, hf_learned_in,
-                    proto_tree_add_string(tree, hf, view->tvb, 0, 0, known.fact->name), &known, true);
+    perf_add_source(tree, view->tvb, hf_learned_in, proto_tree_add_string(tree, hf, view->tvb, 0, 0, known.fact->name),
+                    &known, true);
     return known.fact->name;
 }
 
@@ -191,8 +191,8 @@ static void show_system_name(block_view *view, perf_reader *reader)
     if (walk->header.name_room == 0 || reader->tree == NULL) {
         return;
     }
-    uint32_t size = walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2
-                                                                         : walk->header.name_size;
+    uint32_t size =
+        walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
     const char *name = (const char *)tvb_get_string_enc(pool_of(view), view->tvb, walk->header.name,
                                                         walk->header.name_size, ENC_UTF_16 | order);
     proto_item *item = proto_tree_add_string(reader->tree, hf_system_name, view->tvb, walk->header.name, size, name);
@@ -258,7 +258,8 @@ static void label_object(block_view *view, proto_item *item, const char *name)
     const perf_block_walk *walk = &view->walk;
     uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
 
-    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index, counters);
+    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index,
+                           counters);
     if (walk->object.num_instances >= 0) {
         proto_item_append_text(item, ", %d instances", walk->object.num_instances);
     } else if (walk->object.num_instances != PERF_INSTANCES_NONE) {
@@ -279,8 +280,8 @@ static void show_object(block_view *view)
     if (!shown) {
         return;
     }
-    open_structure(view, view->tree, hf_object, ett_object, walk->object.offset,
-                   walk->object.end - walk->object.offset, PERF_OBJECT_TYPE_SIZE, &reader);
+    open_structure(view, view->tree, hf_object, ett_object, walk->object.offset, walk->object.end - walk->object.offset,
+                   PERF_OBJECT_TYPE_SIZE, &reader);
     reader_u32(&reader, hf_object_total_size);
     reader_u32(&reader, hf_object_definition_size);
     reader_u32(&reader, hf_object_header_size);
@@ -404,8 +405,8 @@ static void show_raw_value(block_view *view, proto_tree *tree, const hkpd_value 
     uint32_t size = view->walk.value.size;
 
     if (value->is_text) {
-        const char *text = (const char *)tvb_get_string_enc(pool_of(view), view->tvb, at, value->text_size,
-                                                            value->encoding);
+        const char *text =
+            (const char *)tvb_get_string_enc(pool_of(view), view->tvb, at, value->text_size, value->encoding);
         proto_tree_add_string(tree, hf_value_text, view->tvb, at, size, text);
     } else if (value->is_number) {
         proto_tree_add_uint64(tree, hf_value, view->tvb, at, size, value->raw);
@@ -459,8 +460,8 @@ static void show_value(block_view *view)
         show_short_value(view, view->object, &value, path);
         return;
     }
-    proto_item *item = proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset,
-                                           walk->value.size, ENC_NA);
+    proto_item *item =
+        proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset, walk->value.size, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
     show_short_value(view, tree, &value, path);
     perf_show_formula(tree, view->tvb, &value_fields, value.type);
@@ -478,8 +479,7 @@ static void show_fault(block_view *view)
         return;
     }
     perf_found(view->context->report, view->structure ? view->structure : proto_tree_get_parent(view->tree),
-               fault_finding(walk->fault), "At offset %u: %s", walk->fault_offset,
-               perf_block_fault_text[walk->fault]);
+               fault_finding(walk->fault), "At offset %u: %s", walk->fault_offset, perf_block_fault_text[walk->fault]);
 }
 
 static void show_event(block_view *view, perf_block_event event)
@@ -594,7 +594,7 @@ typedef struct {
     uint32_t text_size; /* bytes without terminator */
     uint32_t end;       /* behind the text's terminator */
     bool is_number;
-    bool whole;         /* both have a terminator */
+    bool whole; /* both have a terminator */
 } title_pair;
 
 static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
@@ -710,7 +710,8 @@ void hkpd_buffers_register(int proto)
         {&hf_num_objects,
          {"Number of objects", "hkpd.num_objects", FT_UINT32, BASE_DEC, NULL, 0, "NumObjectTypes", HFILL}},
         {&hf_default_object,
-         {"Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0, "DefaultObject", HFILL}},
+         {"Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0,
+          "DefaultObject", HFILL}},
         {&hf_system_time,
          {"System time", "hkpd.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
         {&hf_perf_time,
@@ -746,11 +747,11 @@ void hkpd_buffers_register(int proto)
         {&hf_object_num_counters,
          {"Number of counters", "hkpd.object.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "NumCounters", HFILL}},
         {&hf_object_default_counter,
-         {"Default counter", "hkpd.object.default_counter", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0, "DefaultCounter",
-          HFILL}},
+         {"Default counter", "hkpd.object.default_counter", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0,
+          "DefaultCounter", HFILL}},
         {&hf_object_num_instances,
-         {"Number of instances", "hkpd.object.num_instances", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), 0,
-          "NumInstances", HFILL}},
+         {"Number of instances", "hkpd.object.num_instances", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(num_instances_vals), 0, "NumInstances", HFILL}},
         {&hf_object_code_page,
          {"Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(code_page_vals), 0,
           "CodePage of the instance names", HFILL}},
@@ -787,8 +788,7 @@ void hkpd_buffers_register(int proto)
          {"Counter offset", "hkpd.counter.offset", FT_UINT32, BASE_DEC, NULL, 0,
           "CounterOffset, from the counter block's start", HFILL}},
         {&hf_counter_name, {"Name", "hkpd.counter.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_instance,
-         {"Instance", "hkpd.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_DEFINITION", HFILL}},
+        {&hf_instance, {"Instance", "hkpd.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_DEFINITION", HFILL}},
         {&hf_instance_size,
          {"Size", "hkpd.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "ByteLength of definition, name and padding",
           HFILL}},
@@ -799,7 +799,8 @@ void hkpd_buffers_register(int proto)
          {"Parent instance", "hkpd.instance.parent_instance", FT_UINT32, BASE_DEC, NULL, 0,
           "ParentObjectInstance: its number in the parent object", HFILL}},
         {&hf_instance_unique_id,
-         {"Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(unique_id_vals), 0, "UniqueID", HFILL}},
+         {"Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(unique_id_vals), 0,
+          "UniqueID", HFILL}},
         {&hf_instance_name_offset,
          {"Name offset", "hkpd.instance.name_offset", FT_UINT32, BASE_DEC, NULL, 0, "NameOffset", HFILL}},
         {&hf_instance_name_size,
@@ -823,7 +824,7 @@ void hkpd_buffers_register(int proto)
          {"Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above",
           HFILL}},
     };
-    static int *ett[] = {&ett_data_block, &ett_object, &ett_definition, &ett_instance,
+    static int *ett[] = {&ett_data_block,    &ett_object,       &ett_definition, &ett_instance,
                          &ett_counter_block, &ett_counter_data, &ett_title};
 
     proto_hkpd_buffers = proto;

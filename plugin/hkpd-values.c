@@ -9,11 +9,11 @@
 
 /* A row of an object: an instance, or the one counter block of an object without instances. */
 typedef struct {
-    uint32_t counters;      /* offset of the counter block, 0: there is none */
+    uint32_t counters; /* offset of the counter block, 0: there is none */
     uint32_t counters_size;
     uint32_t name;
     uint32_t name_size;
-    uint32_t name_ordinal;  /* among the same names of its object, whatever the parents */
+    uint32_t name_ordinal; /* among the same names of its object, whatever the parents */
     uint32_t unique_id;
     uint32_t parent_object;
     uint32_t parent_instance;
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t type;
     uint32_t size;
     uint32_t offset;
-    uint64_t key;   /* index, and the ordinal among those with the same index */
+    uint64_t key; /* index, and the ordinal among those with the same index */
     const perf_counter_type *known_type;
     /* made when needed */
     const char *label;
@@ -34,15 +34,15 @@ typedef struct {
 
 /* An object of a sample as a table: a row for each instance, a column for each counter. */
 typedef struct hkpd_table {
-    perf_block_walk at;         /* just behind the object's event */
+    perf_block_walk at; /* just behind the object's event */
     uint32_t index;
     uint64_t perf_time;
     uint64_t perf_freq;
     const char *label;
-    wmem_array_t *columns;      /* object_column; made when needed, as what follows */
-    wmem_map_t *by_counter;     /* object_column's key -> column + 1 */
-    wmem_array_t *rows;         /* object_row */
-    perf_instances *instances;  /* the same rows, as the other sample finds them */
+    wmem_array_t *columns;     /* object_column; made when needed, as what follows */
+    wmem_map_t *by_counter;    /* object_column's key -> column + 1 */
+    wmem_array_t *rows;        /* object_row */
+    perf_instances *instances; /* the same rows, as the other sample finds them */
 } hkpd_table;
 
 /* One of the samples. */
@@ -51,14 +51,14 @@ typedef struct hkpd_side {
     uint64_t perf_time;
     uint64_t perf_freq;
     uint64_t time_100ns;
-    wmem_array_t *tables;       /* hkpd_table *, in the order of the block */
-    wmem_map_t *by_index;       /* title index -> hkpd_table *, the first of them */
+    wmem_array_t *tables; /* hkpd_table *, in the order of the block */
+    wmem_map_t *by_index; /* title index -> hkpd_table *, the first of them */
 } hkpd_side;
 
 /* Which instance a parent is, for all samples the same; or only what its name is. */
 typedef struct {
     uint32_t object;
-    const uint8_t *name;    /* NULL: it could not be found, its number in its object must do */
+    const uint8_t *name; /* NULL: it could not be found, its number in its object must do */
     uint32_t name_size;
     uint32_t ordinal;
 } parent_key;
@@ -73,10 +73,10 @@ unsigned hkpd_code_page_encoding(uint32_t code_page)
         uint32_t code_page;
         unsigned encoding;
     } code_pages[] = {
-        {437, ENC_CP437},           {855, ENC_CP855},          {866, ENC_CP866},           {874, ENC_ISO_8859_11},
-        {936, ENC_GB18030},         {949, ENC_EUC_KR},         {1250, ENC_WINDOWS_1250},   {1251, ENC_WINDOWS_1251},
-        {1252, ENC_WINDOWS_1252},   {28591, ENC_ISO_8859_1},   {28592, ENC_ISO_8859_2},    {28595, ENC_ISO_8859_5},
-        {28597, ENC_ISO_8859_7},    {28599, ENC_ISO_8859_9},   {28605, ENC_ISO_8859_15},   {65001, ENC_UTF_8},
+        {437, ENC_CP437},         {855, ENC_CP855},        {866, ENC_CP866},         {874, ENC_ISO_8859_11},
+        {936, ENC_GB18030},       {949, ENC_EUC_KR},       {1250, ENC_WINDOWS_1250}, {1251, ENC_WINDOWS_1251},
+        {1252, ENC_WINDOWS_1252}, {28591, ENC_ISO_8859_1}, {28592, ENC_ISO_8859_2},  {28595, ENC_ISO_8859_5},
+        {28597, ENC_ISO_8859_7},  {28599, ENC_ISO_8859_9}, {28605, ENC_ISO_8859_15}, {65001, ENC_UTF_8},
     };
 
     for (unsigned i = 0; i < array_length(code_pages); i++) {
@@ -344,13 +344,12 @@ static const object_row *parent_of(hkpd_values *values, const hkpd_side *side, c
  * number in its object changes as others come and go: it is told by its own name. */
 static perf_instance_key key_of(hkpd_values *values, const hkpd_side *side, const object_row *row)
 {
-    perf_instance_key key = {side->bytes + row->name, row->name_size, row->unique_id, 0, 0, 0,
-                             row->unique_id != PERF_NO_UNIQUE_ID};
+    perf_instance_key key = {
+        side->bytes + row->name, row->name_size, row->unique_id, 0, 0, 0, row->unique_id != PERF_NO_UNIQUE_ID};
     const object_row *parent = parent_of(values, side, row);
 
     if (parent) {
-        parent_key identity = {row->parent_object, side->bytes + parent->name, parent->name_size,
-                               parent->name_ordinal};
+        parent_key identity = {row->parent_object, side->bytes + parent->name, parent->name_size, parent->name_ordinal};
         key.parent = parent_number(values, &identity);
         identity.ordinal = ANY_ORDINAL;
         key.parent_name = parent_number(values, &identity);
@@ -526,8 +525,9 @@ static void find_text(const perf_block_walk *walk, uint32_t type, hkpd_value *va
         wide += 2;
     }
     bool terminated = wide + 1 < size;
-    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) ||
-                     (is_plain(text, narrow) && narrow > (terminated ? 4 : size % 2 == 0 ? 1 : 0));
+    bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_plain(text, narrow) && narrow > (terminated      ? 4
+                                                                                             : size % 2 == 0 ? 1
+                                                                                                             : 0));
     value->text_size = is_narrow ? narrow : wide;
     value->encoding = is_narrow ? hkpd_code_page_encoding(walk->object.code_page) : wide_encoding(walk);
 }
@@ -574,8 +574,8 @@ static const char *instance_text(hkpd_values *values, const perf_block_walk *wal
                                   name_text(values, &object->at, parent->name, parent->name_size), name);
     }
     if (!values->single || walk->instance.number > 0) {
-        ordinal = perf_instances_row(instances_of(values, values->now, values->table), walk->instance.number)
-                      ->name_ordinal;
+        ordinal =
+            perf_instances_row(instances_of(values, values->now, values->table), walk->instance.number)->name_ordinal;
     }
     return ordinal > 0 ? wmem_strdup_printf(values->pool, "%s#%u", name, ordinal) : name;
 }
@@ -649,9 +649,7 @@ void hkpd_values_object(hkpd_values *values, const perf_block_walk *walk)
     values->previous_frame = 0;
     values->interval = 0;
     values->instance_text = NULL;
-    values->why_no_before = !sample    ? PERF_NONE_DAMAGED
-                            : previous ? PERF_NONE_SAMPLE_DROPPED
-                                       : PERF_NONE_FIRST_SAMPLE;
+    values->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->sample->bytes) {
         values->before = side_of(values, previous->sample);
         values->table_before = table_of(values->before, values->table->index);

@@ -27,18 +27,18 @@ typedef struct {
     const perf_sample *sample;
     uint32_t event;
     tvbuff_t *tvb;
-    bool single;                 /* a few values are asked for: search, do not index */
+    bool single; /* a few values are asked for: search, do not index */
     const char *machine;
     struct hkpd_side *now;
-    wmem_map_t *sides;           /* perf_sample -> hkpd_side: the samples before */
-    wmem_map_t *parents;         /* parent_key -> number */
+    wmem_map_t *sides;   /* perf_sample -> hkpd_side: the samples before */
+    wmem_map_t *parents; /* parent_key -> number */
     /* of the object that the walk is in */
     struct hkpd_table *table;
-    struct hkpd_side *before;    /* NULL: no sample before holds it */
+    struct hkpd_side *before; /* NULL: no sample before holds it */
     struct hkpd_table *table_before;
     perf_none why_no_before;
-    uint32_t previous_frame;     /* 0 without a sample before */
-    double interval;             /* seconds, 0 if not known */
+    uint32_t previous_frame; /* 0 without a sample before */
+    double interval;         /* seconds, 0 if not known */
     /* of the instance that the walk is in */
     uint32_t instance_number;
     const char *instance_text;
@@ -47,11 +47,11 @@ typedef struct {
 typedef struct {
     const perf_counter_type *type; /* NULL if not known */
     bool is_text;
-    unsigned encoding;             /* of text */
-    uint32_t text_size;            /* bytes without terminator */
-    bool is_number;                /* 4 or 8 bytes */
-    uint64_t raw;                  /* of a number */
-    perf_result result;            /* not for text */
+    unsigned encoding;  /* of text */
+    uint32_t text_size; /* bytes without terminator */
+    bool is_number;     /* 4 or 8 bytes */
+    uint64_t raw;       /* of a number */
+    perf_result result; /* not for text */
 } hkpd_value;
 
 /* `sample` is this answer's own sample, NULL if it did not become one; `tvb` holds the block. */

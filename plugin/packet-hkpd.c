@@ -62,8 +62,8 @@ static ndr_count_fields count_fields;
 static ws_pref_bool pref_decode = true;
 
 static const value_string value_type_vals[] = {
-    {0, "REG_NONE"},      {1, "REG_SZ"},  {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"}, {4, "REG_DWORD"},
-    {7, "REG_MULTI_SZ"},  {11, "REG_QWORD"}, {0, NULL},
+    {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
+    {4, "REG_DWORD"}, {7, "REG_MULTI_SZ"}, {11, "REG_QWORD"},    {0, NULL},
 };
 
 /* --- State ----------------------------------------------------------------------------------------------------- */
@@ -84,10 +84,10 @@ static const char *const key_text[NUM_KEYS] = {HKPD_KEYS(KEY_TEXT)};
 /* What is known of a handle beyond its life (perf_handle). */
 typedef struct {
     key_kind kind;
-    uint32_t language;          /* of KEY_LANGUAGE */
+    uint32_t language; /* of KEY_LANGUAGE */
     /* the last answer, as long as it was ERROR_MORE_DATA; only for the first pass */
     const char *too_small_name;
-    uint32_t too_small_frame;   /* of its request */
+    uint32_t too_small_frame; /* of its request */
 } key_info;
 
 /* What is kept of a call, from its request to its response and for every later look at either. */
@@ -95,15 +95,15 @@ typedef struct {
     /* the request as far as it was read */
     bool handle_read;
     uint8_t handle_bytes[PERF_HANDLE_SIZE];
-    const char *name;           /* value name, or name of the key to be opened; NULL if it was not read */
-    uint32_t room;              /* lpcbData, 0 if it was not read */
+    const char *name; /* value name, or name of the key to be opened; NULL if it was not read */
+    uint32_t room;    /* lpcbData, 0 if it was not read */
     /* set on the first pass */
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    perf_handle *handle;        /* of a key with performance data: the one asked, or the one opened */
-    uint32_t retry_of;          /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
+    perf_handle *handle; /* of a key with performance data: the one asked, or the one opened */
+    uint32_t retry_of;   /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
     perf_sample *sample;
 } call_record;
 
@@ -118,14 +118,14 @@ typedef struct {
     tvbuff_t *tvb;
     int offset;
     packet_info *pinfo;
-    proto_tree *tree;   /* winreg's */
+    proto_tree *tree; /* winreg's */
     dcerpc_info *di;
     uint8_t *drep;
     call_record *record;
     perf_server *server;
     uint32_t event;
-    bool first_time;    /* what it teaches may be learned */
-    proto_tree *hkpd;   /* ours, NULL as long as there is nothing to show */
+    bool first_time;  /* what it teaches may be learned */
+    proto_tree *hkpd; /* ours, NULL as long as there is nothing to show */
     proto_item *item;
 } pdu;
 
@@ -152,8 +152,7 @@ static int call_stock_on(pdu *p, tvbuff_t *tvb)
     const dcerpc_sub_dissector *entry = &stock[p->di->call_data->opnum];
 
     if (is_request(p)) {
-        return entry->dissect_rqst ? entry->dissect_rqst(tvb, p->offset, p->pinfo, p->tree, p->di, p->drep)
-                                   : p->offset;
+        return entry->dissect_rqst ? entry->dissect_rqst(tvb, p->offset, p->pinfo, p->tree, p->di, p->drep) : p->offset;
     }
     return entry->dissect_resp ? entry->dissect_resp(tvb, p->offset, p->pinfo, p->tree, p->di, p->drep) : p->offset;
 }
@@ -400,10 +399,10 @@ static const char *read_name(pdu *p, int hf)
 /* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
 typedef struct {
     uint32_t type;
-    tvbuff_t *tvb;      /* the data, NULL if there is none */
-    uint32_t size;      /* lpcbData */
-    uint32_t length;    /* lpcbLen */
-    uint32_t data;      /* offset of the data in the stub */
+    tvbuff_t *tvb;   /* the data, NULL if there is none */
+    uint32_t size;   /* lpcbData */
+    uint32_t length; /* lpcbLen */
+    uint32_t data;   /* offset of the data in the stub */
     uint32_t data_size;
 } value_parameters;
 
@@ -494,9 +493,9 @@ static void show_handle(pdu *p, const perf_handle *handle, int offset)
     if (p->hkpd == NULL || handle == NULL) {
         return;
     }
-    proto_item *item = proto_tree_add_bytes_with_length(p->hkpd, hf_handle, p->tvb, offset < 0 ? 0 : offset,
-                                                        offset < 0 ? 0 : PERF_HANDLE_SIZE, handle->bytes,
-                                                        PERF_HANDLE_SIZE);
+    proto_item *item =
+        proto_tree_add_bytes_with_length(p->hkpd, hf_handle, p->tvb, offset < 0 ? 0 : offset,
+                                         offset < 0 ? 0 : PERF_HANDLE_SIZE, handle->bytes, PERF_HANDLE_SIZE);
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
     if (offset < 0) {
         proto_item_set_generated(item);
@@ -543,8 +542,7 @@ static int opened(pdu *p, bool is_ours, key_kind kind, uint32_t language)
     uint32_t status = ndr_u32(&p->ndr, hf_status);
     if (p->first_time) {
         p->record->handle = NULL;
-        if (is_ours && may_learn(p) && status == STATUS_SUCCESS &&
-            memcmp(bytes, null_handle, sizeof bytes) != 0) {
+        if (is_ours && may_learn(p) && status == STATUS_SUCCESS && memcmp(bytes, null_handle, sizeof bytes) != 0) {
             open_handle(p, bytes, p->pinfo->num, kind, language);
         }
     }
@@ -772,7 +770,7 @@ typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
 typedef struct {
     value_parameters value;
     uint32_t status;
-    const char *name;   /* of the value; NULL if it is not known */
+    const char *name; /* of the value; NULL if it is not known */
     answer_kind kind;
 } answer;
 
@@ -844,8 +842,8 @@ static void keep_sample(pdu *p, tvbuff_t *tvb)
     uint32_t count;
     const uint32_t *indexes = hkpd_object_indexes(tvb, p->pinfo->pool, &count);
 
-    p->record->sample = perf_sample_keep(p->record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->event,
-                                         p->pinfo->num);
+    p->record->sample =
+        perf_sample_keep(p->record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->event, p->pinfo->num);
     perf_sample_holds(p->record->sample, indexes, count);
 }
 
@@ -1058,15 +1056,14 @@ static void register_fields(void)
         {&hf_retry_of,
          {"Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL, 0,
           "The request of the same value that was answered with ERROR_MORE_DATA", HFILL}},
-        {&hf_value_type,
-         {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0, NULL, HFILL}},
+        {&hf_value_type, {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0, NULL, HFILL}},
         {&hf_sent_data,
          {"Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL, 0,
           "The client's buffer as it is sent with a request: no performance data", HFILL}},
         {&hf_referent, {"Referent ID", "hkpd.referent_id", FT_UINT64, BASE_HEX, NULL, 0, NULL, HFILL}},
         {&hf_max_count,
-         {"Max count", "hkpd.array.max_count", FT_UINT64, BASE_DEC, NULL, 0,
-          "Elements that an NDR array has room for", HFILL}},
+         {"Max count", "hkpd.array.max_count", FT_UINT64, BASE_DEC, NULL, 0, "Elements that an NDR array has room for",
+          HFILL}},
         {&hf_offset,
          {"Offset", "hkpd.array.offset", FT_UINT64, BASE_DEC, NULL, 0, "First element that is sent", HFILL}},
         {&hf_actual_count,
@@ -1088,8 +1085,8 @@ void proto_register_hkpd(void)
     }
     perf_strings_init();
     perf_state_register();
-    proto_hkpd = proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD",
-                                         "hkpd");
+    proto_hkpd =
+        proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
     hkpd_buffers_register(proto_hkpd);
     perf_expert_register(proto_hkpd, "hkpd", &expert);

@@ -13,10 +13,10 @@
 #define ITEMS_OF_SHORT_VALUE 3
 
 typedef struct {
-    bool is_shown;          /* there is a tree */
-    uint32_t room;          /* items that the tree can still take */
-    uint32_t values;        /* all of them */
-    uint32_t values_left;   /* not yet met */
+    bool is_shown;        /* there is a tree */
+    uint32_t room;        /* items that the tree can still take */
+    uint32_t values;      /* all of them */
+    uint32_t values_left; /* not yet met */
     uint32_t values_hidden;
     uint32_t others_hidden; /* structures around them that are not shown */
     bool short_form;

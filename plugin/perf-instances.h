@@ -11,25 +11,25 @@
 
 /* An instance as the other sample may have it too. */
 typedef struct {
-    const uint8_t *name;    /* as sent, without terminator */
-    uint32_t name_size;     /* bytes */
+    const uint8_t *name; /* as sent, without terminator */
+    uint32_t name_size;  /* bytes */
     uint32_t id;
-    uint32_t parent;        /* which instance is its parent; 0 without one */
-    uint32_t parent_name;   /* the name of that; 0 without one */
-    uint32_t ordinal;       /* among those that are equal but for this */
-    bool by_id;             /* the id alone tells it */
+    uint32_t parent;      /* which instance is its parent; 0 without one */
+    uint32_t parent_name; /* the name of that; 0 without one */
+    uint32_t ordinal;     /* among those that are equal but for this */
+    bool by_id;           /* the id alone tells it */
 } perf_instance_key;
 
 typedef struct {
     perf_instance_key key;
-    uint32_t name_ordinal;  /* among those with the same name and parent's name, as paths count them */
+    uint32_t name_ordinal; /* among those with the same name and parent's name, as paths count them */
 } perf_instance;
 
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;     /* perf_instance, in the order of the sample */
-    wmem_map_t *by_name;    /* name and parent's name -> the first of them and how many there are */
-    wmem_map_t *by_key;     /* whole key -> row + 1 */
+    wmem_array_t *rows;  /* perf_instance, in the order of the sample */
+    wmem_map_t *by_name; /* name and parent's name -> the first of them and how many there are */
+    wmem_map_t *by_key;  /* whole key -> row + 1 */
 } perf_instances;
 
 void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool);

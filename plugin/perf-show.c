@@ -159,8 +159,8 @@ void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *
 
 static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, uint32_t offset, uint32_t type)
 {
-    const int bits[] = {fields->size,  fields->kind,       fields->subtype, fields->timer,   fields->delta,
-                        fields->delta_base, fields->inverse, fields->multi, fields->display};
+    const int bits[] = {fields->size,       fields->kind,    fields->subtype, fields->timer,  fields->delta,
+                        fields->delta_base, fields->inverse, fields->multi,   fields->display};
     proto_tree *tree = proto_item_add_subtree(reader->item, ett_counter_type);
     const char *subtype = perf_counter_subtype_name(type);
 

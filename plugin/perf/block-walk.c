@@ -136,8 +136,8 @@ static perf_block_event read_header(perf_block_walk *walk)
     }
     walk->pos = walk->header.size;
     uint32_t at = walk->header.name;
-    if (walk->header.name_room > 0 && (at < PERF_DATA_BLOCK_SIZE || at > walk->header.size ||
-                                       walk->header.name_room > walk->header.size - at)) {
+    if (walk->header.name_room > 0 &&
+        (at < PERF_DATA_BLOCK_SIZE || at > walk->header.size || walk->header.name_room > walk->header.size - at)) {
         walk->header.name_room = 0;
         return announce_faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_SYSTEM_NAME, 84, NEXT_OBJECT);
     }
@@ -433,8 +433,8 @@ static perf_block_event read_value(perf_block_walk *walk)
     uint32_t offset = perf_block_u32(walk, walk->value.definition + 36);
     walk->value.size = size;
     walk->value.offset = walk->counters.offset + (size > 0 ? offset : 0);
-    if (size > 0 && (offset < PERF_COUNTER_BLOCK_SIZE || offset > walk->counters.size ||
-                     size > walk->counters.size - offset)) {
+    if (size > 0 &&
+        (offset < PERF_COUNTER_BLOCK_SIZE || offset > walk->counters.size || size > walk->counters.size - offset)) {
         return fault(walk, PERF_BLOCK_FAULT_VALUE_PLACE, walk->value.definition, NEXT_VALUE);
     }
     return PERF_BLOCK_VALUE;

@@ -86,28 +86,28 @@ typedef struct {
     bool big_endian_text; /* UTF-16, by the signature */
 
     uint32_t pos;
-    uint8_t state;      /* what comes next, see block-walk.c */
-    uint8_t then;       /* what comes behind a fault */
+    uint8_t state; /* what comes next, see block-walk.c */
+    uint8_t then;  /* what comes behind a fault */
     uint32_t objects_left;
-    uint32_t left;      /* definitions or instances still to come */
+    uint32_t left; /* definitions or instances still to come */
 
     struct {
-        uint32_t size; /* HeaderLength */
-        uint32_t name; /* offset of the system name, in UTF-16 */
+        uint32_t size;      /* HeaderLength */
+        uint32_t name;      /* offset of the system name, in UTF-16 */
         uint32_t name_size; /* bytes without terminator */
         uint32_t name_room; /* bytes with it, 0 if there is none or it does not fit */
     } header;
     struct {
         uint32_t number; /* in the block, 0 for the first */
         uint32_t offset;
-        uint32_t end;    /* first byte behind it, never beyond the data */
-        uint32_t index;  /* ObjectNameTitleIndex */
-        uint32_t definitions; /* offset of the first */
-        uint32_t bodies;      /* offset of the first instance or counter block, 0 if it is not known */
+        uint32_t end;             /* first byte behind it, never beyond the data */
+        uint32_t index;           /* ObjectNameTitleIndex */
+        uint32_t definitions;     /* offset of the first */
+        uint32_t bodies;          /* offset of the first instance or counter block, 0 if it is not known */
         uint32_t num_definitions; /* those that are really there */
         int32_t num_instances;
         uint32_t code_page;
-        uint32_t reach;       /* the bytes that a counter block needs for all its values, UINT32_MAX if none will do */
+        uint32_t reach; /* the bytes that a counter block needs for all its values, UINT32_MAX if none will do */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
