@@ -103,6 +103,7 @@ typedef struct {
     uint32_t response_event;
     uint32_t response_frame;
     perf_handle *handle; /* of a key with performance data: the one asked, or the one opened */
+    perf_handle *closed; /* instead of it: one that was closed before */
     uint32_t retry_of;   /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
     perf_sample *sample;
 } call_record;
@@ -676,6 +677,24 @@ static void find_retry(pdu *p)
     }
 }
 
+/* A handle that was closed and is asked all the same. Its bytes may mean another key by now: the name has to tell. */
+static void report_closed(pdu *p, const char *name)
+{
+    call_record *record = p->record;
+    perf_report report;
+
+    if (p->first_time && record->handle_read && record->handle == NULL && is_performance_name(name)) {
+        record->closed = perf_handle_find(PERF_HANDLE_HKPD, p->server, record->handle_bytes, p->event);
+    }
+    if (is_shown(record->closed)) {
+        perf_report_init(&report, p->pinfo, &expert);
+        show_node(p);
+        show_handle(p, record->closed, handle_offset(p));
+        perf_found(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+                   record->closed->closed_frame);
+    }
+}
+
 static void show_question(pdu *p, int handle_at)
 {
     show_node(p);
@@ -740,6 +759,7 @@ static int value_request(pdu *p)
         p->record->room = value.size;
     }
     find_retry(p);
+    report_closed(p, name);
     bool shown = is_shown(known_handle(p));
     if (shown) {
         show_question(p, handle_offset(p));

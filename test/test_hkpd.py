@@ -357,6 +357,20 @@ def test_the_life_of_a_handle(tshark, tmp_path):
         assert frames[number].show_of('winreg.opnum') or frames[number].show_of('dcerpc.opnum')
 
 
+@PASSES
+def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.sample()
+    closed, _ = talk.close()
+    asked = talk.line.request(stubs.QUERY_VALUE, stubs.query(talk.handle, 'Global'))
+    talk.rpc.fault(0x1C00001A)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert experts(frames[asked]) == {'handle_closed'}
+    assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
+
+
 def test_growing_buffers_are_retries(tshark, tmp_path):
     scene = Scene()
     talk = Talk(scene)
