@@ -522,6 +522,34 @@ uint32_t perf_walk_pass_values(perf_walk *walk)
     return passed;
 }
 
+/* A usual row: a terminator in the last 8 bytes of the instance, and usual values. */
+static bool usual_row(const uint8_t *at, uint32_t left, uint32_t columns, uint32_t *row_size)
+{
+    uint32_t size = left < 16 ? 0 : perf_le32(at);
+
+    if (size < 16 || size % 8 != 0 || size > left || columns > (left - size) / 16) {
+        return false;
+    }
+    *row_size = size + columns * 16;
+    return has_zero_unit(perf_le64(at + size - 8)) && count_usual(at + size, columns) == columns;
+}
+
+uint32_t perf_walk_pass_rows(perf_walk *walk)
+{
+    uint32_t passed = 0;
+    uint32_t size;
+    bool between_rows = walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
+
+    while (between_rows && passed < walk->instances_left &&
+           usual_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size)) {
+        walk->pos += size;
+        passed++;
+    }
+    walk->instances_left -= passed;
+    walk->instance.index += passed;
+    return passed;
+}
+
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
 {
     perf_walk walk;
@@ -531,6 +559,9 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
     perf_walk_init(&walk, data, size);
     while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
         summary->values += (event == PERF_WALK_VALUE) + perf_walk_pass_values(&walk);
+        uint32_t rows = perf_walk_pass_rows(&walk);
+        summary->instances += rows;
+        summary->values += rows * walk.counters.count;
         summary->blocks += event == PERF_WALK_BLOCK;
         summary->ids += event == PERF_WALK_COUNTERS ? walk.counters.count : 0;
         summary->faults += event == PERF_WALK_FAULT;

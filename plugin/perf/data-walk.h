@@ -155,6 +155,9 @@ bool perf_walk_instance_sound(const perf_walk *walk);
  * event for each. Returns how many. */
 uint32_t perf_walk_pass_values(perf_walk *walk);
 
+/* The same for whole instances with all their values. */
+uint32_t perf_walk_pass_rows(perf_walk *walk);
+
 /* Leaves the current block: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);
 
