@@ -6,7 +6,7 @@ import random
 import struct
 
 from . import buffers, model, stubs
-from .buffers import NONE, aligned
+from .buffers import NONE
 from .record import GAP_FIELD, Record
 from .scene import Scene, tcp_line
 from .server import Model
@@ -144,7 +144,6 @@ def some_counters(n=3, **first):
 
 NAMES = [(1, 'first'), (2, 'second one'), (7, 'third')]
 GOOD_BLOCK = (buffers.single_block(4711, 8),)
-INSTANCE_SIX = 4        # fields of an instance without data: node, size, id, name
 BLOCK_HEADER = 5        # fields of a block's header with its node
 
 

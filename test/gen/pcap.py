@@ -130,7 +130,6 @@ class Tcp:
 
 
 BUFFER_OVERFLOW = 0x80000005
-PENDING_READ = 4280
 
 
 class Smb2:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The good captures, by name. All but the big ones lie in test/pcaps/plain."""
 
-from . import buffers, client, model, stubs
+from . import buffers, client, stubs
 from .buffers import NONE
 from .scene import Scene, smb_line, tcp_line
 from .server import Model
