@@ -324,6 +324,28 @@ def test_every_verdict(tshark, tmp_path, two_pass):
 
 
 @PASSES
+def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
+    """Of two counters that were to be removed the server kept the first: the verdict counts, not the wish."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in (1, 2, 3)])
+    scene = Scene()
+
+    def alter(opnum, kind, stub):
+        removal = (opnum, kind) == (VALIDATE, 'response') and len(stub) < 4 + 3 * 48
+        # max count, then the first identifier's Status behind its GUID
+        return stub[:20] + b'\5\0\0\0' + stub[24:] if removal else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2)], add=False)
+    c.data(h, 0)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    labels = held(frames[frames_of(scene, DATA, 'request')[0][0]])
+    assert len(labels) == 2 and 'Counter 1' in labels[0] and 'Counter 3' in labels[1]
+    assert 'ERROR' not in ' '.join(labels), 'it was accepted when it was added'
+
+
+@PASSES
 def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, two_pass):
     """The answer to ValidateCounters does not add up: the counters it names are not taken for held."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))

@@ -176,6 +176,28 @@ def test_info_without_the_additions(tshark, tmp_path, two_pass):
 
 
 @PASSES
+def test_a_change_after_info_without_the_additions(tshark, tmp_path, two_pass):
+    """QueryCounterInfo gave the whole list; what is added behind it has the only place there is."""
+    s = gauge()
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    hidden = unseen(server)
+    learn(c, s)
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*')])
+    c.info(h)
+    c.validate(h, [ask(s, 2, '*')])
+    c.data(h, 9999)
+    c.validate(h, [ask(s, NONE, '*')], add=False)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        assert paths(frames[number]) == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
+        assert ASSUMED not in frames[number].experts
+
+
+@PASSES
 def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
     """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
     s = gauge()
