@@ -203,7 +203,7 @@ static bool parse_guid(const char *text, uint8_t guid[16])
         hex_digits(text + 25, 6, b + 10) < 0) {
         return false;
     }
-    uint8_t little_endian[16] = {b[3], b[2], b[1], b[0],  b[5],  b[4],  b[7],  b[6],
+    uint8_t little_endian[16] = {b[3], b[2], b[1],  b[0],  b[5],  b[4],  b[7],  b[6],
                                  b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]};
     memcpy(guid, little_endian, sizeof little_endian);
     return true;
@@ -294,26 +294,47 @@ static bool read_line(line_fields *line)
     return true;
 }
 
-static void read_names(const char *path, const char *text)
+/* One line of `size` bytes; comments and empty lines are fine. */
+static bool read_raw_line(const char *start, size_t size, line_fields *line)
 {
-    GString *broken = g_string_new(NULL);
-    char **lines = g_strsplit(text, "\n", -1);
-    line_fields line = {NULL, 0, NULL};
-    unsigned count = 0;
-
-    for (unsigned i = 0; lines[i]; i++) {
-        g_strchomp(lines[i]);
-        if (*lines[i] == '\0' || *lines[i] == '#') {
-            continue;
-        }
-        line.fields = g_strsplit(lines[i], "\t", -1);
-        line.count = g_strv_length(line.fields);
-        if (!read_line(&line) && count++ < MAX_REPORTED_LINES) {
-            g_string_append_printf(broken, "%s%u", count > 1 ? ", " : "", i + 1);
-        }
-        g_strfreev(line.fields);
+    if (size > 0 && start[size - 1] == '\r') {
+        size--;
     }
-    g_strfreev(lines);
+    if (size == 0 || *start == '#') {
+        return true;
+    }
+    if (memchr(start, '\0', size) != NULL) {
+        return false;
+    }
+    char *text = g_strndup(start, size);
+    line->fields = g_strsplit(text, "\t", -1);
+    line->count = g_strv_length(line->fields);
+    bool done = read_line(line);
+    g_strfreev(line->fields);
+    g_free(text);
+    return done;
+}
+
+static void read_names(const char *path, const char *text, size_t size)
+{
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
+    const char *end = text + size;
+    GString *broken = g_string_new(NULL);
+    line_fields line = {NULL, 0, NULL};
+    unsigned number = 0, count = 0;
+
+    if (size >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
+        text += 3;
+    }
+    while (text < end) {
+        const char *line_end = memchr(text, '\n', (size_t)(end - text));
+        line_end = line_end ? line_end : end;
+        number++;
+        if (!read_raw_line(text, (size_t)(line_end - text), &line) && count++ < MAX_REPORTED_LINES) {
+            g_string_append_printf(broken, "%s%u", count > 1 ? ", " : "", number);
+        }
+        text = line_end + 1;
+    }
     if (count > 0) {
         report_warning("pcq: names file %s: line %s%s cannot be read and %s skipped", path, broken->str,
                        count > MAX_REPORTED_LINES ? " and others" : "", count > 1 ? "are" : "is");
@@ -322,13 +343,11 @@ static void read_names(const char *path, const char *text)
 }
 
 static char *chosen;
-static bool loaded;
 
 void names_file_choose(const char *path)
 {
     g_free(chosen);
     chosen = g_strdup(path);
-    loaded = false;
 }
 
 /* The file of the preference, or the default one of the profile or the personal folder; NULL if there is none. */
@@ -351,15 +370,12 @@ static void load(void)
 {
     char *path, *text = NULL;
     GError *error = NULL;
+    size_t size;
 
-    if (loaded) {
-        return;
-    }
-    loaded = true;
     perf_names_file_clear();
     path = find_file();
-    if (path && g_file_get_contents(path, &text, NULL, &error)) {
-        read_names(path, text);
+    if (path && g_file_get_contents(path, &text, &size, &error)) {
+        read_names(path, text, size);
     } else if (error) {
         report_failure("pcq: names file: %s", error->message);
         g_error_free(error);

@@ -17,9 +17,9 @@ struct perf_server {
 
 /* --- The maps, all emptied with the file ----------------------------------------------------------------------- */
 
-static wmem_map_t *servers; /* address -> perf_server */
-static wmem_map_t *facts;   /* fact_key -> array of fact_version, ascending events */
-static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins */
+static wmem_map_t *servers;    /* address -> perf_server */
+static wmem_map_t *facts;      /* fact_key -> array of fact_version, ascending events */
+static wmem_map_t *handles;    /* handle_key -> array of perf_handle *, ascending begins */
 static GHashTable *file_facts; /* fact_key -> perf_fact; the names file, which outlives captures */
 
 static uint32_t last_event;
@@ -267,10 +267,10 @@ static bool fill_builtin(const perf_subject *subject, perf_fact_kind kind, perf_
     const perf_known_counter *counter = set ? perf_known_counter_find(set, subject->id) : NULL;
 
     if (kind == PERF_FACT_ENGLISH) {
-        fact->name = is_title(subject)                      ? perf_known_title(subject->id)
-                     : set && subject->id == PERF_NO_ID     ? set->name
-                     : counter                              ? counter->name
-                                                            : NULL;
+        fact->name = is_title(subject)                  ? perf_known_title(subject->id)
+                     : set && subject->id == PERF_NO_ID ? set->name
+                     : counter                          ? counter->name
+                                                        : NULL;
         return fact->name != NULL;
     }
     if (kind == PERF_FACT_COUNTER && counter && counter->type_known) {
@@ -370,6 +370,27 @@ static void append_key(void *key, void *value _U_, void *user)
     wmem_array_append(user, &key, 1);
 }
 
+/* The newest version; of names in other languages that of each language, the newest last. */
+static void visit_versions(const fact_key *key, wmem_array_t *versions, perf_fact_visitor visit, void *user)
+{
+    const char *server = ((const perf_server *)key->owner)->text;
+    unsigned count = wmem_array_get_count(versions);
+    GHashTable *newest = g_hash_table_new(g_direct_hash, g_direct_equal);
+
+    for (unsigned i = 0; i < count; i++) {
+        const fact_version *version = wmem_array_index(versions, i);
+        g_hash_table_replace(newest, GUINT_TO_POINTER(version->fact.lcid), GUINT_TO_POINTER(i));
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const fact_version *version = wmem_array_index(versions, i);
+        void *last = g_hash_table_lookup(newest, GUINT_TO_POINTER(version->fact.lcid));
+        if (key->kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
+            visit(server, &key->subject, key->kind, &version->fact, user);
+        }
+    }
+    g_hash_table_destroy(newest);
+}
+
 void perf_facts_visit(perf_fact_visitor visit, void *user)
 {
     wmem_array_t *keys = wmem_array_new(NULL, sizeof(fact_key *));
@@ -379,8 +400,7 @@ void perf_facts_visit(perf_fact_visitor visit, void *user)
     for (unsigned i = 0; i < wmem_array_get_count(keys); i++) {
         const fact_key *key = *(fact_key **)wmem_array_index(keys, i);
         wmem_array_t *versions = wmem_map_lookup(facts, key);
-        const fact_version *newest = wmem_array_index(versions, wmem_array_get_count(versions) - 1);
-        visit(((const perf_server *)key->owner)->text, &key->subject, key->kind, &newest->fact, user);
+        visit_versions(key, versions, visit, user);
     }
     wmem_destroy_array(keys);
 }
@@ -766,8 +786,7 @@ static void drop_oldest(void)
     oldest->bytes = NULL;
 }
 
-perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                              uint32_t frame)
+perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
 {
     perf_sample *sample = wmem_new0(wmem_file_scope(), perf_sample);
 

@@ -72,10 +72,10 @@ typedef struct {
 } perf_counter_info;
 
 typedef struct {
-    const char *name;           /* of the two name kinds */
-    uint32_t lcid;              /* of a local name; 0 if it was not said */
-    perf_counter_info counter;  /* of PERF_FACT_COUNTER */
-    uint32_t instance_type;     /* of PERF_FACT_SET */
+    const char *name;          /* of the two name kinds */
+    uint32_t lcid;             /* of a local name; 0 if it was not said */
+    perf_counter_info counter; /* of PERF_FACT_COUNTER */
+    uint32_t instance_type;    /* of PERF_FACT_SET */
 } perf_fact;
 
 /* Where a fact comes from, best first. */
@@ -90,7 +90,7 @@ typedef enum {
 typedef struct {
     const perf_fact *fact; /* NULL if nothing is known */
     perf_source source;
-    uint32_t frame;        /* of the two frame sources */
+    uint32_t frame; /* of the two frame sources */
 } perf_known;
 
 void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
@@ -106,7 +106,8 @@ perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, ui
 perf_known perf_lookup_counter(perf_server *server, const perf_subject *subject, uint32_t event);
 perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uint32_t event);
 
-/* Every fact that this capture taught, its newest version, by server, subject and kind. */
+/* Every fact that this capture taught, its newest version, by server, subject and kind; of local names the newest of
+ * each language. */
 typedef void (*perf_fact_visitor)(const char *server, const perf_subject *subject, perf_fact_kind kind,
                                   const perf_fact *fact, void *user);
 void perf_facts_visit(perf_fact_visitor visit, void *user);
@@ -119,14 +120,14 @@ typedef enum { PERF_HANDLE_QUERY, PERF_HANDLE_HKPD } perf_handle_kind;
 struct perf_handle {
     perf_server *server;
     uint8_t bytes[PERF_HANDLE_SIZE];
-    uint32_t begin;         /* event of the opening, or of the first use if that was not captured */
-    uint32_t end;           /* event of the closing, UINT32_MAX as long as none was seen */
-    uint32_t opened_frame;  /* 0: not captured */
-    uint32_t closed_frame;  /* 0: not closed in this capture */
-    const char *machine;    /* szMachine without backslashes, NULL if not known */
+    uint32_t begin;        /* event of the opening, or of the first use if that was not captured */
+    uint32_t end;          /* event of the closing, UINT32_MAX as long as none was seen */
+    uint32_t opened_frame; /* 0: not captured */
+    uint32_t closed_frame; /* 0: not closed in this capture */
+    const char *machine;   /* szMachine without backslashes, NULL if not known */
     struct perf_query *query;
-    perf_sample *newest;    /* only for the first pass */
-    wmem_map_t *objects;    /* HKPD: title index -> newest perf_object; only for the first pass */
+    perf_sample *newest; /* only for the first pass */
+    wmem_map_t *objects; /* HKPD: title index -> newest perf_object; only for the first pass */
 };
 
 /* Begins a life. */
@@ -149,13 +150,13 @@ void perf_handle_not_closed(perf_handle *handle);
 /* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
 typedef struct {
     uint8_t guid[16];
-    uint32_t counter_id;    /* PERF_NO_ID: all counters */
-    uint32_t instance_id;   /* PERF_NO_ID: any */
+    uint32_t counter_id;  /* PERF_NO_ID: all counters */
+    uint32_t instance_id; /* PERF_NO_ID: any */
     uint32_t index;
     uint32_t status;
-    const char *instance;   /* name or pattern, NULL if there is none */
-    const uint8_t *utf16;   /* the same as it was sent, without terminator */
-    uint32_t utf16_size;    /* bytes */
+    const char *instance; /* name or pattern, NULL if there is none */
+    const uint8_t *utf16; /* the same as it was sent, without terminator */
+    uint32_t utf16_size;  /* bytes */
 } perf_identifier;
 
 /* An identifier and the server's verdict on it, from one event to another. */
@@ -183,8 +184,8 @@ const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t e
 typedef struct {
     const perf_identifier **blocks; /* `count` of them, NULL where it is not known */
     uint32_t count;
-    bool assumed;                   /* by the order of the identifiers */
-    uint32_t frame;                 /* QueryCounterInfo that told, 0 if none did */
+    bool assumed;   /* by the order of the identifiers */
+    uint32_t frame; /* QueryCounterInfo that told, 0 if none did */
 } perf_assignment;
 
 /* `types` holds the dwType of each of `count` blocks. Returns false if nothing is known. */
@@ -204,17 +205,16 @@ struct perf_sample {
     perf_handle *handle;
     uint32_t event;
     uint32_t frame;
-    uint8_t *bytes;         /* NULL once the limit made it go */
+    uint8_t *bytes; /* NULL once the limit made it go */
     uint32_t size;
-    perf_sample *previous;  /* the sample before it of the same handle, NULL for the first */
-    perf_object *objects;   /* HKPD: in the order of the block, NULL elsewhere */
+    perf_sample *previous; /* the sample before it of the same handle, NULL for the first */
+    perf_object *objects;  /* HKPD: in the order of the block, NULL elsewhere */
     uint32_t num_objects;
-    perf_sample *newer;     /* of all samples, for dropping the oldest */
+    perf_sample *newer; /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
-perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                              uint32_t frame);
+perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
 
 /* HKPD: the title indexes of the objects that the sample holds, as it has just been kept. */
 void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count);
