@@ -15,11 +15,14 @@
 typedef struct pcq_rows {
     uint32_t type;
     uint32_t columns;
-    uint32_t ids;               /* offset of the array of ids, 0 if there is none */
-    wmem_array_t *values;       /* uint32_t offsets of PERF_COUNTER_DATA, row by row; 0: missing */
-    perf_instances instances;   /* empty where the block has no instance headers */
-    wmem_map_t *by_id;          /* counter id -> column + 1 */
+    uint32_t ids;             /* offset of the array of ids, 0 if there is none */
+    wmem_array_t *values;     /* uint32_t offsets of PERF_COUNTER_DATA, row by row; 0: missing */
+    perf_instances instances; /* empty where the block has no instance headers */
+    wmem_map_t *by_id;        /* counter id -> column + 1 */
 } pcq_rows;
+
+/* Patterns of one query that are looked through for an instance that no likelier block has. */
+#define MAX_PATTERN_BLOCKS 64
 
 /* What is known of one counter of the block being looked at. */
 typedef struct {
@@ -101,18 +104,15 @@ void pcq_values_init(pcq_values *values, wmem_allocator_t *pool, perf_server *se
         set_clocks(&before, &values->before);
         values->interval = perf_interval(&now, &before);
     }
-    values->why_no_before = !sample    ? PERF_NONE_DAMAGED
-                            : previous ? PERF_NONE_SAMPLE_DROPPED
-                                       : PERF_NONE_FIRST_SAMPLE;
+    values->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
 }
 
 /* --- Tables of a block ----------------------------------------------------------------------------------------- */
 
 static perf_instance_key key_of_walk(const perf_walk *walk)
 {
-    return (perf_instance_key){.name = walk->data + walk->instance.name,
-                               .name_size = walk->instance.name_size,
-                               .id = walk->instance.id};
+    return (perf_instance_key){
+        .name = walk->data + walk->instance.name, .name_size = walk->instance.name_size, .id = walk->instance.id};
 }
 
 static void fill_rows(pcq_rows *rows, perf_walk *walk)
@@ -273,6 +273,39 @@ static bool take_from(pcq_values *values, pcq_side *side, uint32_t block, const 
     return raw->size > 0;
 }
 
+/* Blocks with instance headers that patterns asked for. */
+static wmem_array_t *pattern_blocks(pcq_values *values, pcq_side *side)
+{
+    if (side->pattern_blocks == NULL) {
+        side->pattern_blocks = wmem_array_new(values->pool, sizeof(uint32_t));
+        for (uint32_t block = 0; block < side->assigned.count; block++) {
+            const perf_identifier *identifier = side->assigned.blocks[block];
+            if (identifier && identifier->instance && strpbrk(identifier->instance, "*?") &&
+                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(side->pattern_blocks, block);
+            }
+        }
+    }
+    return side->pattern_blocks;
+}
+
+/* Any other pattern may have brought the instance, too. */
+static bool find_by_other_patterns(pcq_values *values, pcq_side *side, const wanted *want, perf_raw *raw,
+                                   bool *has_counter)
+{
+    wmem_array_t *blocks = pattern_blocks(values, side);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        const perf_identifier *identifier = side->assigned.blocks[block];
+        if (memcmp(identifier->guid, want->identifier->guid, sizeof identifier->guid) == 0 &&
+            take_from(values, side, block, want, raw, has_counter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
  * very instance. */
 static bool find_raw(pcq_values *values, pcq_side *side, const wanted *want, perf_raw *raw, bool *has_counter)
@@ -303,12 +336,11 @@ static bool find_raw(pcq_values *values, pcq_side *side, const wanted *want, per
             }
         }
     }
-    return false;
+    return find_by_other_patterns(values, side, want, raw, has_counter);
 }
 
 /* The same without indexes, for one value: the block of the same identifier is searched from its beginning. */
-static bool find_raw_by_search(pcq_values *values, pcq_side *side, const wanted *want, uint32_t column,
-                               perf_raw *raw)
+static bool find_raw_by_search(pcq_values *values, pcq_side *side, const wanted *want, uint32_t column, perf_raw *raw)
 {
     uint32_t block = block_for(values, side, want->identifier, want->block);
     perf_walk walk;
@@ -546,8 +578,8 @@ const char *pcq_values_path(pcq_values *values, const perf_walk *walk, const pcq
     }
     prepare_labels(values, value->identifier);
     if (column->label == NULL) {
-        column->label = pcq_counter_label(values->pool, values->server, value->identifier->guid, column->id,
-                                          values->event);
+        column->label =
+            pcq_counter_label(values->pool, values->server, value->identifier->guid, column->id, values->event);
     }
     const char *instance = path_instance(values, walk, value->identifier);
     return wmem_strconcat(values->pool, "\\\\", values->machine, "\\", values->columns->set_label,
@@ -576,6 +608,7 @@ const char *pcq_result_text(wmem_allocator_t *pool, const perf_counter_type *typ
     if (type->hex) {
         return wmem_strdup_printf(pool, "0x%" PRIx64, (uint64_t)value);
     }
-    const char *digits = grouped(pool, wmem_strdup_printf(pool, type->kind == PERF_KIND_NUMBER ? "%.0f" : "%.1f", value));
+    const char *digits =
+        grouped(pool, wmem_strdup_printf(pool, type->kind == PERF_KIND_NUMBER ? "%.0f" : "%.1f", value));
     return *type->unit ? wmem_strdup_printf(pool, "%s %s", digits, type->unit) : digits;
 }

@@ -17,12 +17,13 @@
 
 /* One of the two samples. */
 typedef struct {
-    const uint8_t *bytes;       /* NULL: there is none */
+    const uint8_t *bytes; /* NULL: there is none */
     uint32_t size;
-    uint32_t *offsets;          /* of each block */
-    perf_assignment assigned;   /* whose each block is */
-    wmem_map_t *by_identifier;  /* perf_identifier -> block number + 1, made when needed */
-    struct pcq_rows **rows;     /* of each block, made when needed */
+    uint32_t *offsets;            /* of each block */
+    perf_assignment assigned;     /* whose each block is */
+    wmem_array_t *pattern_blocks; /* uint32_t, made when needed */
+    wmem_map_t *by_identifier;    /* perf_identifier -> block number + 1, made when needed */
+    struct pcq_rows **rows;       /* of each block, made when needed */
     uint64_t perf_time;
     uint64_t perf_freq;
     uint64_t time_100ns;
@@ -33,13 +34,13 @@ typedef struct {
     perf_server *server;
     const perf_handle *handle;
     uint32_t event;
-    bool single;                /* a few values are asked for: search, do not index */
+    bool single; /* a few values are asked for: search, do not index */
     const char *machine;
     pcq_side now;
     pcq_side before;
     perf_none why_no_before;
-    uint32_t previous_frame;    /* 0 without a sample before */
-    double interval;            /* seconds, 0 if not known */
+    uint32_t previous_frame;     /* 0 without a sample before */
+    double interval;             /* seconds, 0 if not known */
     struct pcq_columns *columns; /* what is known of the current block's counters */
     uint32_t columns_block;
 } pcq_values;
