@@ -148,14 +148,14 @@ static wmem_allocator_t *pool_of(const block_view *view)
     return view->context->report->pinfo->pool;
 }
 
-static perf_subject title_subject(uint32_t index)
+static perf_subject title_subject(uint32_t title_index)
 {
-    return (perf_subject){{0}, index};
+    return (perf_subject){{0}, title_index};
 }
 
-static const char *add_known_title(block_view *view, proto_tree *tree, int hf, uint32_t index)
+static const char *add_known_title(block_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    perf_subject subject = title_subject(index);
+    perf_subject subject = title_subject(title_index);
     perf_known known = perf_lookup_name(view->context->server, &subject, view->context->event);
 
     if (tree == NULL || !known.fact) {
@@ -317,8 +317,8 @@ static void show_definition(block_view *view)
     open_structure(view, view->object, hf_definition, ett_definition, walk->definition.offset, walk->definition.size,
                    PERF_COUNTER_DEFINITION_SIZE, &reader);
     reader_u32(&reader, hf_definition_size);
-    uint32_t index = reader_u32(&reader, hf_counter_index);
-    const char *name = add_known_title(view, reader.tree, hf_counter_name, index);
+    uint32_t title_index = reader_u32(&reader, hf_counter_index);
+    const char *name = add_known_title(view, reader.tree, hf_counter_name, title_index);
     reader_skip(&reader, 4);
     reader_u32(&reader, hf_counter_help_index);
     reader_skip(&reader, 4);
@@ -330,7 +330,7 @@ static void show_definition(block_view *view)
     uint32_t type = perf_read_counter_type(&reader, &type_fields);
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
-    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", index,
+    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
                            val_to_str_const(type, counter_type_vals, "unknown type"));
 }
 
@@ -589,7 +589,7 @@ const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context)
 /* One pair: the number in digits and the text, each UTF-16 with terminator (REG_MULTI_SZ). */
 typedef struct {
     uint32_t offset;
-    uint32_t index;
+    uint32_t title_index;
     uint32_t text;      /* offset */
     uint32_t text_size; /* bytes without terminator */
     uint32_t end;       /* behind the text's terminator */
@@ -623,7 +623,7 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
     if (digits == 0) {
         return false;
     }
-    pair->is_number = read_digits(tvb, offset, digits, &pair->index);
+    pair->is_number = read_digits(tvb, offset, digits, &pair->title_index);
     bool number_whole = digits + 2 <= left;
     pair->text = number_whole ? offset + digits + 2 : offset + digits;
     left -= pair->text - offset;
@@ -642,7 +642,7 @@ bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor
     while (sound && read_title(tvb, offset, &pair)) {
         sound = pair.is_number && pair.whole;
         if (sound && visit) {
-            visit(pair.index, utf16_string(pool, tvb, pair.text, pair.text_size), user);
+            visit(pair.title_index, utf16_string(pool, tvb, pair.text, pair.text_size), user);
         }
         offset = pair.end;
     }
@@ -656,7 +656,7 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
     const char *text = utf16_string(report->pinfo->pool, tvb, pair->text, pair->text_size);
 
     if (pair->is_number) {
-        proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->index);
+        proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);
     }
     proto_item *text_item = proto_tree_add_string(inner, hf_title_text, tvb, pair->text, pair->end - pair->text, text);
     if (!pair->is_number) {
@@ -666,7 +666,7 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
         perf_found(report, text_item, FINDING_TEXT, "The title at offset %u has no terminator", pair->offset);
     }
     check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title");
-    proto_item_append_text(item, ": %u %s", pair->index, text);
+    proto_item_append_text(item, ": %u %s", pair->title_index, text);
 }
 
 void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)

@@ -20,7 +20,7 @@ typedef struct {
 } object_row;
 
 typedef struct {
-    uint32_t index; /* CounterNameTitleIndex */
+    uint32_t title_index; /* CounterNameTitleIndex */
     uint32_t type;
     uint32_t size;
     uint32_t offset;
@@ -35,7 +35,7 @@ typedef struct {
 /* An object of a sample as a table: a row for each instance, a column for each counter. */
 typedef struct hkpd_table {
     perf_block_walk at; /* just behind the object's event */
-    uint32_t index;
+    uint32_t title_index;
     uint64_t perf_time;
     uint64_t perf_freq;
     const char *label;
@@ -97,12 +97,12 @@ static unsigned name_encoding(const perf_block_walk *walk)
     return perf_block_wide_names(walk) ? wide_encoding(walk) : hkpd_code_page_encoding(walk->object.code_page);
 }
 
-const char *hkpd_title_label(wmem_allocator_t *pool, perf_server *server, uint32_t index, uint32_t event)
+const char *hkpd_title_label(wmem_allocator_t *pool, perf_server *server, uint32_t title_index, uint32_t event)
 {
-    perf_subject subject = {{0}, index};
+    perf_subject subject = {{0}, title_index};
     perf_known known = perf_lookup_name(server, &subject, event);
 
-    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", index);
+    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", title_index);
 }
 
 /* --- A sample and its objects ---------------------------------------------------------------------------------- */
@@ -112,7 +112,7 @@ static hkpd_table *new_table(wmem_allocator_t *pool, const perf_block_walk *walk
     hkpd_table *table = wmem_new0(pool, hkpd_table);
 
     table->at = *walk;
-    table->index = walk->object.index;
+    table->title_index = walk->object.index;
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     return table;
@@ -136,8 +136,8 @@ static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
         } else if (event == PERF_BLOCK_OBJECT) {
             hkpd_table *table = new_table(pool, &walk);
             wmem_array_append_one(side->tables, table);
-            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->index))) {
-                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->index), table);
+            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
+                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
             }
             perf_block_skip_object(&walk);
         }
@@ -150,19 +150,19 @@ static hkpd_table *table_at(const hkpd_side *side, uint32_t number)
     return number < wmem_array_get_count(side->tables) ? *(hkpd_table **)wmem_array_index(side->tables, number) : NULL;
 }
 
-static hkpd_table *table_of(const hkpd_side *side, uint32_t index)
+static hkpd_table *table_of(const hkpd_side *side, uint32_t title_index)
 {
-    return wmem_map_lookup(side->by_index, GUINT_TO_POINTER(index));
+    return wmem_map_lookup(side->by_index, GUINT_TO_POINTER(title_index));
 }
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
 
-static uint64_t counter_key(wmem_map_t *ordinals, uint32_t index)
+static uint64_t counter_key(wmem_map_t *ordinals, uint32_t title_index)
 {
-    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(index)));
+    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
 
-    wmem_map_insert(ordinals, GUINT_TO_POINTER(index), GUINT_TO_POINTER(ordinal + 1));
-    return (uint64_t)index << 32 | ordinal;
+    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
+    return (uint64_t)title_index << 32 | ordinal;
 }
 
 static void fill_columns(wmem_allocator_t *pool, hkpd_table *table)
@@ -596,10 +596,10 @@ const char *hkpd_values_path(hkpd_values *values, const perf_block_walk *walk)
     bool has_instances = walk->instance.number != PERF_NO_INSTANCE_NUMBER;
 
     if (table->label == NULL) {
-        table->label = hkpd_title_label(values->pool, values->server, table->index, values->event);
+        table->label = hkpd_title_label(values->pool, values->server, table->title_index, values->event);
     }
     if (column->label == NULL) {
-        column->label = hkpd_title_label(values->pool, values->server, column->index, values->event);
+        column->label = hkpd_title_label(values->pool, values->server, column->title_index, values->event);
     }
     if (!has_instances) {
         return wmem_strconcat(values->pool, "\\\\", values->machine, "\\", table->label, "\\", column->label, NULL);
@@ -652,7 +652,7 @@ void hkpd_values_object(hkpd_values *values, const perf_block_walk *walk)
     values->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->sample->bytes) {
         values->before = side_of(values, previous->sample);
-        values->table_before = table_of(values->before, values->table->index);
+        values->table_before = table_of(values->before, values->table->title_index);
         values->previous_frame = previous->sample->frame;
         values->interval = interval_between(values->now, values->before);
     }

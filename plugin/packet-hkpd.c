@@ -915,13 +915,13 @@ typedef struct {
 } title_lesson;
 
 /* Title 1 is not one: its text is the highest index. */
-static void learn_title(uint32_t index, const char *text, void *user)
+static void learn_title(uint32_t title_index, const char *text, void *user)
 {
     title_lesson *lesson = user;
-    perf_subject subject = {{0}, index};
+    perf_subject subject = {{0}, title_index};
     perf_fact fact;
 
-    if (index > 1 && *text) {
+    if (title_index > 1 && *text) {
         memset(&fact, 0, sizeof fact);
         fact.name = text;
         fact.lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language;

@@ -67,9 +67,15 @@ static const char *pref_names_file = "";
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
 static const value_string opnum_vals[] = {
-    {0, "EnumerateCounterSet"}, {1, "QueryCounterSetRegistrationInfo"}, {2, "EnumerateCounterSetInstances"},
-    {3, "OpenQueryHandle"},     {4, "CloseQueryHandle"},                {5, "QueryCounterInfo"},
-    {6, "QueryCounterData"},    {7, "ValidateCounters"},                {0, NULL},
+    {0, "EnumerateCounterSet"},
+    {1, "QueryCounterSetRegistrationInfo"},
+    {2, "EnumerateCounterSetInstances"},
+    {3, "OpenQueryHandle"},
+    {4, "CloseQueryHandle"},
+    {5, "QueryCounterInfo"},
+    {6, "QueryCounterData"},
+    {7, "ValidateCounters"},
+    {0, NULL},
 };
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file;
@@ -103,7 +109,7 @@ typedef struct {
     call_record *record;
     perf_server *server;
     uint32_t event;
-    bool first_time;    /* what it teaches may be learned */
+    bool first_time; /* what it teaches may be learned */
     bool strange_handle;
 } pdu;
 
@@ -370,8 +376,8 @@ static perf_handle *answering_handle(pdu *p, bool success)
 
     if (p->first_time) {
         bool anew = asked && success && may_learn(p) && asked->end < p->record->request_event;
-        p->record->answering = anew ? perf_handle_open(PERF_HANDLE_QUERY, p->server, asked->bytes, p->event, 0, NULL)
-                                    : asked;
+        p->record->answering =
+            anew ? perf_handle_open(PERF_HANDLE_QUERY, p->server, asked->bytes, p->event, 0, NULL) : asked;
     }
     return p->record->answering;
 }
@@ -383,8 +389,8 @@ typedef struct {
     uint32_t out_size;
     uint32_t rtn_size;
     uint32_t status;
-    const char *unit;   /* of the sizes */
-    tvbuff_t *tvb;      /* lpData, NULL if it could not be found */
+    const char *unit; /* of the sizes */
+    tvbuff_t *tvb;    /* lpData, NULL if it could not be found */
     proto_tree *tree;
     proto_item *item;
 } returned;
@@ -637,8 +643,7 @@ static int instances_response(tvbuff_t *tvb, int offset, packet_info *pinfo, pro
 
 /* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
 
-static int open_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                        uint8_t *drep)
+static int open_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     pdu p;
 
@@ -664,8 +669,8 @@ static int open_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     report_handle_status(&p, status);
     int length = end(&p);
     if (may_learn(&p) && status == STATUS_SUCCESS && !is_null_handle(handle)) {
-        p.record->handle = perf_handle_open(PERF_HANDLE_QUERY, p.server, handle, p.event, pinfo->num,
-                                            p.record->machine);
+        p.record->handle =
+            perf_handle_open(PERF_HANDLE_QUERY, p.server, handle, p.event, pinfo->num, p.record->machine);
     }
     show_handle(&p, item, p.record->handle);
     return length;
@@ -727,8 +732,7 @@ static int query_request(pdu *p, uint32_t largest)
     return length;
 }
 
-static int info_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                        uint8_t *drep)
+static int info_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     pdu p;
 
@@ -778,16 +782,14 @@ static int info_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tr
     int length = end(&p);
     perf_handle *handle = answering_handle(&p, done);
     if (done && may_learn(&p) && handle) {
-        perf_query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p.event,
-                        pinfo->num);
+        perf_query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p.event, pinfo->num);
     }
     return length;
 }
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
-static int data_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                        uint8_t *drep)
+static int data_request(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     pdu p;
 
@@ -817,8 +819,8 @@ static void keep_sample(pdu *p, tvbuff_t *tvb)
 {
     if (p->record->answering) {
         uint32_t size = tvb_captured_length(tvb);
-        p->record->sample = perf_sample_keep(p->record->answering, tvb_get_ptr(tvb, 0, (int)size), size, p->event,
-                                             p->pinfo->num);
+        p->record->sample =
+            perf_sample_keep(p->record->answering, tvb_get_ptr(tvb, 0, (int)size), size, p->event, p->pinfo->num);
     }
 }
 
@@ -1002,8 +1004,7 @@ static void register_fields(void)
         {&hf_lcid, {"Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), 0, "RequestLCID", HFILL}},
         {&hf_add, {"Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, 0, "dwAdd: add or remove", HFILL}},
         {&hf_status,
-         {"Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "error_status_t",
-          HFILL}},
+         {"Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "error_status_t", HFILL}},
         {&hf_buffer, {"Data", "pcq.data", FT_NONE, BASE_NONE, NULL, 0, "lpData", HFILL}},
         {&hf_max_count,
          {"Max count", "pcq.array.max_count", FT_UINT64, BASE_DEC, NULL, 0, "Elements that an NDR array has room for",

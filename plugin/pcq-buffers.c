@@ -172,7 +172,8 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
         pcq_read_counterset_guid(&reader, guid);
         context->count++;
         if (reader.tree && reader.item) {
-            const char *label = pcq_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
+            const char *label =
+                pcq_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
             if (label[0] != '{') {
                 proto_item_append_text(reader.item, " (%s)", label);
             }
@@ -242,8 +243,8 @@ static bool read_counter_reg_info(perf_reader *outer, pcq_context *context, coun
     pcq_read_reserved(&reader);
     relations->item = reader.node;
 
-    const char *name = pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id,
-                                             context->event);
+    const char *name =
+        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
                                val_to_str_const(info.type, counter_type_vals, "unknown type"));
@@ -309,8 +310,8 @@ static uint32_t read_counterset_reg_info(perf_reader *outer, pcq_context *contex
         outer->failed = true;
         return 0;
     }
-    const char *name = pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid,
-                                                context->event);
+    const char *name =
+        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
     proto_item_append_text(reader.node, ": %s, %u counters",
                            name ? name : perf_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
     new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
@@ -350,8 +351,8 @@ static void dissect_counter_struct(perf_reader *reader, pcq_context *context)
     }
     for (unsigned which = 0; which < array_length(relations.references); which++) {
         if (relations.references[which] == relations.id) {
-            perf_found(context->report, relations.item, FINDING_COUNTER_REFERENCE,
-                       "Counter %u refers to itself", relations.id);
+            perf_found(context->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
+                       relations.id);
             break;
         }
     }
@@ -443,9 +444,9 @@ static void read_string_counter(perf_reader *outer, pcq_context *context, string
             teach_name(context, id, text);
         }
     }
-    const char *name = help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id,
-                                                    context->event)
-                            : NULL;
+    const char *name =
+        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event)
+             : NULL;
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
                                text ? text : "(unreadable)");
@@ -583,8 +584,8 @@ static bool check_size(perf_reader *reader, pcq_context *context, uint32_t size,
 {
     if (size < header || size > reader_left(reader)) {
         perf_found(context->report, reader->node, FINDING_SIZE,
-                   "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
-                   reader->pos, size, header, reader_left(reader));
+                   "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what, reader->pos,
+                   size, header, reader_left(reader));
         return false;
     }
     if (size % 8 != 0) {
@@ -610,13 +611,13 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
     instance.name_size = utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
     instance.terminated = room == 0 || instance.name_size + 2 <= room;
     if (reader->tree) {
-        const char *name = utf16_string(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
-                                        instance.name_size);
+        const char *name =
+            utf16_string(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size);
         pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
     }
     if (!instance.terminated) {
-        perf_found(context->report, reader->node, FINDING_TEXT, "The name of the instance at offset %u has no terminator",
-                   reader->pos);
+        perf_found(context->report, reader->node, FINDING_TEXT,
+                   "The name of the instance at offset %u has no terminator", reader->pos);
     }
     check_utf16(context->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
                 ENC_LITTLE_ENDIAN, "The instance's name");
@@ -672,8 +673,8 @@ static void label_identifier(perf_reader *reader, pcq_context *context, const pe
                        context->event);
     if (reader->node) {
         const char *set = pcq_counterset_label(pool, context->server, identifier->guid, context->event);
-        const char *counter = pcq_counter_label(pool, context->server, identifier->guid, identifier->counter_id,
-                                                context->event);
+        const char *counter =
+            pcq_counter_label(pool, context->server, identifier->guid, identifier->counter_id, context->event);
         if (identifier->instance) {
             proto_item_append_text(reader->node, ": \\%s(%s)\\%s", set, identifier->instance, counter);
         } else {
@@ -726,8 +727,8 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     reader.tree = tree;
     report_hidden(context, tree, hidden, "identifiers");
     if (sound && reader_left(&reader) > 0) {
-        perf_found(context->report, reader.node, FINDING_SIZE,
-                   "%u bytes are too few for a PERF_COUNTER_IDENTIFIER", reader_left(&reader));
+        perf_found(context->report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                   reader_left(&reader));
     }
     report_rest(&reader, "the last identifier");
 }
@@ -738,8 +739,8 @@ void pcq_buffers_register(int proto)
 {
     static hf_register_info hf[] = {
         {&hf_counterset_reg_info,
-         {"Counterset registration", "pcq.counterset_reg_info", FT_NONE, BASE_NONE, NULL, 0,
-          "PERF_COUNTERSET_REG_INFO", HFILL}},
+         {"Counterset registration", "pcq.counterset_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTERSET_REG_INFO",
+          HFILL}},
         {&hf_counterset_type,
          {"Counterset type", "pcq.counterset.type", FT_UINT32, BASE_HEX, NULL, 0, "Not used", HFILL}},
         {&hf_detail_level,
@@ -750,8 +751,7 @@ void pcq_buffers_register(int proto)
          {"Instance type", "pcq.counterset.instance_type", FT_UINT32, BASE_HEX, VALS(instance_type_vals), 0,
           "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance", HFILL}},
         {&hf_counter_reg_info,
-         {"Counter registration", "pcq.counter_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_REG_INFO",
-          HFILL}},
+         {"Counter registration", "pcq.counter_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_REG_INFO", HFILL}},
         {&hf_attrib, {"Attributes", "pcq.counter.attrib", FT_UINT64, BASE_HEX, NULL, 0, "Attrib", HFILL}},
         {&hf_attrib_reference,
          {"By reference", "pcq.counter.attrib.reference", FT_BOOLEAN, 64, NULL, 0x01, NULL, HFILL}},
@@ -770,14 +770,14 @@ void pcq_buffers_register(int proto)
          {"Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
           "BaseCounterId", HFILL}},
         {&hf_perf_time_id,
-         {"Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-          VALS(no_counter_vals), 0, "PerfTimeId", HFILL}},
+         {"Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals),
+          0, "PerfTimeId", HFILL}},
         {&hf_perf_freq_id,
          {"Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
           VALS(no_counter_vals), 0, "PerfFreqId", HFILL}},
         {&hf_multi_id,
-         {"Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals),
-          0, "MultiId", HFILL}},
+         {"Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
+          "MultiId", HFILL}},
         {&hf_aggregate_func,
          {"Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC, VALS(aggregate_vals), 0,
           "AggregateFunc", HFILL}},

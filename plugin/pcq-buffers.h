@@ -39,21 +39,21 @@ typedef struct {
     /* given */
     perf_report *report;
     perf_server *server;
-    uint32_t event;             /* as of when names are looked up; 0 finds none */
+    uint32_t event; /* as of when names are looked up; 0 finds none */
     uint32_t frame;
-    bool request_known;         /* the next three are as the request had them */
+    bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;
-    uint8_t guid[16];           /* CounterSetGuid */
+    uint8_t guid[16]; /* CounterSetGuid */
     bool is_response;
 
     /* collected */
-    wmem_array_t *lessons;      /* pcq_lesson */
-    wmem_array_t *identifiers;  /* perf_identifier, in the packet's pool */
-    uint32_t count;             /* GUIDs, counters, strings, instances or identifiers that are there */
-    uint32_t refused;           /* identifiers with a status other than 0 */
-    uint32_t first_refusal;     /* status of the first of those */
-    const char *text;           /* the string of a single-string buffer */
+    wmem_array_t *lessons;     /* pcq_lesson */
+    wmem_array_t *identifiers; /* perf_identifier, in the packet's pool */
+    uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
+    uint32_t refused;          /* identifiers with a status other than 0 */
+    uint32_t first_refusal;    /* status of the first of those */
+    const char *text;          /* the string of a single-string buffer */
 } pcq_context;
 
 void pcq_buffers_register(int proto);

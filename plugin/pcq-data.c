@@ -82,10 +82,10 @@ typedef struct {
     pcq_data_context *context;
     pcq_values values;
     perf_walk walk;
-    proto_tree *tree;           /* of the buffer */
-    proto_tree *block;          /* of the current block, NULL if it is not shown */
+    proto_tree *tree;  /* of the buffer */
+    proto_tree *block; /* of the current block, NULL if it is not shown */
     proto_item *block_item;
-    proto_tree *instance;       /* of the current instance, else the block */
+    proto_tree *instance; /* of the current instance, else the block */
     perf_budget budget;
     bool order_reported;
 } data_view;
@@ -136,8 +136,8 @@ static const char *identifier_text(data_view *view, const perf_identifier *ident
 {
     wmem_allocator_t *pool = pool_of(view);
     const char *set = pcq_counterset_label(pool, view->context->server, identifier->guid, view->context->event);
-    const char *counter = pcq_counter_label(pool, view->context->server, identifier->guid, identifier->counter_id,
-                                            view->context->event);
+    const char *counter =
+        pcq_counter_label(pool, view->context->server, identifier->guid, identifier->counter_id, view->context->event);
 
     return identifier->instance ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, identifier->instance, counter)
                                 : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
@@ -147,8 +147,8 @@ static void label_block(data_view *view, proto_item *item)
 {
     const perf_walk *walk = &view->walk;
     const perf_assignment *assigned = &view->values.now.assigned;
-    const perf_identifier *identifier = walk->block.index < assigned->count ? assigned->blocks[walk->block.index]
-                                                                            : NULL;
+    const perf_identifier *identifier =
+        walk->block.index < assigned->count ? assigned->blocks[walk->block.index] : NULL;
 
     proto_item_append_text(item, " %u: %s", walk->block.index,
                            val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
@@ -190,8 +190,8 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const pe
     pcq_add_counter_id(tree, view->tvb, view->walk.counters.ids + 4 * column, &item);
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name = pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id,
-                                                 view->context->event);
+        const char *name =
+            pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
         pcq_add_known_type(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
         if (name) {
             proto_item_append_text(item, " (%s)", name);
@@ -232,8 +232,8 @@ static void show_instances(data_view *view)
     if (view->block == NULL) {
         return;
     }
-    proto_item *item = proto_tree_add_item(view->block, hf_multi_instances, view->tvb, at, PERF_MULTI_INSTANCES_SIZE,
-                                           ENC_NA);
+    proto_item *item =
+        proto_tree_add_item(view->block, hf_multi_instances, view->tvb, at, PERF_MULTI_INSTANCES_SIZE, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_multi);
     proto_tree_add_item(tree, hf_multi_instances_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_multi_instances_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
@@ -344,8 +344,8 @@ static void show_bad_value(data_view *view)
     uint32_t at = view->walk.value.offset;
 
     if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
-        proto_item *item = proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk.value.size,
-                                               ENC_NA);
+        proto_item *item =
+            proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk.value.size, ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
         proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
         proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
@@ -457,8 +457,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     while ((event = perf_walk_next(&view->walk)) != PERF_WALK_END) {
         show_event(view, event);
     }
-    perf_budget_report(&view->budget, context->report, proto_tree_get_parent(tree),
-                       "blocks, counter ids or instances");
+    perf_budget_report(&view->budget, context->report, proto_tree_get_parent(tree), "blocks, counter ids or instances");
 }
 
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
@@ -511,16 +510,13 @@ void pcq_data_register(int proto)
           "Seconds since the previous sample, by the server's clock", HFILL}},
         {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
         {&hf_block_status,
-         {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus",
-          HFILL}},
-        {&hf_block_type,
-         {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
+         {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
+        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
         {&hf_block_size,
          {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
         {&hf_multi_counters,
          {"Counters", "pcq.multi_counters", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_COUNTERS", HFILL}},
-        {&hf_multi_counters_size,
-         {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
+        {&hf_multi_counters_size, {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
         {&hf_multi_counters_count,
          {"Number of counters", "pcq.multi_counters.count", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
         {&hf_multi_instances,
@@ -534,8 +530,7 @@ void pcq_data_register(int proto)
         {&hf_value_data_size,
          {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
         {&hf_value_size,
-         {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding",
-          HFILL}},
+         {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
         {&hf_value, {"Value", "pcq.value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated", HFILL}},
         {&hf_value_text, {"Text", "pcq.value.text", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_value_raw, {"Value", "pcq.value.raw", FT_BYTES, BASE_NONE, NULL, 0, "Neither 4 nor 8 bytes long", HFILL}},

@@ -16,10 +16,10 @@ void pcq_data_register(int proto);
 typedef struct {
     perf_report *report;
     perf_server *server;
-    const perf_handle *handle;  /* NULL if the request was not read */
-    const perf_sample *sample;  /* this answer's, NULL if it is none */
+    const perf_handle *handle; /* NULL if the request was not read */
+    const perf_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
-    perf_data_summary summary;  /* filled by pcq_check_data() */
+    perf_data_summary summary; /* filled by pcq_check_data() */
 } pcq_data_context;
 
 /* Walks the buffer without looking at values. Returns true if nothing is wrong with it. */

@@ -127,7 +127,8 @@ static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, perf_
     if (!known.fact) {
         return NULL;
     }
-    perf_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known, true);
+    perf_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known,
+                    true);
     return known.fact->name;
 }
 
@@ -189,8 +190,7 @@ void pcq_fields_register(int proto)
     static hf_register_info hf[] = {
         {&hf_counterset_guid,
          {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
-        {&hf_counterset_name,
-         {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_counterset_name, {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_counter_id,
          {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0,
           "CounterId", HFILL}},

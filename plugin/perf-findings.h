@@ -56,11 +56,11 @@ void perf_expert_register(int proto, const char *prefix, perf_expert *expert);
 
 /* The report of one stub or buffer. */
 typedef struct {
-    packet_info *pinfo;     /* NULL: the findings only count, nothing is shown */
+    packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     const perf_expert *expert;
-    unsigned findings;      /* reported so far */
-    unsigned not_reported;  /* beyond what a reader could want to see */
-    bool damaged;           /* the bytes contradict themselves: learn nothing from them */
+    unsigned findings;     /* reported so far */
+    unsigned not_reported; /* beyond what a reader could want to see */
+    bool damaged;          /* the bytes contradict themselves: learn nothing from them */
 } perf_report;
 
 void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert *expert);

@@ -107,17 +107,17 @@ void reader_guid(perf_reader *reader, int hf, uint8_t guid[16])
 
 uint64_t reader_filetime(perf_reader *reader, int hf)
 {
-    nstime_t time;
+    nstime_t when;
 
     if (!reader_need(reader, 8, field_name(hf))) {
         return 0;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
-    bool valid = filetime_to_nstime(&time, value);
+    bool valid = filetime_to_nstime(&when, value);
     if (!valid) {
-        nstime_set_zero(&time);
+        nstime_set_zero(&when);
     }
-    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &time);
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
     if (!valid || value > INT64_MAX) {
         perf_found(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME", field_name(hf),
                    value);
@@ -147,7 +147,7 @@ static bool date_exists(unsigned year, unsigned month, unsigned day)
            day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
 }
 
-bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *time)
+bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
     unsigned word[WORDS];
@@ -155,26 +155,26 @@ bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
     for (unsigned i = 0; i < WORDS; i++) {
         word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
     }
-    nstime_set_zero(time);
-    if (!date_exists(word[YEAR], word[MONTH], word[DAY]) || word[WEEKDAY] > 6 || word[HOUR] > 23 ||
-        word[MINUTE] > 59 || word[SECOND] > 59 || word[MILLISECONDS] > 999) {
+    nstime_set_zero(when);
+    if (!date_exists(word[YEAR], word[MONTH], word[DAY]) || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 ||
+        word[SECOND] > 59 || word[MILLISECONDS] > 999) {
         return false;
     }
-    time->secs = (time_t)(days_from_civil((int)word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 +
+    when->secs = (time_t)(days_from_civil((int)word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 +
                           word[MINUTE] * 60 + word[SECOND]);
-    time->nsecs = (int)word[MILLISECONDS] * 1000000;
+    when->nsecs = (int)word[MILLISECONDS] * 1000000;
     return true;
 }
 
 void reader_systemtime(perf_reader *reader, int hf)
 {
-    nstime_t time;
+    nstime_t when;
 
     if (!reader_need(reader, 16, field_name(hf))) {
         return;
     }
-    bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &time);
-    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &time);
+    bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &when);
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
     if (!valid) {
         perf_found(reader->report, reader->item, FINDING_TIME, "%s is not a date", field_name(hf));
     }
@@ -227,11 +227,11 @@ const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char
     uint32_t size = utf16_size(reader->tvb, reader->pos, room);
     bool terminated = size + 1 < room;
     unsigned encoding = ENC_UTF_16 | reader->encoding;
-    const char *text = (const char *)tvb_get_string_enc(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size,
-                                                        encoding);
+    const char *text =
+        (const char *)tvb_get_string_enc(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, encoding);
 
-    reader->item = proto_tree_add_string(reader->tree, hf, reader->tvb, reader->pos, terminated ? size + 2 : size,
-                                         text);
+    reader->item =
+        proto_tree_add_string(reader->tree, hf, reader->tvb, reader->pos, terminated ? size + 2 : size, text);
     if (!terminated) {
         perf_found(reader->report, reader->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
     }

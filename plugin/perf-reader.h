@@ -14,14 +14,14 @@
 
 typedef struct {
     tvbuff_t *tvb;
-    proto_tree *tree;       /* NULL: nothing is shown, everything is still read and checked */
+    proto_tree *tree; /* NULL: nothing is shown, everything is still read and checked */
     perf_report *report;
-    unsigned encoding;      /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
-    uint32_t pos;           /* next byte, from the tvb's start */
-    uint32_t end;           /* first byte beyond the structure */
-    bool failed;            /* something did not fit; pos no longer moves */
-    proto_item *node;       /* item of the structure being read */
-    proto_item *item;       /* item of the field read last */
+    unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
+    uint32_t pos;      /* next byte, from the tvb's start */
+    uint32_t end;      /* first byte beyond the structure */
+    bool failed;       /* something did not fit; pos no longer moves */
+    proto_item *node;  /* item of the structure being read */
+    proto_item *item;  /* item of the field read last */
 } perf_reader;
 
 void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_report *report, unsigned encoding);
@@ -77,7 +77,7 @@ uint32_t tree_room(const proto_tree *tree);
 void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
 /* Helpers for what readers of other sources (the counter data walk) share with this one. */
-bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *time);
+bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 /* Bytes of UTF-16 before its terminator, at most `room` of them. */
 uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 /* Reports half surrogate pairs in `size` bytes. */

@@ -36,8 +36,11 @@ const value_string block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NU
 
 /* winperf.h; [MS-PCQ] 2.2.4.1 has the first two. */
 const value_string detail_level_vals[] = {
-    {100, "PERF_DETAIL_NOVICE"}, {200, "PERF_DETAIL_ADVANCED"}, {300, "PERF_DETAIL_EXPERT"},
-    {400, "PERF_DETAIL_WIZARD"}, {0, NULL},
+    {100, "PERF_DETAIL_NOVICE"},
+    {200, "PERF_DETAIL_ADVANCED"},
+    {300, "PERF_DETAIL_EXPERT"},
+    {400, "PERF_DETAIL_WIZARD"},
+    {0, NULL},
 };
 
 /* The locales that Windows has had a user interface in, and the neutral and default ones. */

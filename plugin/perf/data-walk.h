@@ -37,15 +37,15 @@
 typedef enum { PERF_BLOCK_TYPES(PERF_BLOCK_TYPE_ENUM) } perf_block_type;
 
 typedef enum {
-    PERF_WALK_HEADER,    /* PERF_DATA_HEADER at 0 */
-    PERF_WALK_BLOCK,     /* PERF_COUNTER_HEADER at block.offset */
-    PERF_WALK_COUNTERS,  /* PERF_MULTI_COUNTERS at counters.offset */
-    PERF_WALK_INSTANCES, /* PERF_MULTI_INSTANCES at instances.offset */
-    PERF_WALK_INSTANCE,  /* PERF_INSTANCE_HEADER at instance.offset */
+    PERF_WALK_HEADER,      /* PERF_DATA_HEADER at 0 */
+    PERF_WALK_BLOCK,       /* PERF_COUNTER_HEADER at block.offset */
+    PERF_WALK_COUNTERS,    /* PERF_MULTI_COUNTERS at counters.offset */
+    PERF_WALK_INSTANCES,   /* PERF_MULTI_INSTANCES at instances.offset */
+    PERF_WALK_INSTANCE,    /* PERF_INSTANCE_HEADER at instance.offset */
     PERF_WALK_NO_INSTANCE, /* the same, but its Size doesn't fit: a fault follows */
-    PERF_WALK_VALUE,     /* PERF_COUNTER_DATA at value.offset */
-    PERF_WALK_NO_VALUE,  /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
-    PERF_WALK_FAULT,     /* fault, fault_offset; the walk goes on */
+    PERF_WALK_VALUE,       /* PERF_COUNTER_DATA at value.offset */
+    PERF_WALK_NO_VALUE,    /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
+    PERF_WALK_FAULT,       /* fault, fault_offset; the walk goes on */
     PERF_WALK_END
 } perf_walk_event;
 
@@ -81,8 +81,8 @@ typedef struct {
     uint32_t size;
 
     uint32_t pos;
-    uint8_t state; /* what comes next, see data-walk.c */
-    bool one_block;         /* ends behind the block */
+    uint8_t state;   /* what comes next, see data-walk.c */
+    bool one_block;  /* ends behind the block */
     uint8_t padding; /* of this block's values, see data-walk.c */
     uint32_t blocks_left;
     uint32_t instances_left;
