@@ -102,7 +102,8 @@ typedef struct {
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    perf_handle *handle; /* of a key with performance data: the one asked, or the one opened */
+    perf_handle *handle; /* of a key with performance data: the one asked */
+    perf_handle *opened; /* the one that was opened */
     perf_handle *closed; /* instead of it: one that was closed before */
     uint32_t retry_of;   /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
     perf_sample *sample;
@@ -459,14 +460,15 @@ static perf_handle *find_open(pdu *p, const uint8_t *bytes)
     return handle && p->event <= handle->end ? handle : NULL;
 }
 
-static void open_handle(pdu *p, const uint8_t *bytes, uint32_t frame, key_kind kind, uint32_t language)
+static perf_handle *open_handle(pdu *p, const uint8_t *bytes, uint32_t frame, key_kind kind, uint32_t language)
 {
     key_info *key = wmem_new0(wmem_file_scope(), key_info);
 
-    p->record->handle = perf_handle_open(PERF_HANDLE_HKPD, p->server, bytes, p->event, frame, NULL);
+    perf_handle *handle = perf_handle_open(PERF_HANDLE_HKPD, p->server, bytes, p->event, frame, NULL);
     key->kind = kind;
     key->language = language;
-    wmem_map_insert(keys, p->record->handle, key);
+    wmem_map_insert(keys, handle, key);
+    return handle;
 }
 
 /* Keys below HKEY_LOCAL_MACHINE are ordinary ones: their calls stay as they are. */
@@ -542,14 +544,13 @@ static int opened(pdu *p, bool is_ours, key_kind kind, uint32_t language)
     ndr_context_handle(&p->ndr, hf_handle, bytes);
     uint32_t status = ndr_u32(&p->ndr, hf_status);
     if (p->first_time) {
-        p->record->handle = NULL;
         if (is_ours && may_learn(p) && status == STATUS_SUCCESS && memcmp(bytes, null_handle, sizeof bytes) != 0) {
-            open_handle(p, bytes, p->pinfo->num, kind, language);
+            p->record->opened = open_handle(p, bytes, p->pinfo->num, kind, language);
         }
     }
-    if (is_shown(known_handle(p))) {
+    if (is_shown(p->record->opened)) {
         show_node(p);
-        show_handle(p, known_handle(p), handle_offset(p));
+        show_handle(p, p->record->opened, handle_offset(p));
     }
     return call_stock(p);
 }
@@ -828,7 +829,7 @@ static void find_handle(pdu *p, const answer *back)
     if (p->first_time && back->kind == ANSWER_BLOCK && p->record->handle == NULL && p->record->handle_read) {
         p->record->handle = find_open(p, p->record->handle_bytes);
         if (p->record->handle == NULL) {
-            open_handle(p, p->record->handle_bytes, 0, KEY_DATA, 0);
+            p->record->handle = open_handle(p, p->record->handle_bytes, 0, KEY_DATA, 0);
         }
     }
 }

@@ -66,7 +66,7 @@ def read(tshark, scene, folder, *args, two_pass=False, name='story'):
 def read_file(tshark, path, *args, two_pass=False):
     out, _ = tshark.run('-r', path, '-T', 'pdml', '-J', 'pcq', *(['-2'] if two_pass else []), *args)
     # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
-    out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;')
+    out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;').replace('\r', '&#13;')
     frames = {}
     for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
         item = Item(packet)
