@@ -119,9 +119,10 @@
 #define PERF_TEXT_KIND 0x00000800u
 #define PERF_TEXT_IN_CODE_PAGE 0x00010000u
 
+/* Text has a size, a kind and a code page, and nothing to calculate with. */
 static inline bool perf_counter_type_is_text(uint32_t type)
 {
-    return (type & PERF_KIND_MASK) == PERF_TEXT_KIND;
+    return (type & ~(PERF_SIZE_MASK | PERF_TEXT_IN_CODE_PAGE)) == PERF_TEXT_KIND;
 }
 
 /* Name of bits 16-19, whose meaning depends on the kind; NULL if there is none. */
