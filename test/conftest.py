@@ -261,9 +261,9 @@ class TShark:
         return json.loads(out, object_pairs_hook=list)
 
     def info(self, path, *args):
-        """{frame number: Info column}"""
-        out, _ = self.run('-r', path, '-T', 'fields', '-e', 'frame.number', '-e', '_ws.col.Info', *args)
-        return {int(n): text for n, _, text in (line.partition('\t') for line in out.splitlines())}
+        """{frame number: Info column}, from the packet list: 4.4 doubles the backslashes of fields"""
+        out, _ = self.run('-r', path, '-o', 'gui.column.format:"No.","%m","Info","%i"', *args)
+        return {int(n): text for n, _, text in (line.strip().partition(' ') for line in out.splitlines())}
 
 
 def pytest_configure(config):
