@@ -324,7 +324,6 @@ def test_35_36_clocks_and_counters_that_go_back(tshark, tmp_path):
         Counter(16, 'Sinks', t['PERF_PRECISION_100NS_TIMER'], grows(10, 10)),
         Counter(0, None, t['PERF_PRECISION_TIMESTAMP'] if 'PERF_PRECISION_TIMESTAMP' in t else t['PERF_LARGE_RAW_BASE'],
                 lambda at, k: 10 ** 9 - at.number),
-        Counter(18, 'Huge', t['PERF_COUNTER_LARGE_RAWCOUNT'], level([2 ** 64 - 1, 2 ** 53 + 1])),
         Counter(20, 'Nobody', t['PERF_100NSEC_MULTI_TIMER'], grows(10, 10), multi=lambda at, k: 0),
     ])
     scene = Scene()
@@ -338,6 +337,23 @@ def test_35_36_clocks_and_counters_that_go_back(tshark, tmp_path):
     talk.clock.number -= 1
     talk.sample()
     compare_values(read(tshark, scene, tmp_path), scene)
+
+
+def test_37_more_than_a_double_holds(tshark, tmp_path):
+    """The value stays exact; what is calculated is the nearest double."""
+    huge = [2 ** 64 - 1, 2 ** 53 + 1, 0]
+    objects = [Object(2, 'Huge', [
+        Counter(10, 'Count', TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], level(huge)),
+        Counter(12, 'Difference', TYPES['PERF_COUNTER_LARGE_DELTA'], level([0, 2 ** 64 - 1])),
+    ])]
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    numbers = [talk.sample()[1] for _ in huge]
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert [frames[n].numbers('hkpd.value')[0] for n in numbers] == huge
 
 
 def test_38_instances_that_come_and_go(tshark, tmp_path):
