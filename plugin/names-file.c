@@ -26,8 +26,6 @@
 /* Of one report; a file that is no names file at all has a fault in each line. */
 #define MAX_REPORTED_LINES 10
 
-static const uint8_t no_guid[16];
-
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -87,7 +85,7 @@ static void write_fact(const char *server, const perf_subject *subject, perf_fac
         fprintf(out->file, "server\t%s\n", server);
         out->server = server;
     }
-    if (memcmp(subject->guid, no_guid, sizeof no_guid) == 0) {
+    if (perf_subject_is_title(subject)) {
         fputs("title", out->file);
     } else {
         char *guid = perf_guid_text(NULL, subject->guid);
@@ -288,7 +286,7 @@ static bool read_line(line_fields *line)
         return false;
     }
     perf_names_file_add(line->server, &subject, kind, &fact);
-    if (line->server && memcmp(subject.guid, no_guid, sizeof no_guid) != 0) {
+    if (line->server && !perf_subject_is_title(&subject)) {
         perf_names_file_add(NULL, &subject, kind, &fact);
     }
     return true;

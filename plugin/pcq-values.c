@@ -218,31 +218,15 @@ typedef struct {
     uint32_t row;
 } wanted;
 
-static unsigned identifier_hash(const void *key)
-{
-    const perf_identifier *k = key;
-    unsigned hash = wmem_strong_hash(k->guid, 16) + k->counter_id * 31;
-
-    return k->utf16_size > 0 ? hash ^ wmem_strong_hash(k->utf16, k->utf16_size) : hash;
-}
-
-static gboolean identifier_equal(const void *a, const void *b)
-{
-    const perf_identifier *x = a, *y = b;
-
-    return x->counter_id == y->counter_id && x->instance_id == y->instance_id && memcmp(x->guid, y->guid, 16) == 0 &&
-           x->utf16_size == y->utf16_size && (x->utf16_size == 0 || memcmp(x->utf16, y->utf16, x->utf16_size) == 0);
-}
-
 /* Number of the block that an identifier like `sought` asked for, UINT32_MAX if there is none. */
 static uint32_t block_for(pcq_values *values, pcq_side *side, const perf_identifier *sought, uint32_t hint)
 {
     if (hint < side->assigned.count && side->assigned.blocks[hint] &&
-        identifier_equal(side->assigned.blocks[hint], sought)) {
+        perf_identifier_equal(side->assigned.blocks[hint], sought)) {
         return hint;
     }
     if (side->by_identifier == NULL) {
-        side->by_identifier = wmem_map_new(values->pool, identifier_hash, identifier_equal);
+        side->by_identifier = wmem_map_new(values->pool, perf_identifier_hash, perf_identifier_equal);
         for (uint32_t block = side->assigned.count; block-- > 0;) {
             if (side->assigned.blocks[block]) {
                 wmem_map_insert(side->by_identifier, side->assigned.blocks[block], GUINT_TO_POINTER(block + 1));

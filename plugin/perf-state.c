@@ -254,7 +254,7 @@ static perf_known from_file(const perf_server *server, const perf_subject *subje
     return (perf_known){fact, fact ? PERF_SOURCE_FILE : PERF_SOURCE_NONE, 0};
 }
 
-static bool is_title(const perf_subject *subject)
+bool perf_subject_is_title(const perf_subject *subject)
 {
     static const uint8_t no_guid[16];
 
@@ -267,7 +267,7 @@ static bool fill_builtin(const perf_subject *subject, perf_fact_kind kind, perf_
     const perf_known_counter *counter = set ? perf_known_counter_find(set, subject->id) : NULL;
 
     if (kind == PERF_FACT_ENGLISH) {
-        fact->name = is_title(subject)                  ? perf_known_title(subject->id)
+        fact->name = perf_subject_is_title(subject)     ? perf_known_title(subject->id)
                      : set && subject->id == PERF_NO_ID ? set->name
                      : counter                          ? counter->name
                                                         : NULL;
@@ -487,7 +487,7 @@ struct perf_query {
     wmem_array_t *epochs;  /* query_epoch, ascending events */
 };
 
-static unsigned identifier_hash(const void *key)
+unsigned perf_identifier_hash(const void *key)
 {
     const perf_identifier *k = key;
     unsigned hash = hash_bytes(k->guid, 16, k->counter_id * 31 + k->instance_id);
@@ -495,7 +495,7 @@ static unsigned identifier_hash(const void *key)
     return k->utf16_size > 0 ? hash_bytes(k->utf16, k->utf16_size, hash) : hash;
 }
 
-static gboolean identifier_equal(const void *a, const void *b)
+gboolean perf_identifier_equal(const void *a, const void *b)
 {
     const perf_identifier *x = a, *y = b;
 
@@ -521,7 +521,7 @@ static struct perf_query *query_of(perf_handle *handle)
     if (handle->query == NULL) {
         struct perf_query *query = handle->query = wmem_new0(wmem_file_scope(), struct perf_query);
         query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_entry *), 4);
-        query->held = wmem_map_new(wmem_file_scope(), identifier_hash, identifier_equal);
+        query->held = wmem_map_new(wmem_file_scope(), perf_identifier_hash, perf_identifier_equal);
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(query_epoch), 2);
         begin_epoch(query, handle->begin, handle->opened_frame != 0);
     }

@@ -54,6 +54,9 @@ typedef struct {
     uint32_t id;
 } perf_subject;
 
+/* True for a title index. */
+bool perf_subject_is_title(const perf_subject *subject);
+
 typedef enum {
     PERF_FACT_ENGLISH, /* name in English */
     PERF_FACT_LOCAL,   /* name in another language, or in one that was not said */
@@ -158,6 +161,10 @@ typedef struct {
     const uint8_t *utf16; /* the same as it was sent, without terminator */
     uint32_t utf16_size;  /* bytes */
 } perf_identifier;
+
+/* What an identifier asks for (not its index and status), as keys of maps. */
+unsigned perf_identifier_hash(const void *key);
+gboolean perf_identifier_equal(const void *a, const void *b);
 
 /* An identifier and the server's verdict on it, from one event to another. */
 typedef struct {
