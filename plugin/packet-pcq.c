@@ -8,12 +8,12 @@
  */
 #include "packet-pcq.h"
 
-#include "names-file.h"
+#include "out/names-file.h"
 #include "pcq-buffers.h"
 #include "pcq-data.h"
 #include "pcq-fields.h"
-#include "pcq-ndr.h"
-#include "perf-strings.h"
+#include "tree/ndr.h"
+#include "tree/strings.h"
 
 /* PerflibV2, da5a86c5-12c2-4943-ab30-7f74a813d853 version 1.0 ([MS-PCQ] 1.9) */
 static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PACKET_PCQ_H
-#define PACKET_PCQ_H
+#ifndef PCQ_PACKET_PCQ_H
+#define PCQ_PACKET_PCQ_H
 
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);

@@ -6,7 +6,7 @@
 #include "pcq-buffers.h"
 
 #include "pcq-fields.h"
-#include "perf-strings.h"
+#include "tree/strings.h"
 
 #define COUNTERSET_REG_INFO_SIZE 32  /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48     /* 2.2.4.2 */

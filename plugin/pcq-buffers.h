@@ -6,11 +6,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_BUFFERS_H
-#define PCQ_BUFFERS_H
+#ifndef PCQ_PCQ_BUFFERS_H
+#define PCQ_PCQ_BUFFERS_H
 
-#include "perf-reader.h"
-#include "perf-state.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 /* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, what the buffer holds. */
 #define PCQ_REQUEST_CODES(X) \

@@ -7,9 +7,9 @@
 
 #include "pcq-fields.h"
 #include "pcq-values.h"
-#include "perf-budget.h"
-#include "perf-show.h"
-#include "perf-strings.h"
+#include "tree/budget.h"
+#include "tree/labels.h"
+#include "tree/strings.h"
 #include "perf/bytes.h"
 
 /* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */

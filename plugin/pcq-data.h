@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DATA_H
-#define PCQ_DATA_H
+#ifndef PCQ_PCQ_DATA_H
+#define PCQ_PCQ_DATA_H
 
-#include "perf-reader.h"
-#include "perf-state.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 #include "perf/data-walk.h"
 

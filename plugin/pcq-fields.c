@@ -5,8 +5,8 @@
  */
 #include "pcq-fields.h"
 
-#include "perf-show.h"
-#include "perf-strings.h"
+#include "tree/labels.h"
+#include "tree/strings.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;

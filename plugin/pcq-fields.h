@@ -4,11 +4,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_FIELDS_H
-#define PCQ_FIELDS_H
+#ifndef PCQ_PCQ_FIELDS_H
+#define PCQ_PCQ_FIELDS_H
 
-#include "perf-reader.h"
-#include "perf-state.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 void pcq_fields_register(int proto);
 

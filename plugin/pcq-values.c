@@ -8,7 +8,7 @@
 #include <epan/charsets.h>
 
 #include "pcq-fields.h"
-#include "perf-instances.h"
+#include "readings/instances.h"
 #include "perf/bytes.h"
 
 /* The values of a block as a table: a row for each instance, a column for each counter. */

@@ -7,10 +7,10 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_VALUES_H
-#define PCQ_VALUES_H
+#ifndef PCQ_PCQ_VALUES_H
+#define PCQ_PCQ_VALUES_H
 
-#include "perf-state.h"
+#include "state/state.h"
 
 #include "perf/calculate.h"
 #include "perf/data-walk.h"

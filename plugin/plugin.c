@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "packet-hkpd.h"
+#include "hkpd/packet-hkpd.h"
 #include "packet-pcq.h"
 #include "ws_compat.h"
 

@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "block-walk.h"
+#include "perf/block-walk.h"
 
 #include <string.h>
 
-#include "bytes.h"
+#include "perf/bytes.h"
 
 /* Code pages that mean UTF-16. */
 #define CODE_PAGE_NONE 0

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "calculate.h"
+#include "perf/calculate.h"
 
 /* What to say of a denominator that can't be used. */
 typedef struct operand_reasons {

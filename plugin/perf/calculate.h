@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PERF_CALCULATE_H
-#define PERF_CALCULATE_H
+#ifndef PCQ_PERF_CALCULATE_H
+#define PCQ_PERF_CALCULATE_H
 
-#include "counter-types.h"
+#include "perf/counter-types.h"
 
 typedef struct perf_raw {
     uint64_t value;
@@ -82,4 +82,4 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *now,
  */
 double perf_interval(const perf_point *now, const perf_point *before);
 
-#endif /* PERF_CALCULATE_H */
+#endif /* PCQ_PERF_CALCULATE_H */

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "counter-types.h"
+#include "perf/counter-types.h"
 
 #define FORMULA_ROW(formula, factor, denominator, flags, text) {text, factor, denominator, flags},
 

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PERF_COUNTER_TYPES_H
-#define PERF_COUNTER_TYPES_H
+#ifndef PCQ_PERF_COUNTER_TYPES_H
+#define PCQ_PERF_COUNTER_TYPES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -296,4 +296,4 @@ extern const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES];
 /* The type with this number, NULL if there is none. */
 const perf_counter_type *perf_counter_type_find(uint32_t value);
 
-#endif /* PERF_COUNTER_TYPES_H */
+#endif /* PCQ_PERF_COUNTER_TYPES_H */

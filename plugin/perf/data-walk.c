@@ -3,12 +3,12 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "data-walk.h"
+#include "perf/data-walk.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "perf/bytes.h"
 
 /* What perf_walk_next() reads next. */
 enum {

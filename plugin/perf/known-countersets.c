@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "known-countersets.h"
-#include "counter-types.h"
+#include "perf/known-countersets.h"
+#include "perf/counter-types.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PERF_KNOWN_COUNTERSETS_H
-#define PERF_KNOWN_COUNTERSETS_H
+#ifndef PCQ_PERF_KNOWN_COUNTERSETS_H
+#define PCQ_PERF_KNOWN_COUNTERSETS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,4 +43,4 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
  */
 const char *perf_known_title(uint32_t title_index);
 
-#endif /* PERF_KNOWN_COUNTERSETS_H */
+#endif /* PCQ_PERF_KNOWN_COUNTERSETS_H */

@@ -3,13 +3,13 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd-buffers.h"
+#include "hkpd/hkpd-buffers.h"
 
-#include "hkpd-values.h"
+#include "hkpd/hkpd-values.h"
 #include "pcq-values.h"
-#include "perf-budget.h"
-#include "perf-show.h"
-#include "perf-strings.h"
+#include "tree/budget.h"
+#include "tree/labels.h"
+#include "tree/strings.h"
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_OBJECT 24

@@ -1,10 +1,10 @@
-/* perf-strings.h
+/* strings.h
  * Value names that both protocols show: Win32 errors, counter types, detail levels, reasons. One table each.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_STRINGS_H
-#define PCQ_PERF_STRINGS_H
+#ifndef PCQ_TREE_STRINGS_H
+#define PCQ_TREE_STRINGS_H
 
 #include "ws_compat.h"
 

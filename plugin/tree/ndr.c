@@ -1,9 +1,9 @@
-/* pcq-ndr.c
+/* ndr.c
  * NDR and NDR64 parameters of the PerflibV2 interface.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq-ndr.h"
+#include "tree/ndr.h"
 
 /* Arrays of this interface begin at 0; what is not even near it was not written by anybody. */
 #define NOISE_OFFSET 0xFFFF

@@ -1,9 +1,9 @@
-/* perf-instances.c
+/* instances.c
  * The instances of one sample, and how to find one of another sample among them.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-instances.h"
+#include "readings/instances.h"
 
 /* Rows that have something in common. */
 typedef struct {

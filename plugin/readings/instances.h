@@ -1,11 +1,11 @@
-/* perf-instances.h
+/* instances.h
  * The instances of one sample, and how to find one of another sample among them. Both protocols pair their samples
  * with this.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_INSTANCES_H
-#define PCQ_PERF_INSTANCES_H
+#ifndef PCQ_READINGS_INSTANCES_H
+#define PCQ_READINGS_INSTANCES_H
 
 #include "ws_compat.h"
 

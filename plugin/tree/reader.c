@@ -1,9 +1,9 @@
-/* perf-reader.c
+/* reader.c
  * The bounded reader.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-reader.h"
+#include "tree/reader.h"
 
 #include <epan/prefs.h>
 

@@ -1,9 +1,9 @@
-/* perf-findings.c
+/* findings.c
  * What can be wrong with a packet, and how it is reported.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-findings.h"
+#include "tree/findings.h"
 
 /* A damaged packet can have a fault in each of a million structures. Nobody reads more than these, and each costs
  * several items of the packet's tree. */

@@ -1,11 +1,11 @@
-/* perf-show.c
+/* labels.c
  * What both protocols show alike.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-show.h"
+#include "tree/labels.h"
 
-#include "perf-strings.h"
+#include "tree/strings.h"
 
 static int ett_counter_type = -1;
 

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PACKET_HKPD_H
-#define PACKET_HKPD_H
+#ifndef PCQ_HKPD_PACKET_HKPD_H
+#define PCQ_HKPD_PACKET_HKPD_H
 
 void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);

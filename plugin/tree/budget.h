@@ -1,13 +1,13 @@
-/* perf-budget.h
+/* budget.h
  * What a packet's tree can hold. Wireshark stops a tree at a million items, shown or not: so values are shown in full
  * while all of them fit, then each in a short form, then no more.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_BUDGET_H
-#define PCQ_PERF_BUDGET_H
+#ifndef PCQ_TREE_BUDGET_H
+#define PCQ_TREE_BUDGET_H
 
-#include "perf-reader.h"
+#include "tree/reader.h"
 
 /* Items of a value's short form: value, path and result, side by side. */
 #define ITEMS_OF_SHORT_VALUE 3

@@ -8,11 +8,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "packet-hkpd.h"
+#include "hkpd/packet-hkpd.h"
 
-#include "hkpd-buffers.h"
-#include "pcq-ndr.h"
-#include "perf-strings.h"
+#include "hkpd/hkpd-buffers.h"
+#include "tree/ndr.h"
+#include "tree/strings.h"
 
 #include <epan/exceptions.h>
 

@@ -1,11 +1,11 @@
-/* perf-findings.h
+/* findings.h
  * What can be wrong with a packet: one table, registered as expert infos for each of the two protocols, and the one
  * way to report a finding.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_FINDINGS_H
-#define PCQ_PERF_FINDINGS_H
+#ifndef PCQ_TREE_FINDINGS_H
+#define PCQ_TREE_FINDINGS_H
 
 #include "ws_compat.h"
 

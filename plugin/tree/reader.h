@@ -1,4 +1,4 @@
-/* perf-reader.h
+/* reader.h
  * The bounded reader: walks a layout field by field, adds each field to the tree, and cannot leave its structure.
  *
  * A dissector function says what comes next; the reader knows where it is. What does not fit is reported once, and
@@ -7,10 +7,10 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_READER_H
-#define PCQ_PERF_READER_H
+#ifndef PCQ_TREE_READER_H
+#define PCQ_TREE_READER_H
 
-#include "perf-findings.h"
+#include "tree/findings.h"
 
 typedef struct {
     tvbuff_t *tvb;

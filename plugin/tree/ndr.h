@@ -1,4 +1,4 @@
-/* pcq-ndr.h
+/* ndr.h
  * NDR and NDR64 parameters of the PerflibV2 interface ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
  *
  * Wireshark keeps its own NDR engine to itself (its functions are not exported), and this interface needs little of
@@ -6,10 +6,10 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_NDR_H
-#define PCQ_NDR_H
+#ifndef PCQ_TREE_NDR_H
+#define PCQ_TREE_NDR_H
 
-#include "perf-reader.h"
+#include "tree/reader.h"
 
 #define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
 

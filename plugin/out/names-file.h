@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_NAMES_FILE_H
-#define PCQ_NAMES_FILE_H
+#ifndef PCQ_OUT_NAMES_FILE_H
+#define PCQ_OUT_NAMES_FILE_H
 
 /* Registers `-z pcq,names,FILE`. */
 void names_file_register(void);

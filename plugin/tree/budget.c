@@ -1,9 +1,9 @@
-/* perf-budget.c
+/* budget.c
  * What a packet's tree can hold.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-budget.h"
+#include "tree/budget.h"
 
 void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values)
 {

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names-file.h"
+#include "out/names-file.h"
 
-#include "perf-state.h"
+#include "state/state.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
 
-#include "perf-strings.h"
+#include "tree/strings.h"
 
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"

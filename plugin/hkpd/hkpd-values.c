@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd-values.h"
+#include "hkpd/hkpd-values.h"
 
-#include "perf-instances.h"
+#include "readings/instances.h"
 
 /* A row of an object: an instance, or the one counter block of an object without instances. */
 typedef struct {

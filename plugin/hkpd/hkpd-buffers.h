@@ -5,11 +5,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_HKPD_BUFFERS_H
-#define PCQ_HKPD_BUFFERS_H
+#ifndef PCQ_HKPD_HKPD_BUFFERS_H
+#define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "perf-reader.h"
-#include "perf-state.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 #include "perf/block-walk.h"
 

@@ -1,9 +1,9 @@
-/* perf-strings.c
+/* strings.c
  * Value names that both protocols show.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-strings.h"
+#include "tree/strings.h"
 
 #include <epan/dissectors/packet-windows-common.h>
 

@@ -1,9 +1,9 @@
-/* perf-state.c
+/* state.c
  * What the packets of a capture taught: names and types, handles, samples.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf-state.h"
+#include "state/state.h"
 
 #include <epan/to_str.h>
 

@@ -1,14 +1,14 @@
-/* perf-show.h
+/* labels.h
  * What both protocols show alike: where a name was learned, the bits of a counter type, a calculated value. Each brings
  * fields of its own prefix.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_SHOW_H
-#define PCQ_PERF_SHOW_H
+#ifndef PCQ_TREE_LABELS_H
+#define PCQ_TREE_LABELS_H
 
-#include "perf-reader.h"
-#include "perf-state.h"
+#include "tree/reader.h"
+#include "state/state.h"
 
 #include "perf/calculate.h"
 

@@ -1,4 +1,4 @@
-/* perf-state.h
+/* state.h
  * What the packets of a capture taught: names and types, handles, samples. Knows no tree and no layout.
  *
  * Everything here belongs to one capture file. It is written on the first pass only, in the order of events, and is
@@ -22,8 +22,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_STATE_H
-#define PCQ_PERF_STATE_H
+#ifndef PCQ_STATE_STATE_H
+#define PCQ_STATE_STATE_H
 
 #include "ws_compat.h"
 
