@@ -43,22 +43,22 @@ static perf_raw operand(perf_operand which, const perf_point *point)
 
 static perf_none check_size(perf_raw raw, perf_none if_absent)
 {
-    if (raw.size == 0)
+    if (raw.size == 0) {
         return if_absent;
+    }
     return raw.size == 4 || raw.size == 8 ? PERF_NONE_OK : PERF_NONE_SIZE;
 }
 
-/*
- * What was counted between two samples. Values of 4 bytes wrap and so never
- * go backwards. Taken as integers: a double does not hold 64 bits.
- */
+/* What was counted between two samples. Values of 4 bytes wrap and so never
+ * go backwards. Taken as integers: a double does not hold 64 bits. */
 static bool difference(perf_raw now, perf_raw before, uint64_t *result)
 {
     *result = now.value - before.value;
-    if (now.size == 4 && before.size == 4)
+    if (now.size == 4 && before.size == 4) {
         *result = (uint32_t)*result;
-    else if (now.value < before.value)
+    } else if (now.value < before.value) {
         return false;
+    }
     return true;
 }
 
@@ -75,8 +75,9 @@ static perf_none numerator(const perf_formula_info *formula, const perf_point *n
         const perf_none none = check_size(now->time, PERF_NONE_NO_TIME);
 
         *result = now->time.value - now->value.value;
-        if (none == PERF_NONE_OK && now->time.value < now->value.value)
+        if (none == PERF_NONE_OK && now->time.value < now->value.value) {
             return PERF_NONE_VALUE_BACKWARDS;
+        }
         return none;
     }
     if (!before) {
@@ -97,11 +98,13 @@ static perf_none denominator(perf_operand which, const perf_point *now, const pe
         const perf_raw before_raw = operand(which, before);
 
         none = check_size(before_raw, why->missing);
-        if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result))
+        if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result)) {
             none = why->backwards;
+        }
     }
-    if (none == PERF_NONE_OK && *result == 0)
+    if (none == PERF_NONE_OK && *result == 0) {
         none = why->zero;
+    }
     return none;
 }
 
@@ -115,25 +118,30 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *no
     perf_none none = numerator(formula, now, before, &above);
 
     *result = (double)above;
-    if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING)
+    if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING) {
         return none;
+    }
 
-    if (which == PERF_OPERAND_BASE_OR_TIME)
+    if (which == PERF_OPERAND_BASE_OR_TIME) {
         which = now->base.size == 0 && now->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
+    }
     none = denominator(which, now, before, &below);
-    if (none != PERF_NONE_OK)
+    if (none != PERF_NONE_OK) {
         return none;
+    }
 
     if (!(formula->flags & (PERF_RATE | PERF_TICKS))) {
         *result = (double)above / (double)below;
         return PERF_NONE_OK;
     }
-    if (now->perf_freq == 0)
+    if (now->perf_freq == 0) {
         return PERF_NONE_ZERO_DENOMINATOR;
-    if (formula->flags & PERF_RATE)
+    }
+    if (formula->flags & PERF_RATE) {
         *result = (double)above / ((double)below / (double)now->perf_freq);
-    else
+    } else {
         *result = (double)above / (double)now->perf_freq / (double)below;
+    }
     return PERF_NONE_OK;
 }
 
@@ -144,22 +152,27 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *now, 
     perf_none none;
     double value;
 
-    if (before && same_moment(now, before))
+    if (before && same_moment(now, before)) {
         return PERF_NONE_SAME_TIME;
+    }
     none = quotient(formula, now, before, &value);
-    if (none != PERF_NONE_OK)
+    if (none != PERF_NONE_OK) {
         return none;
+    }
 
     if (formula->flags & PERF_NEEDS_MULTI) {
         none = check_size(now->multi, PERF_NONE_NO_MULTI);
-        if (none != PERF_NONE_OK)
+        if (none != PERF_NONE_OK) {
             return none;
-        if (now->multi.value == 0)
+        }
+        if (now->multi.value == 0) {
             return PERF_NONE_ZERO_DENOMINATOR;
+        }
         value /= (double)now->multi.value;
     }
-    if (formula->flags & PERF_COMPLEMENT)
+    if (formula->flags & PERF_COMPLEMENT) {
         value = 1 - value;
+    }
     *result = formula->factor * value;
     return PERF_NONE_OK;
 }
@@ -167,12 +180,15 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *now, 
 /* Reasons that lie in the type or in the value itself. */
 static perf_none check_value(const perf_counter_type *type, const perf_point *now)
 {
-    if (!type)
+    if (!type) {
         return PERF_NONE_UNKNOWN_TYPE;
-    if (type->kind == PERF_KIND_BASE)
+    }
+    if (type->kind == PERF_KIND_BASE) {
         return PERF_NONE_BASE_TYPE;
-    if (type->formula == PERF_FORMULA_NONE)
+    }
+    if (type->formula == PERF_FORMULA_NONE) {
         return PERF_NONE_NO_FORMULA;
+    }
     return check_size(now->value, PERF_NONE_SIZE);
 }
 
@@ -182,29 +198,35 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *now,
     perf_result result = {0, check_value(type, now)};
     const perf_formula_info *formula;
 
-    if (result.none != PERF_NONE_OK)
+    if (result.none != PERF_NONE_OK) {
         return result;
+    }
 
     formula = &perf_formulas[type->formula];
-    if (!(formula->flags & PERF_NEEDS_PREVIOUS))
+    if (!(formula->flags & PERF_NEEDS_PREVIOUS)) {
         before = NULL;
-    else if (!before)
+    } else if (!before) {
         result.none = why_no_before != PERF_NONE_OK ? why_no_before : PERF_NONE_FIRST_SAMPLE;
-    else
+    } else {
         result.none = check_size(before->value, PERF_NONE_NEW_COUNTER);
+    }
 
-    if (result.none == PERF_NONE_OK)
+    if (result.none == PERF_NONE_OK) {
         result.none = apply(formula, now, before, &result.value);
+    }
     return result;
 }
 
 double perf_interval(const perf_point *now, const perf_point *before)
 {
-    if (!now || !before)
+    if (!now || !before) {
         return 0;
-    if (now->perf_freq != 0 && now->perf_time > before->perf_time)
+    }
+    if (now->perf_freq != 0 && now->perf_time > before->perf_time) {
         return (double)(now->perf_time - before->perf_time) / (double)now->perf_freq;
-    if (now->perf_freq == 0 && now->time_100ns > before->time_100ns)
+    }
+    if (now->perf_freq == 0 && now->time_100ns > before->time_100ns) {
         return (double)(now->time_100ns - before->time_100ns) / 1e7;
+    }
     return 0;
 }

@@ -27,12 +27,14 @@ const perf_counter_type *perf_counter_type_find(uint32_t value)
         const size_t middle = low + (high - low) / 2;
         const perf_counter_type *type = &perf_counter_types[middle];
 
-        if (type->value == value)
+        if (type->value == value) {
             return type;
-        if (type->value < value)
+        }
+        if (type->value < value) {
             low = middle + 1;
-        else
+        } else {
             high = middle;
+        }
     }
     return NULL;
 }

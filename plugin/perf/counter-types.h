@@ -11,9 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * The types of [MS-PCQ] 2.2.4.2 and those that only winperf.h has.
- */
+/* The types of [MS-PCQ] 2.2.4.2 and those that only winperf.h has. */
 #define PERF_COUNTER_RAWCOUNT_HEX 0x00000000u
 #define PERF_COUNTER_LARGE_RAWCOUNT_HEX 0x00000100u
 #define PERF_COUNTER_TEXT 0x00000B00u
@@ -57,10 +55,8 @@
 #define PERF_COUNTER_MULTI_BASE 0x42030500u
 #define PERF_COUNTER_HISTOGRAM_TYPE 0x80000000u
 
-/*
- * What a type is made of. The value columns hold the field's content shifted
- * down, as a bit mask field of a tree shows it: X(value, name, meaning)
- */
+/* What a type is made of. The value columns hold the field's content shifted
+ * down, as a bit mask field of a tree shows it: X(value, name, meaning) */
 #define PERF_SIZE_MASK 0x00000300u
 #define PERF_KIND_MASK 0x00000C00u
 #define PERF_SUBTYPE_MASK 0x000F0000u
@@ -128,8 +124,7 @@ static inline bool perf_counter_type_is_text(uint32_t type)
 /* Name of bits 16-19, whose meaning depends on the kind; NULL if there is none. */
 const char *perf_counter_subtype_name(uint32_t type);
 
-/*
- * Formulas.
+/* Formulas.
  *
  * Sample 1 is the one being shown, sample 0 the one before it:
  *   N value   B base counter   M multi counter
@@ -139,8 +134,7 @@ const char *perf_counter_subtype_name(uint32_t type);
  *
  * All are factor * numerator / denominator. The numerator is N1 - N0, or N1
  * where one sample is enough; the denominator is one operand, treated alike.
- * The flags tell what is needed beyond N and where that pattern is left.
- */
+ * The flags tell what is needed beyond N and where that pattern is left. */
 typedef enum perf_operand {
     PERF_OPERAND_NOTHING,
     PERF_OPERAND_TICKS,       /* T */
@@ -215,9 +209,7 @@ typedef struct perf_formula_info {
 /* What is known of a formula. */
 extern const perf_formula_info perf_formulas[PERF_NUM_FORMULAS];
 
-/*
- * Types, in the order of their values.
- */
+/* --- Types, in the order of their values. ------------------------------------------------------------------------- */
 typedef enum perf_kind {
     PERF_KIND_COUNTER, /* calculated from it and other values */
     PERF_KIND_NUMBER,  /* shown as it is */

@@ -9,11 +9,9 @@
 
 #include <string.h>
 
-/*
- * Only what the named sources state: a counter is here if its id is known, and
+/* Only what the named sources state: a counter is here if its id is known, and
  * its type and its base if they are. Sets whose ids are not known have a name
- * and no counters.
- */
+ * and no counters. */
 #define COUNTER(id, type, name) \
     { \
         id, name, type, true, PERF_NO_COUNTER \
@@ -27,15 +25,11 @@
         id, name, 0, false, PERF_NO_COUNTER \
     }
 
-/*
- * In Windows
- */
+/* --- In Windows --------------------------------------------------------------------------------------------------- */
 
-/*
- * Ids 0 to 25: Win32 documentation, "Using the PerfLib Functions to Consume
+/* Ids 0 to 25: Win32 documentation, "Using the PerfLib Functions to Consume
  * Counter Data", and fastfetch's CPU usage detection. 26 and 27: nextm, seen
- * on Windows 11 25H2, where 27 has no name. 28, 30, 31: fastfetch and Vanara.
- */
+ * on Windows 11 25H2, where 27 has no name. 28, 30, 31: fastfetch and Vanara. */
 static const perf_known_counter processor_information[] = {
     COUNTER(0, PERF_100NSEC_TIMER_INV, "% Processor Time"),
     COUNTER(1, PERF_100NSEC_TIMER, "% User Time"),
@@ -102,10 +96,8 @@ static const perf_known_counter filesystem_disk_activity[] = {
     COUNTER_WITHOUT_TYPE(1, "FileSystem Bytes Written"),
 };
 
-/*
- * .NET Framework 4: ids and types from its published reference source, names
- * from the WCF performance counter pages of its documentation.
- */
+/* .NET Framework 4: ids and types from its published reference source, names
+ * from the WCF performance counter pages of its documentation. */
 #define WCF_CALLS \
     COUNTER(0, PERF_COUNTER_RAWCOUNT, "Calls"), COUNTER(1, PERF_COUNTER_COUNTER, "Calls Per Second"), \
         COUNTER(2, PERF_COUNTER_RAWCOUNT, "Calls Outstanding"), COUNTER(3, PERF_COUNTER_RAWCOUNT, "Calls Failed"), \
@@ -191,9 +183,7 @@ static const perf_known_counter workflow_service_host[] = {
     COUNTER(22, PERF_AVERAGE_BASE, NULL),
 };
 
-/*
- * From public manifests
- */
+/* --- From public manifests ---------------------------------------------------------------------------------------- */
 
 /* XDP for Windows, xdppcw.man */
 static const perf_known_counter xdp_receive_queue[] = {
@@ -399,17 +389,21 @@ const size_t perf_num_known_countersets = sizeof perf_known_countersets / sizeof
 
 const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16])
 {
-    for (size_t i = 0; i < perf_num_known_countersets; i++)
-        if (memcmp(perf_known_countersets[i].guid, guid, 16) == 0)
+    for (size_t i = 0; i < perf_num_known_countersets; i++) {
+        if (memcmp(perf_known_countersets[i].guid, guid, 16) == 0) {
             return &perf_known_countersets[i];
+        }
+    }
     return NULL;
 }
 
 const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id)
 {
-    for (size_t i = 0; set && i < set->num_counters && set->counters[i].id <= id; i++)
-        if (set->counters[i].id == id)
+    for (size_t i = 0; set && i < set->num_counters && set->counters[i].id <= id; i++) {
+        if (set->counters[i].id == id) {
             return &set->counters[i];
+        }
+    }
     return NULL;
 }
 
@@ -421,8 +415,10 @@ const char *perf_known_title(uint32_t title_index)
         const char *name;
     } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
 
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (titles[i].title_index == title_index)
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        if (titles[i].title_index == title_index) {
             return titles[i].name;
+        }
+    }
     return NULL;
 }

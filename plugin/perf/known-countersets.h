@@ -37,10 +37,8 @@ const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16]);
 /* NULL if it is not in the list. */
 const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id);
 
-/*
- * Name of an object of HKEY_PERFORMANCE_DATA by its title index, NULL if it is
- * not in the list. Only the classic objects have the same index everywhere.
- */
+/* Name of an object of HKEY_PERFORMANCE_DATA by its title index, NULL if it is
+ * not in the list. Only the classic objects have the same index everywhere. */
 const char *perf_known_title(uint32_t title_index);
 
 #endif /* PCQ_PERF_KNOWN_COUNTERSETS_H */

@@ -27,8 +27,9 @@ typedef struct doc_bits {
 static void doc_field(FILE *out, const char *bits, const char *title, const doc_bits *rows)
 {
     fprintf(out, "| %s | %s | ", bits, title);
-    for (; rows->name; rows++)
+    for (; rows->name; rows++) {
         fprintf(out, "%u `%s` (%s)%s", rows->value, rows->name, rows->meaning, rows[1].name ? "<br>" : "");
+    }
     fprintf(out, " |\n");
 }
 
@@ -66,12 +67,13 @@ static void doc_types(FILE *out)
         const char *text = perf_formulas[type->formula].text;
 
         fprintf(out, "| 0x%08" PRIX32 " | %" PRIu32 " | `%s` | ", type->value, type->value, type->name);
-        if (text[0])
+        if (text[0]) {
             fprintf(out, "`%s`%s", text, type->hex ? " in hexadecimal" : "");
-        else if (type->kind == PERF_KIND_BASE)
+        } else if (type->kind == PERF_KIND_BASE) {
             fprintf(out, "only an operand of other counters");
-        else
+        } else {
             fprintf(out, type->kind == PERF_KIND_TEXT ? "text" : "no calculated value");
+        }
         fprintf(out, " | %s | %s |\n", type->unit, type->note);
     }
 }

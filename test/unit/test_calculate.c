@@ -47,24 +47,27 @@ static bool near(double value, double expected)
 
 static void expect_value(const char *what, perf_result result, double expected)
 {
-    if (result.none == PERF_NONE_OK && near(result.value, expected))
+    if (result.none == PERF_NONE_OK && near(result.value, expected)) {
         return;
+    }
     fprintf(stderr, "%s: %.17g (reason %d), expected %.17g\n", what, result.value, result.none, expected);
     failures++;
 }
 
 static void expect_none(const char *what, perf_result result, perf_none expected)
 {
-    if (result.none == expected && result.value == 0)
+    if (result.none == expected && result.value == 0) {
         return;
+    }
     fprintf(stderr, "%s: reason %d (%.17g), expected %d\n", what, result.none, result.value, expected);
     failures++;
 }
 
 static void expect_seconds(const char *what, double value, double expected)
 {
-    if (near(value, expected))
+    if (near(value, expected)) {
         return;
+    }
     fprintf(stderr, "%s: %.17g s, expected %.17g s\n", what, value, expected);
     failures++;
 }
@@ -128,12 +131,14 @@ static const struct {
 
 static void test_every_type(void)
 {
-    for (size_t i = 0; i < COUNT(expected_values); i++)
+    for (size_t i = 0; i < COUNT(expected_values); i++) {
         expect_value(perf_counter_type_find(expected_values[i].type)->name,
                      calculate(expected_values[i].type, &now, &before), expected_values[i].value);
-    for (size_t i = 0; i < COUNT(expected_reasons); i++)
+    }
+    for (size_t i = 0; i < COUNT(expected_reasons); i++) {
         expect_none(perf_counter_type_find(expected_reasons[i].type)->name,
                     calculate(expected_reasons[i].type, &now, &before), expected_reasons[i].none);
+    }
     if (COUNT(expected_values) + COUNT(expected_reasons) != PERF_NUM_COUNTER_TYPES) {
         fprintf(stderr, "a type is not tested\n");
         failures++;
@@ -153,8 +158,9 @@ static void test_worked_numbers(void)
     const perf_result utility = calculate(PERF_AVERAGE_BULK, &utility_1, &utility_0);
 
     expect_value("Process, Elapsed Time", calculate(PERF_ELAPSED_TIME, &process, NULL), 924313.3728294);
-    if (fabs(utility.value - 77.4196) > 0.00005)
+    if (fabs(utility.value - 77.4196) > 0.00005) {
         expect_value("% Processor Utility", utility, 77.4196);
+    }
 }
 
 static void test_one_sample_is_enough(void)
@@ -403,10 +409,13 @@ static void test_reasons_have_texts(void)
 {
     static const char *const texts[] = {PERF_NONE_REASONS(TEXT_ROW)};
 
-    for (size_t i = 0; i < COUNT(texts); i++)
-        for (size_t j = 0; j <= i; j++)
-            if (texts[i][0] == '\0' || (i != j && strcmp(texts[i], texts[j]) == 0))
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        for (size_t j = 0; j <= i; j++) {
+            if (texts[i][0] == '\0' || (i != j && strcmp(texts[i], texts[j]) == 0)) {
                 failures++;
+            }
+        }
+    }
 }
 
 int main(void)

@@ -12,8 +12,9 @@ static unsigned failures;
 
 static void expect(bool ok, const char *what, uint32_t type)
 {
-    if (ok)
+    if (ok) {
         return;
+    }
     fprintf(stderr, "0x%08" PRIX32 ": %s\n", type, what);
     failures++;
 }
@@ -96,8 +97,9 @@ static void test_names_and_bits(void)
         const char *unit = units[expected[i].display];
 
         expect(type != NULL, "not found", bits);
-        if (!type)
+        if (!type) {
             continue;
+        }
         expect(type == &perf_counter_types[i], "position", bits);
         expect(same(type->name, expected[i].name), "name", bits);
         expect(same(type->unit, unit ? unit : ""), "unit", bits);
@@ -123,8 +125,9 @@ static void test_formulas(void)
         expect((type->formula == PERF_FORMULA_RAW) == (type->kind == PERF_KIND_NUMBER), "kind", bits);
         expect((type->kind == PERF_KIND_BASE) == same(perf_counter_subtype_name(bits), "PERF_COUNTER_BASE"), "base",
                bits);
-        if (type->formula == PERF_FORMULA_NONE)
+        if (type->formula == PERF_FORMULA_NONE) {
             continue;
+        }
         expect(((formula->flags & PERF_NEEDS_PREVIOUS) != 0) == ((bits & PERF_DELTA_COUNTER) != 0 || average),
                "two samples", bits);
         expect(((formula->flags & PERF_NEEDS_MULTI) != 0) == ((bits & PERF_MULTI) != 0), "multi", bits);
@@ -139,8 +142,9 @@ static void test_lookup_of_others(void)
 {
     static const uint32_t others[] = {1, 0xFF, 0x00000101, 0x10410401, 0x40030404, 0x7FFFFFFF, 0xFFFFFFFF};
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         expect(perf_counter_type_find(others[i]) == NULL, "found", others[i]);
+    }
     expect(perf_counter_subtype_name(0x000F0000) == NULL, "name of a number's subtype 15", 0x000F0000);
     expect(perf_counter_subtype_name(0x00000C00) == NULL, "name of a zero's subtype 0", 0x00000C00);
     expect(same(perf_counter_subtype_name(0x00060400), "PERF_COUNTER_HISTOGRAM"), "histogram", 0x00060400);
@@ -173,10 +177,12 @@ static void test_document(void)
         } while (a == b && a != EOF);
         expect(a == b, "docs/counter-types.md is not what print_counter_types writes", 0);
     }
-    if (document)
+    if (document) {
         fclose(document);
-    if (written)
+    }
+    if (written) {
         fclose(written);
+    }
 }
 
 int main(void)

@@ -14,8 +14,9 @@ static unsigned failures;
 
 static void expect(bool ok, const char *what, const char *set, uint32_t id)
 {
-    if (ok)
+    if (ok) {
         return;
+    }
     fprintf(stderr, "%s, counter %u: %s\n", set, (unsigned)id, what);
     failures++;
 }
@@ -40,8 +41,9 @@ static void test_base(const perf_known_counterset *set, const perf_known_counter
     const perf_known_counter *base = perf_known_counter_find(set, counter->base_id);
     const perf_counter_type *type;
 
-    if (counter->base_id == PERF_NO_COUNTER)
+    if (counter->base_id == PERF_NO_COUNTER) {
         return;
+    }
     expect(base != NULL && base != counter, "base is not there", set->name, counter->id);
     type = base ? perf_counter_type_find(base->type) : NULL;
     expect(type && type->kind == PERF_KIND_BASE, "base is of another kind", set->name, counter->id);
@@ -68,8 +70,9 @@ static void test_counters_are_sound(void)
             expect(counter->type_known || counter->type == 0, "type is not 0", set->name, counter->id);
             expect(counter->name || (type && type->kind == PERF_KIND_BASE), "no name", set->name, counter->id);
             test_base(set, counter);
-            if (type && (perf_formulas[type->formula].flags & PERF_NEEDS_BASE))
+            if (type && (perf_formulas[type->formula].flags & PERF_NEEDS_BASE)) {
                 expect(base_is_known(set, counter), "base is missing", set->name, counter->id);
+            }
         }
     }
 }
@@ -82,8 +85,9 @@ static void test_names_per_second(void)
         for (size_t j = 0; j < set->num_counters; j++) {
             const perf_known_counter *counter = &set->counters[j];
 
-            if (counter->name && (strstr(counter->name, "/sec") || strstr(counter->name, "Per Second")))
+            if (counter->name && (strstr(counter->name, "/sec") || strstr(counter->name, "Per Second"))) {
                 expect(same(perf_counter_type_find(counter->type)->unit, "/sec"), "not a rate", set->name, counter->id);
+            }
         }
     }
 }
@@ -134,8 +138,9 @@ static void test_titles(void)
         const char *name;
     } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
 
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
         expect(same(perf_known_title(titles[i].index), titles[i].name), "name", "title", titles[i].index);
+    }
     expect(!perf_known_title(0) && !perf_known_title(3) && !perf_known_title(239), "found", "title", 3);
 }
 
