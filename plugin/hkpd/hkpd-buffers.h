@@ -1,5 +1,5 @@
 /* hkpd-buffers.h
- * What HKEY_PERFORMANCE_DATA answers: PERF_DATA_BLOCK and lists of titles, in the tree and the Info column.
+ * What HKEY_PERFORMANCE_DATA answers: PERF_DATA_BLOCK, in the tree and the Info column.
  *
  * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC.
  *
@@ -35,13 +35,5 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
 
 /* "\\SRV\...\% Processor Time = 12.4 %", or NULL if there is no value. */
 const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context);
-
-/* One pair of a list of titles. */
-typedef void (*hkpd_title_visitor)(uint32_t index, const char *text, void *user);
-
-/* True if the data is a whole list: pairs of a number and a text, each with its terminator. Calls `visit` (may be
- * NULL) for each. */
-bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user);
-void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
 
 #endif

@@ -11,6 +11,7 @@
 #include "hkpd/packet-hkpd.h"
 
 #include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd-titles.h"
 #include "tree/ndr.h"
 #include "tree/strings.h"
 
@@ -1110,6 +1111,7 @@ void proto_register_hkpd(void)
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
     hkpd_buffers_register(proto_hkpd);
+    hkpd_titles_register(proto_hkpd);
     perf_expert_register(proto_hkpd, "hkpd", &expert);
     records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     keys = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
