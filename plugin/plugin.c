@@ -8,16 +8,14 @@
 #include "packet-pcq.h"
 #include "ws_compat.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 void plugin_register(void);
 uint32_t plugin_describe(void);
 
-EXPORT const char plugin_version[] = PCQ_VERSION;
-EXPORT const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
-EXPORT const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+WS_DLL_PUBLIC_DEF const char plugin_version[] = PCQ_VERSION;
+WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
-EXPORT void plugin_register(void)
+WS_DLL_PUBLIC_DEF void plugin_register(void)
 {
     static proto_plugin pcq, hkpd;
 
@@ -29,7 +27,7 @@ EXPORT void plugin_register(void)
     proto_register_plugin(&hkpd);
 }
 
-EXPORT uint32_t plugin_describe(void)
+WS_DLL_PUBLIC_DEF uint32_t plugin_describe(void)
 {
     return WS_PLUGIN_DESC_DISSECTOR;
 }

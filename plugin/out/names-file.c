@@ -108,7 +108,8 @@ static void write_fact(const char *server, const perf_subject *subject, perf_fac
 
 static void write_names(void *path)
 {
-    writer out = {g_fopen(path, "w"), NULL};
+    /* The same bytes on every system: Windows would end lines otherwise. */
+    writer out = {g_fopen(path, "wb"), NULL};
 
     if (out.file == NULL) {
         report_failure("pcq: cannot write %s: %s", (const char *)path, g_strerror(errno));
