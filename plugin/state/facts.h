@@ -1,0 +1,83 @@
+/* facts.h
+ * Names and types: what is known of countersets, counters and title indexes, and where from.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_STATE_FACTS_H
+#define PCQ_STATE_FACTS_H
+
+#include "state/server.h"
+
+#define PERF_NO_ID 0xFFFFFFFFU /* wildcard counter, "none" of base, time, frequency and multi ids, no instance filter */
+
+/* A fact is about a counterset (id PERF_NO_ID) or one of its counters, or about a title index of HKEY_PERFORMANCE_DATA
+ * (guid of zeros). */
+typedef struct {
+    uint8_t guid[16];
+    uint32_t id;
+} perf_subject;
+
+/* True for a title index. */
+bool perf_subject_is_title(const perf_subject *subject);
+
+typedef enum {
+    PERF_FACT_ENGLISH, /* name in English */
+    PERF_FACT_LOCAL,   /* name in another language, or in one that was not said */
+    PERF_FACT_COUNTER, /* type and relations of a counter */
+    PERF_FACT_SET      /* kind of instances of a counterset */
+} perf_fact_kind;
+
+/* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
+typedef struct {
+    uint32_t type;
+    uint32_t base_id;
+    uint32_t time_id;
+    uint32_t freq_id;
+    uint32_t multi_id;
+    int32_t scale;
+} perf_counter_info;
+
+typedef struct {
+    const char *name;          /* of the two name kinds */
+    uint32_t lcid;             /* of a local name; 0 if it was not said */
+    perf_counter_info counter; /* of PERF_FACT_COUNTER */
+    uint32_t instance_type;    /* of PERF_FACT_SET */
+} perf_fact;
+
+/* Where a fact comes from, best first. */
+typedef enum {
+    PERF_SOURCE_NONE,
+    PERF_SOURCE_EARLIER, /* a frame before this one */
+    PERF_SOURCE_LATER,   /* a frame after this one */
+    PERF_SOURCE_FILE,    /* the user's names file */
+    PERF_SOURCE_BUILTIN  /* the built-in list */
+} perf_source;
+
+typedef struct {
+    const perf_fact *fact; /* NULL if nothing is known */
+    perf_source source;
+    uint32_t frame; /* of the two frame sources */
+} perf_known;
+
+void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
+                uint32_t event, uint32_t frame);
+
+/* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
+ * text, or NULL for any. */
+void perf_names_file_clear(void);
+void perf_names_file_add(const char *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact);
+
+/* The name of a subject, English before others of the same source. */
+perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, uint32_t event);
+perf_known perf_lookup_counter(perf_server *server, const perf_subject *subject, uint32_t event);
+perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uint32_t event);
+
+/* Every fact that this capture taught, its newest version, by server, subject and kind; of local names the newest of
+ * each language. */
+typedef void (*perf_fact_visitor)(const char *server, const perf_subject *subject, perf_fact_kind kind,
+                                  const perf_fact *fact, void *user);
+void perf_facts_visit(perf_fact_visitor visit, void *user);
+
+void perf_facts_register(void);
+
+#endif

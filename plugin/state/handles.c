@@ -1,0 +1,89 @@
+/* handles.c
+ * Lives of handles: from the response that opened one to the request that closed it.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "state/handles.h"
+
+static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins; emptied with the file */
+
+typedef struct {
+    perf_server *server;
+    perf_handle_kind kind;
+    uint8_t bytes[PERF_HANDLE_SIZE];
+} handle_key;
+
+static unsigned handle_key_hash(const void *key)
+{
+    const handle_key *k = key;
+
+    return perf_hash_bytes(k->bytes, sizeof k->bytes, g_direct_hash(k->server) + k->kind);
+}
+
+static gboolean handle_key_equal(const void *a, const void *b)
+{
+    const handle_key *x = a, *y = b;
+
+    return x->server == y->server && x->kind == y->kind && memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
+}
+
+static uint32_t handle_begin(const void *element)
+{
+    return (*(perf_handle *const *)element)->begin;
+}
+
+perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event,
+                              uint32_t frame, const char *machine)
+{
+    handle_key key = {server, kind, {0}};
+    perf_handle *handle = wmem_new0(wmem_file_scope(), perf_handle);
+
+    memcpy(key.bytes, bytes, sizeof key.bytes);
+    wmem_array_t *lives = wmem_map_lookup(handles, &key);
+    if (lives == NULL) {
+        lives = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_handle *), 1);
+        wmem_map_insert(handles, wmem_memdup(wmem_file_scope(), &key, sizeof key), lives);
+    }
+    handle->server = server;
+    memcpy(handle->bytes, bytes, sizeof handle->bytes);
+    handle->begin = event;
+    handle->end = UINT32_MAX;
+    handle->opened_frame = frame;
+    handle->machine = machine;
+    wmem_array_append_one(lives, handle);
+    return handle;
+}
+
+perf_handle *perf_handle_find(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event)
+{
+    handle_key key = {server, kind, {0}};
+
+    memcpy(key.bytes, bytes, sizeof key.bytes);
+    wmem_array_t *lives = wmem_map_lookup(handles, &key);
+    unsigned begun = lives ? perf_count_until(lives, event, handle_begin) : 0;
+    return begun > 0 ? *(perf_handle **)wmem_array_index(lives, begun - 1) : NULL;
+}
+
+perf_handle *perf_handle_use(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event)
+{
+    perf_handle *handle = perf_handle_find(kind, server, bytes, event);
+
+    return handle ? handle : perf_handle_open(kind, server, bytes, event, 0, NULL);
+}
+
+void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame)
+{
+    handle->end = event;
+    handle->closed_frame = frame;
+}
+
+void perf_handle_not_closed(perf_handle *handle)
+{
+    handle->end = UINT32_MAX;
+    handle->closed_frame = 0;
+}
+
+void perf_handles_register(void)
+{
+    handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);
+}

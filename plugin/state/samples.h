@@ -1,0 +1,43 @@
+/* samples.h
+ * Samples: what a value is calculated from.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_STATE_SAMPLES_H
+#define PCQ_STATE_SAMPLES_H
+
+#include "state/handles.h"
+
+typedef struct perf_sample perf_sample;
+
+/* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
+typedef struct perf_object {
+    perf_sample *sample;
+    struct perf_object *previous; /* in the latest sample before that holds it too, NULL for the first */
+} perf_object;
+
+/* One intact answer with counter data, as it was received. */
+struct perf_sample {
+    perf_handle *handle;
+    uint32_t event;
+    uint32_t frame;
+    uint8_t *bytes; /* NULL once the limit made it go */
+    uint32_t size;
+    perf_sample *previous; /* the sample before it of the same handle, NULL for the first */
+    perf_object *objects;  /* HKPD: in the order of the block, NULL elsewhere */
+    uint32_t num_objects;
+    perf_sample *newer; /* of all samples, for dropping the oldest */
+};
+
+/* Keeps a copy of `size` bytes as the handle's newest sample. */
+perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
+
+/* HKPD: the title indexes of the objects that the sample holds, as it has just been kept. */
+void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count);
+
+/* Preference: the most that all samples may take, in bytes. */
+void perf_sample_limit(uint64_t bytes);
+
+void perf_samples_register(void);
+
+#endif

@@ -1,0 +1,31 @@
+/* server.h
+ * Whose state it is, and when: servers and events.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_STATE_SERVER_H
+#define PCQ_STATE_SERVER_H
+
+#include "ws_compat.h"
+
+typedef struct perf_server perf_server;
+
+/* The server of an address; the same pointer for the same address. */
+perf_server *perf_server_get(const address *addr);
+const char *perf_server_address(const perf_server *server);
+
+/* The number of a PDU that is seen for the first time. */
+uint32_t perf_next_event(void);
+
+/* How many elements of an array in the order of events are not after `event`. */
+unsigned perf_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element));
+
+/* Of keys that hold a GUID, a handle or a name. */
+static inline unsigned perf_hash_bytes(const void *bytes, size_t size, unsigned hash)
+{
+    return wmem_strong_hash((const uint8_t *)bytes, size) ^ hash;
+}
+
+void perf_servers_register(void);
+
+#endif
