@@ -10,6 +10,7 @@
 #include "tree/budget.h"
 #include "tree/labels.h"
 #include "tree/strings.h"
+#include "tree/text.h"
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_OBJECT 24
@@ -188,8 +189,8 @@ static void show_system_name(block_view *view, perf_reader *reader)
     }
     uint32_t size =
         walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = (const char *)tvb_get_string_enc(pool_of(view), view->tvb, walk->header.name,
-                                                        walk->header.name_size, ENC_UTF_16 | order);
+    const char *name = perf_text_get(pool_of(view), view->tvb, walk->header.name, walk->header.name_size,
+                                     PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf_system_name, view->tvb, walk->header.name, size, name);
     check_utf16(reader->report, item, view->tvb, walk->header.name, walk->header.name_size, order, "The system name");
     proto_item_append_text(reader->node, " of %s", name);
@@ -289,7 +290,11 @@ static void show_object(block_view *view)
     reader_u32(&reader, hf_object_num_counters);
     reader_u32(&reader, hf_object_default_counter);
     reader_u32(&reader, hf_object_num_instances);
-    reader_u32(&reader, hf_object_code_page);
+    if (!perf_code_page_known(reader_u32(&reader, hf_object_code_page))) {
+        perf_found(reader.report, reader.item, FINDING_CODE_PAGE,
+                   "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..",
+                   walk->object.code_page);
+    }
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
     show_sample(view, reader.tree);
@@ -335,17 +340,15 @@ static void show_instance_name(block_view *view, perf_reader *reader)
 {
     const perf_block_walk *walk = &view->walk;
     unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    bool wide = perf_block_wide_names(walk);
 
     if (walk->instance.name_room == 0 || reader->tree == NULL) {
         return;
     }
-    unsigned encoding = wide ? ENC_UTF_16 | order : hkpd_code_page_encoding(walk->object.code_page);
-    const char *name = (const char *)tvb_get_string_enc(pool_of(view), view->tvb, walk->instance.name,
-                                                        walk->instance.name_size, encoding);
+    const char *name = perf_text_get(pool_of(view), view->tvb, walk->instance.name, walk->instance.name_size,
+                                     walk->object.code_page, order, PERF_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->tvb, walk->instance.name,
                                              walk->instance.name_room, name);
-    if (wide) {
+    if (perf_text_is_wide(walk->object.code_page)) {
         check_utf16(reader->report, item, view->tvb, walk->instance.name, walk->instance.name_size, order,
                     "The instance's name");
     }

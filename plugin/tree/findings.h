@@ -38,6 +38,7 @@
       "A counter refers to itself or to a counter that its set does not have") \
     X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range") \
     X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown") \
+    X(CODE_PAGE, "code_page", PI_UNDECODED, PI_WARN, false, "The code page of names is not known") \
     X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
       "Which counter a value belongs to is assumed from the order of the identifiers") \
