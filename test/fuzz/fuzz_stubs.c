@@ -1,0 +1,294 @@
+/* fuzz_stubs.c
+ * Whole sessions of both protocols through libwireshark and the plugin, as a GUI shows them: a first pass in order,
+ * then every frame again forward and backward with a full tree. What a frame shows must not depend on the order.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packet-pcq.h"
+#include "hkpd/packet-hkpd.h"
+#include "session.h"
+#include "ws_compat.h"
+
+#include <epan/column.h>
+#include <epan/column-info.h>
+#include <epan/conversation.h>
+#include <epan/epan.h>
+#include <epan/epan_dissect.h>
+#include <epan/exceptions.h>
+#include <epan/show_exception.h>
+#include <epan/timestamp.h>
+#include <wiretap/wtap.h>
+#include <wsutil/privileges.h>
+#include <wsutil/wslog.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CLIENT_PORT 50000
+#define SERVER_PORT 49152
+/* A new file for Wireshark takes half a second: so many inputs share one, each with servers and frames of its own. */
+#define INPUTS_OF_A_FILE 20000
+/* Beyond this a frame shows more than its bytes can mean. */
+#define ITEMS_PER_BYTE 4
+#define ITEMS_OF_A_FRAME 2000
+
+static int proto_session = -1;
+static heur_dtbl_entry_t *dcerpc;
+static column_info columns;
+static uint32_t input; /* in the file */
+static uint32_t frames_before;
+
+/* --- A frame's way to the DCE/RPC dissector ------------------------------------------------------------------------ */
+
+static int dissect_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    static uint8_t client_address[4] = {192, 0, 2, 1}, server_address[4];
+    uint8_t connection = tvb_get_uint8(tvb, 0), response = tvb_get_uint8(tvb, 1);
+    uint32_t server = 10U << 24 | input << 2 | (connection >> PDU_SERVER_SHIFT & 3);
+    uint32_t port = CLIENT_PORT + connection;
+
+    (void)data;
+    for (unsigned i = 0; i < 4; i++) {
+        server_address[i] = (uint8_t)(server >> (24 - 8 * i));
+    }
+    set_address(response ? &pinfo->src : &pinfo->dst, AT_IPv4, 4, server_address);
+    set_address(response ? &pinfo->dst : &pinfo->src, AT_IPv4, 4, client_address);
+    pinfo->net_src = pinfo->src;
+    pinfo->net_dst = pinfo->dst;
+    pinfo->ptype = PT_TCP;
+    pinfo->srcport = response ? SERVER_PORT : port;
+    pinfo->destport = response ? port : SERVER_PORT;
+    find_or_create_conversation(pinfo);
+    call_heur_dissector_direct(dcerpc, tvb_new_subset_remaining(tvb, FRAME_HEADER_SIZE), pinfo, tree, NULL);
+    return (int)tvb_captured_length(tvb);
+}
+
+static void register_session(void)
+{
+    proto_session = proto_register_protocol("PCQ fuzzer's session", "PCQ-FUZZ", "pcqfuzz");
+}
+
+static void handoff_session(void)
+{
+    dissector_add_uint("wtap_encap", WTAP_ENCAP_USER15, create_dissector_handle(dissect_frame, proto_session));
+}
+
+/* --- libwireshark --------------------------------------------------------------------------------------------- */
+
+static void say(const char *format, va_list args)
+{
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+static void settle(void)
+{
+    g_setenv("XDG_CONFIG_HOME", "/nonexistent", 1);
+    g_setenv("HOME", "/nonexistent", 1);
+    g_setenv("WIRESHARK_DEBUG_WMEM_OVERRIDE", "simple", 0); /* each object apart: a sanitizer sees its ends */
+    g_setenv("WIRESHARK_ABORT_ON_TOO_MANY_ITEMS", "1", 1);
+    g_setenv("G_SLICE", "always-malloc", 0);
+    g_setenv("TZ", "UTC", 1);
+}
+
+static void register_plugins(void)
+{
+    static proto_plugin plugins[] = {{proto_register_pcq, proto_reg_handoff_pcq},
+                                     {proto_register_hkpd, proto_reg_handoff_hkpd},
+                                     {register_session, handoff_session}};
+
+    for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {
+        proto_register_plugin(&plugins[i]);
+    }
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    settle();
+    ws_log_init("pcq-fuzz", say);
+    init_process_policies();
+    timestamp_set_type(TS_RELATIVE);
+    timestamp_set_precision(TS_PREC_AUTO);
+    wtap_init(FALSE);
+    register_plugins();
+    if (!epan_init(NULL, NULL, FALSE)) {
+        fprintf(stderr, "epan_init() failed\n");
+        exit(2);
+    }
+    e_prefs *settings = epan_load_settings();
+    prefs_apply_all();
+    build_column_format_array(&columns, settings->num_cols, TRUE);
+    dcerpc = find_heur_dissector_by_unique_short_name("dcerpc_tcp");
+    if (dcerpc == NULL) {
+        fprintf(stderr, "no DCE/RPC over TCP in this Wireshark\n");
+        exit(2);
+    }
+    return 0;
+}
+
+/* --- Looking -------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    uint64_t hash;
+    uint32_t items;
+    bool labels;
+} look;
+
+static void mix(look *seen, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        seen->hash = (seen->hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001B3;
+    }
+}
+
+static void mix_text(look *seen, const char *text)
+{
+    mix(seen, text, strlen(text) + 1);
+}
+
+/* Wireshark's own winreg and NDR have bugs, and ask for their own. */
+static void check_bug(const char *text)
+{
+    if (strstr(text, "Dissector bug") && !strstr(text, "epan/dissectors/packet-dcerpc")) {
+        fprintf(stderr, "%s\n", text);
+        abort();
+    }
+}
+
+static void look_at_label(const field_info *fi, look *seen)
+{
+    char label[ITEM_LABEL_LENGTH];
+
+    if (fi->rep) {
+        mix_text(seen, fi->rep->representation);
+    } else {
+        proto_item_fill_label((field_info *)(uintptr_t)fi, label);
+        mix_text(seen, label);
+    }
+}
+
+/* What -V, PDML and JSON make of an item. */
+static void look_at_item(proto_node *node, void *data)
+{
+    const field_info *fi = PNODE_FINFO(node);
+    look *seen = data;
+
+    seen->items++;
+    if (fi && fi->rep) {
+        check_bug(fi->rep->representation);
+    }
+    if (fi) {
+        mix(seen, &fi->hfinfo->id, sizeof fi->hfinfo->id);
+        mix(seen, &fi->start, sizeof fi->start);
+        mix(seen, &fi->length, sizeof fi->length);
+    }
+    if (fi && seen->labels) {
+        look_at_label(fi, seen);
+        char *value = fvalue_to_string_repr(NULL, &fi->value, FTREPR_DISPLAY, fi->hfinfo->display);
+        if (value) {
+            mix_text(seen, value);
+            wmem_free(NULL, value);
+        }
+    }
+    proto_tree_children_foreach(node, look_at_item, seen);
+}
+
+/* Dissects a frame. Returns what its tree shows, as a number. */
+static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree)
+{
+    const session_frame *frame = &s->frames[number];
+    epan_dissect_t edt;
+    wtap_rec rec;
+    look seen = {0xCBF29CE484222325, 0, s->how & SESSION_LABELS};
+
+    wtap_rec_init(&rec);
+    rec.rec_type = REC_TYPE_PACKET;
+    rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
+    rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = (uint32_t)frame->size;
+    rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
+    if (!fd->visited) {
+        frame_data_init(fd, frames_before + number + 1, &rec, 0, 0);
+    }
+    epan_dissect_init(&edt, epan, tree, tree);
+    epan_dissect_run(&edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec,
+                     tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size), fd, &columns);
+    fd->visited = 1;
+    if (tree) {
+        proto_tree_children_foreach(edt.tree, look_at_item, &seen);
+    }
+    if (seen.items > ITEMS_OF_A_FRAME + ITEMS_PER_BYTE * frame->size) {
+        fprintf(stderr, "frame %u: %u items for %zu bytes\n", number + 1, seen.items, frame->size);
+        abort();
+    }
+    epan_dissect_cleanup(&edt);
+    wtap_rec_cleanup(&rec);
+    return seen.hash;
+}
+
+static const nstime_t *no_time(struct packet_provider_data *prov, uint32_t frame)
+{
+    static const nstime_t zero;
+
+    (void)prov;
+    (void)frame;
+    return &zero;
+}
+
+static void look_again(epan_t *epan, const session *s, frame_data *fds)
+{
+    uint64_t forward[MAX_FRAMES];
+
+    for (unsigned i = 0; i < s->num_frames; i++) {
+        forward[i] = s->frames[i].bind ? 0 : dissect(epan, s, i, &fds[i], true);
+    }
+    for (unsigned i = s->how & SESSION_BACKWARD ? s->num_frames : 0; i-- > 0;) {
+        if (!s->frames[i].bind && dissect(epan, s, i, &fds[i], true) != forward[i]) {
+            fprintf(stderr, "frame %u looks different when the frames behind it were seen\n", i + 1);
+            abort();
+        }
+    }
+}
+
+/* Frame numbers only grow within a file. */
+static epan_t *next_input(unsigned frames)
+{
+    static const struct packet_provider_funcs provider = {.get_frame_ts = no_time};
+    static epan_t *epan;
+    static unsigned frames_of_last;
+
+    if (epan == NULL || ++input == INPUTS_OF_A_FILE) {
+        if (epan) {
+            epan_free(epan);
+        }
+        epan = epan_new(NULL, &provider);
+        input = frames_before = 0;
+    }
+    frames_before += input > 0 ? frames_of_last : 0;
+    frames_of_last = frames;
+    return epan;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static session s;
+    static frame_data fds[MAX_FRAMES];
+
+    session_read(&s, data, size);
+    memset(fds, 0, sizeof fds);
+    epan_t *epan = next_input(s.num_frames);
+    for (unsigned i = 0; i < s.num_frames; i++) {
+        dissect(epan, &s, i, &fds[i], s.how & SESSION_TREE_FIRST);
+    }
+    look_again(epan, &s, fds);
+    for (unsigned i = 0; i < s.num_frames; i++) {
+        frame_data_destroy(&fds[i]);
+    }
+    session_free(&s);
+    return 0;
+}
