@@ -6,9 +6,10 @@
 #include "pcq-data.h"
 
 #include "pcq-fields.h"
-#include "pcq-values.h"
+#include "pcq-readings.h"
 #include "tree/budget.h"
-#include "tree/labels.h"
+#include "tree/prefixed.h"
+#include "tree/values.h"
 #include "tree/strings.h"
 #include "perf/bytes.h"
 
@@ -27,8 +28,6 @@ static int hf_perf_time_stamp = -1;
 static int hf_perf_time_100ns = -1;
 static int hf_perf_freq = -1;
 static int hf_system_time = -1;
-static int hf_sample_previous = -1;
-static int hf_sample_interval = -1;
 static int hf_block = -1;
 static int hf_block_status = -1;
 static int hf_block_type = -1;
@@ -42,11 +41,8 @@ static int hf_multi_instances_count = -1;
 static int hf_counter_data = -1;
 static int hf_value_data_size = -1;
 static int hf_value_size = -1;
-static int hf_value = -1;
-static int hf_value_text = -1;
-static int hf_value_raw = -1;
 
-static perf_value_fields value_fields;
+static value_fields fields;
 
 static int ett_data_header = -1;
 static int ett_block = -1;
@@ -80,8 +76,9 @@ static perf_finding fault_finding(perf_walk_fault fault)
 typedef struct {
     tvbuff_t *tvb;
     pcq_data_context *context;
-    pcq_values values;
-    perf_walk walk;
+    readings *readings;
+    const perf_walk *walk; /* that of the readings */
+    value_wishes wishes;
     proto_tree *tree;  /* of the buffer */
     proto_tree *block; /* of the current block, NULL if it is not shown */
     proto_item *block_item;
@@ -96,18 +93,6 @@ static wmem_allocator_t *pool_of(const data_view *view)
 }
 
 /* --- PERF_DATA_HEADER, 2.2.4.7 --------------------------------------------------------------------------------- */
-
-static void show_sample(data_view *view, proto_tree *tree)
-{
-    if (view->values.previous_frame == 0) {
-        return;
-    }
-    add_generated_uint(tree, hf_sample_previous, view->tvb, view->values.previous_frame);
-    if (view->values.interval > 0) {
-        proto_item_set_generated(
-            proto_tree_add_double(tree, hf_sample_interval, view->tvb, 0, 0, view->values.interval));
-    }
-}
 
 static void show_header(data_view *view)
 {
@@ -125,7 +110,7 @@ static void show_header(data_view *view)
     }
     reader_systemtime(&reader, hf_system_time);
     if (reader.tree) {
-        show_sample(view, reader.tree);
+        value_show_samples(reader.tree, &fields, view->tvb, view->readings);
         proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
     }
 }
@@ -145,16 +130,14 @@ static const char *identifier_text(data_view *view, const perf_identifier *ident
 
 static void label_block(data_view *view, proto_item *item)
 {
-    const perf_walk *walk = &view->walk;
-    const perf_assignment *assigned = &view->values.now.assigned;
-    const perf_identifier *identifier =
-        walk->block.index < assigned->count ? assigned->blocks[walk->block.index] : NULL;
+    const perf_walk *walk = view->walk;
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
 
     proto_item_append_text(item, " %u: %s", walk->block.index,
                            val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
     if (identifier) {
         proto_item_append_text(item, ", %s%s", identifier_text(view, identifier),
-                               assigned->assumed ? " (order assumed)" : "");
+                               view->readings->assumed ? " (order assumed)" : "");
     }
     if (walk->block.status != 0) {
         proto_item_append_text(item, ", %s", win32_error_name(pool_of(view), walk->block.status));
@@ -164,7 +147,7 @@ static void label_block(data_view *view, proto_item *item)
 /* PERF_COUNTER_HEADER, 2.2.4.8 */
 static void show_block(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
     uint32_t at = walk->block.offset;
 
     view->block = view->instance = NULL;
@@ -185,9 +168,9 @@ static void show_block(data_view *view)
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const perf_identifier *identifier)
 {
     proto_item *item;
-    uint32_t id = perf_walk_counter_id(&view->walk, column);
+    uint32_t id = perf_walk_counter_id(view->walk, column);
 
-    pcq_add_counter_id(tree, view->tvb, view->walk.counters.ids + 4 * column, &item);
+    pcq_add_counter_id(tree, view->tvb, view->walk->counters.ids + 4 * column, &item);
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
         const char *name =
@@ -202,8 +185,8 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const pe
 /* PERF_MULTI_COUNTERS, 2.2.4.11 */
 static void show_counters(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
-    const perf_identifier *identifier = view->values.now.assigned.blocks[walk->block.index];
+    const perf_walk *walk = view->walk;
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
     uint32_t at = walk->counters.offset;
 
     if (view->block == NULL) {
@@ -226,7 +209,7 @@ static void show_counters(data_view *view)
 /* PERF_MULTI_INSTANCES, 2.2.4.10 */
 static void show_instances(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
     uint32_t at = walk->instances.offset;
 
     if (view->block == NULL) {
@@ -242,7 +225,7 @@ static void show_instances(data_view *view)
 
 static void check_instance(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
 
     if (walk->instance.size % 8 != 0) {
         perf_found(view->context->report, view->block_item, FINDING_SIZE,
@@ -257,7 +240,7 @@ static void check_instance(data_view *view)
 
 static void show_instance(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
 
     view->instance = view->block;
     check_instance(view);
@@ -273,79 +256,28 @@ static void show_instance(data_view *view)
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
 
-static void show_raw_value(data_view *view, proto_tree *tree, const pcq_value *value)
-{
-    const perf_walk *walk = &view->walk;
-    uint32_t at = walk->value.data;
-    uint32_t size = walk->value.data_size;
-
-    if (value->is_text) {
-        const char *text = utf16_string(pool_of(view), view->tvb, at, utf16_size(view->tvb, at, size));
-        proto_tree_add_string(tree, hf_value_text, view->tvb, at, size, text);
-    } else if (value->is_number) {
-        proto_tree_add_uint64(tree, hf_value, view->tvb, at, size, value->raw);
-    } else if (size > 0) {
-        proto_tree_add_item(tree, hf_value_raw, view->tvb, at, size, ENC_NA);
-    }
-}
-
-static const char *value_text(data_view *view, const pcq_value *value)
-{
-    const perf_walk *walk = &view->walk;
-    wmem_allocator_t *pool = pool_of(view);
-
-    if (value->is_text) {
-        uint32_t size = utf16_size(view->tvb, walk->value.data, walk->value.data_size);
-        return wmem_strdup_printf(pool, "\"%s\"", utf16_string(pool, view->tvb, walk->value.data, size));
-    }
-    if (value->result.none == PERF_NONE_OK) {
-        return pcq_result_text(pool, value->type, value->result.value);
-    }
-    if (value->is_number) {
-        return wmem_strdup_printf(pool, "%" PRIu64 " (raw; %s)", value->raw,
-                                  val_to_str_const(value->result.none, none_reason_vals, "not calculated"));
-    }
-    return wmem_strdup_printf(pool, "%u bytes", walk->value.data_size);
-}
-
-static void show_meaning(data_view *view, proto_tree *tree, const pcq_value *value, const char *path)
-{
-    perf_show_path(tree, view->tvb, &value_fields, path);
-    if (!value->is_text) {
-        perf_show_result(tree, view->tvb, &value_fields, value->type, &value->result);
-    }
-}
-
 /* PERF_COUNTER_DATA, 2.2.4.9 */
-static void show_value_in_full(data_view *view, const pcq_value *value, const char *path)
+static void show_value_in_full(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
     uint32_t at = walk->value.offset;
     proto_item *item = proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, walk->value.size, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
 
+    value_show_meaning(tree, &fields, &view->wishes, view->readings, item);
     proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-    show_raw_value(view, tree, value);
-    show_meaning(view, tree, value, path);
-    perf_show_formula(tree, view->tvb, &value_fields, value->type);
-    if (path) {
-        proto_item_append_text(item, ": %s = %s", path, value_text(view, value));
-    } else if (value->counter_id != PERF_NO_ID) {
-        proto_item_append_text(item, ": #%u = %s", value->counter_id, value_text(view, value));
-    } else {
-        proto_item_append_text(item, ": %s", value_text(view, value));
-    }
+    value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 
 /* One whose sizes don't fit: what is certain of it. */
 static void show_bad_value(data_view *view)
 {
-    uint32_t at = view->walk.value.offset;
+    uint32_t at = view->walk->value.offset;
 
     if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
         proto_item *item =
-            proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk.value.size, ENC_NA);
+            proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk->value.size, ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
         proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
         proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
@@ -355,29 +287,21 @@ static void show_bad_value(data_view *view)
 
 static void show_value(data_view *view)
 {
-    pcq_value value;
-
     view->budget.values_left--;
-    bool in_full = view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE);
-    if (view->block == NULL || (!in_full && !perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE))) {
+    if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
+        show_value_in_full(view);
+    } else if (view->block && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+        value_show_short(view->block, &fields, &view->wishes, view->readings);
+    } else {
         view->budget.values_hidden++;
-        return;
     }
-    pcq_values_get(&view->values, &view->walk, &value);
-    const char *path = pcq_values_path(&view->values, &view->walk, &value);
-    if (in_full) {
-        show_value_in_full(view, &value, path);
-        return;
-    }
-    show_raw_value(view, view->block, &value);
-    show_meaning(view, view->block, &value, path);
 }
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
 
 static void show_fault(data_view *view)
 {
-    const perf_walk *walk = &view->walk;
+    const perf_walk *walk = view->walk;
     bool in_block = walk->fault != PERF_FAULT_HEADER_SHORT && walk->fault != PERF_FAULT_TRAILING &&
                     walk->fault != PERF_FAULT_BLOCK_COUNT && walk->fault != PERF_FAULT_TOTAL_SIZE;
 
@@ -409,7 +333,7 @@ static void show_event(data_view *view, perf_walk_event event)
         break;
     case PERF_WALK_NO_INSTANCE:
         if (view->block) {
-            pcq_add_bad_instance(view->block, view->tvb, view->walk.instance.offset);
+            pcq_add_bad_instance(view->block, view->tvb, view->walk->instance.offset);
         }
         break;
     case PERF_WALK_VALUE:
@@ -431,56 +355,95 @@ bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context)
     return perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
 }
 
+static readings_answer answer_of(tvbuff_t *tvb, const pcq_data_context *context)
+{
+    return (readings_answer){&pcq_readings_layout, context->server, context->handle,
+                             context->sample,      context->event,  tvb};
+}
+
+static void show_structures(data_view *view)
+{
+    perf_walk_event event;
+
+    while ((event = pcq_readings_event(view->readings)) != PERF_WALK_END) {
+        show_event(view, event);
+    }
+    perf_budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+                       "blocks, counter ids or instances");
+}
+
+/* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
+static void show_values_alone(data_view *view)
+{
+    while (readings_next(view->readings) && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+        value_show_short(view->tree, &fields, &view->wishes, view->readings);
+    }
+}
+
+static bool structures_are_wanted(proto_tree *tree)
+{
+    const int structures[] = {
+        hf_data_header,
+        hf_total_size,
+        hf_num_counters,
+        hf_perf_time_stamp,
+        hf_perf_time_100ns,
+        hf_perf_freq,
+        hf_system_time,
+        hf_block,
+        hf_block_status,
+        hf_block_type,
+        hf_block_size,
+        hf_multi_counters,
+        hf_multi_counters_size,
+        hf_multi_counters_count,
+        hf_multi_instances,
+        hf_multi_instances_size,
+        hf_multi_instances_count,
+        hf_counter_data,
+        hf_value_data_size,
+        hf_value_size,
+        fields.previous,
+        fields.interval,
+    };
+
+    return any_referenced(tree, structures, array_length(structures)) || pcq_fields_wanted(tree);
+}
+
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
 {
-    data_view *view;
-    perf_walk_event event;
-    uint32_t size = tvb_captured_length(tvb);
+    readings_answer answer = answer_of(tvb, context);
+    value_wishes wishes = value_wishes_of(tree, &fields);
+    bool structures = context->summary.faults > 0 || structures_are_wanted(tree);
 
-    if (size == 0 || (context->summary.faults == 0 && !proto_field_is_referenced(tree, proto_pcq_data))) {
+    if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any && !perf_findings_wanted(context->report, tree))) {
         return;
     }
-    view = wmem_new0(context->report->pinfo->pool, data_view);
+    data_view *view = wmem_new0(context->report->pinfo->pool, data_view);
     view->tvb = tvb;
     view->context = context;
     view->tree = tree;
+    view->wishes = wishes;
+    view->readings = readings_begin(context->report->pinfo->pool, &answer);
+    view->walk = pcq_readings_walk(view->readings);
     perf_budget_init(&view->budget, tree, context->summary.values);
-    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
-    pcq_values_init(&view->values, context->report->pinfo->pool, context->server, context->handle, context->sample,
-                    context->event, bytes, size, false);
-    if (view->values.now.assigned.assumed) {
+    if (pcq_readings_assumed(view->readings)) {
         perf_found(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
                    "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
                    "which the counters were added");
     }
-    perf_walk_init(&view->walk, bytes, size);
-    while ((event = perf_walk_next(&view->walk)) != PERF_WALK_END) {
-        show_event(view, event);
+    if (structures) {
+        show_structures(view);
+    } else if (wishes.any) {
+        show_values_alone(view);
     }
-    perf_budget_report(&view->budget, context->report, proto_tree_get_parent(tree), "blocks, counter ids or instances");
 }
 
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
 {
-    data_view view;
-    pcq_value value;
-    uint32_t size = tvb_captured_length(tvb);
+    readings_answer answer = answer_of(tvb, context);
 
-    if (context->summary.values == 0) {
-        return NULL;
-    }
-    memset(&view, 0, sizeof view);
-    view.tvb = tvb;
-    view.context = context;
-    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
-    pcq_values_init(&view.values, pool_of(&view), context->server, context->handle, context->sample, context->event,
-                    bytes, size, true);
-    perf_walk_init(&view.walk, bytes, size);
-    while (perf_walk_next(&view.walk) != PERF_WALK_VALUE) {
-    }
-    pcq_values_get(&view.values, &view.walk, &value);
-    const char *path = pcq_values_path(&view.values, &view.walk, &value);
-    return path ? wmem_strdup_printf(pool_of(&view), "%s = %s", path, value_text(&view, &value)) : NULL;
+    return context->summary.values > 0 ? value_headline(context->report->pinfo->pool, &answer) : NULL;
 }
 
 void pcq_data_register(int proto)
@@ -502,12 +465,6 @@ void pcq_data_register(int proto)
          {"Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
         {&hf_system_time,
          {"System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
-        {&hf_sample_previous,
-         {"Previous sample", "pcq.sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
-          "The sample that values are calculated from together with this one", HFILL}},
-        {&hf_sample_interval,
-         {"Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
-          "Seconds since the previous sample, by the server's clock", HFILL}},
         {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
         {&hf_block_status,
          {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
@@ -531,14 +488,11 @@ void pcq_data_register(int proto)
          {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
         {&hf_value_size,
          {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
-        {&hf_value, {"Value", "pcq.value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated", HFILL}},
-        {&hf_value_text, {"Text", "pcq.value.text", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_value_raw, {"Value", "pcq.value.raw", FT_BYTES, BASE_NONE, NULL, 0, "Neither 4 nor 8 bytes long", HFILL}},
     };
     static int *ett[] = {&ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_pcq_data = proto;
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    perf_value_fields_register(proto, "pcq", &value_fields);
+    value_fields_register(proto, "pcq", &fields);
 }

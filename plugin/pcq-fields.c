@@ -6,6 +6,7 @@
 #include "pcq-fields.h"
 
 #include "tree/labels.h"
+#include "tree/prefixed.h"
 #include "tree/strings.h"
 
 static int hf_counterset_guid = -1;
@@ -183,6 +184,14 @@ const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const
     }
     known = perf_lookup_name(server, &subject, event);
     return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", id);
+}
+
+bool pcq_fields_wanted(proto_tree *tree)
+{
+    const int fields[] = {hf_counterset_guid, hf_counterset_name, hf_counter_id,  hf_counter_name,  hf_reserved,
+                          hf_instance,        hf_instance_size,   hf_instance_id, hf_instance_name, hf_learned_in};
+
+    return any_referenced(tree, fields, array_length(fields)) || type_fields_wanted(tree, &type_fields);
 }
 
 void pcq_fields_register(int proto)

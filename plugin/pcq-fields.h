@@ -12,6 +12,9 @@
 
 void pcq_fields_register(int proto);
 
+/* True if somebody looks at one of them in the tree. */
+bool pcq_fields_wanted(proto_tree *tree);
+
 /* On the wire. */
 void pcq_read_counterset_guid(perf_reader *reader, uint8_t guid[16]);
 uint32_t pcq_read_counter_id(perf_reader *reader);

@@ -5,12 +5,13 @@
  */
 #include "hkpd/hkpd-buffers.h"
 
-#include "hkpd/hkpd-values.h"
-#include "pcq-values.h"
+#include "hkpd/hkpd-readings.h"
 #include "tree/budget.h"
 #include "tree/labels.h"
+#include "tree/prefixed.h"
+#include "tree/values.h"
 #include "tree/strings.h"
-#include "tree/text.h"
+#include "readings/text.h"
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_OBJECT 24
@@ -50,8 +51,6 @@ static int hf_object_code_page = -1;
 static int hf_object_perf_time = -1;
 static int hf_object_perf_freq = -1;
 static int hf_object_name = -1;
-static int hf_sample_previous = -1;
-static int hf_sample_interval = -1;
 static int hf_definition = -1;
 static int hf_definition_size = -1;
 static int hf_counter_index = -1;
@@ -72,9 +71,6 @@ static int hf_instance_name = -1;
 static int hf_counter_block = -1;
 static int hf_counter_block_size = -1;
 static int hf_counter_data = -1;
-static int hf_value = -1;
-static int hf_value_text = -1;
-static int hf_value_raw = -1;
 static int hf_learned_in = -1;
 
 static int ett_data_block = -1;
@@ -85,7 +81,7 @@ static int ett_counter_block = -1;
 static int ett_counter_data = -1;
 
 static perf_type_fields type_fields;
-static perf_value_fields value_fields;
+static value_fields fields;
 
 static const value_string num_instances_vals[] = {
     {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
@@ -128,8 +124,9 @@ static perf_finding fault_finding(perf_block_fault fault)
 typedef struct {
     tvbuff_t *tvb;
     hkpd_context *context;
-    hkpd_values values;
-    perf_block_walk walk;
+    readings *readings;
+    const perf_block_walk *walk; /* that of the readings */
+    value_wishes wishes;
     perf_budget budget;
     unsigned encoding;
     proto_tree *tree;      /* of the answer */
@@ -181,7 +178,7 @@ static void open_structure(block_view *view, proto_tree *tree, int hf, int ett, 
 
 static void show_system_name(block_view *view, perf_reader *reader)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
 
     if (walk->header.name_room == 0 || reader->tree == NULL) {
@@ -209,9 +206,9 @@ static void show_header(block_view *view)
 {
     perf_reader reader;
 
-    view->encoding = view->walk.big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    view->encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     open_structure(view, view->tree, hf_data_block, ett_data_block, 0,
-                   view->walk.header.size > 0 ? view->walk.header.size : view->walk.size, PERF_DATA_BLOCK_SIZE,
+                   view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, PERF_DATA_BLOCK_SIZE,
                    &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
     show_byte_order(&reader);
@@ -237,21 +234,9 @@ static void show_header(block_view *view)
 
 /* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
 
-static void show_sample(block_view *view, proto_tree *tree)
-{
-    if (view->values.previous_frame == 0) {
-        return;
-    }
-    add_generated_uint(tree, hf_sample_previous, view->tvb, view->values.previous_frame);
-    if (view->values.interval > 0) {
-        proto_item_set_generated(
-            proto_tree_add_double(tree, hf_sample_interval, view->tvb, 0, 0, view->values.interval));
-    }
-}
-
 static void label_object(block_view *view, proto_item *item, const char *name)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
 
     proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index,
@@ -265,11 +250,10 @@ static void label_object(block_view *view, proto_item *item, const char *name)
 
 static void show_object(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     perf_reader reader;
     bool shown = perf_budget_take_any(&view->budget, ITEMS_OF_OBJECT);
 
-    hkpd_values_object(&view->values, walk);
     view->budget.others_hidden += !shown;
     view->structure = NULL;
     view->object = view->body = view->counters = NULL;
@@ -297,7 +281,7 @@ static void show_object(block_view *view)
     }
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
-    show_sample(view, reader.tree);
+    value_show_samples(reader.tree, &fields, view->tvb, view->readings);
     label_object(view, reader.node, name);
     view->object = view->body = reader.tree;
 }
@@ -306,7 +290,7 @@ static void show_object(block_view *view)
 
 static void show_definition(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     perf_reader reader;
 
     view->structure = NULL;
@@ -338,7 +322,7 @@ static void show_definition(block_view *view)
 
 static void show_instance_name(block_view *view, perf_reader *reader)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
 
     if (walk->instance.name_room == 0 || reader->tree == NULL) {
@@ -356,7 +340,7 @@ static void show_instance_name(block_view *view, perf_reader *reader)
 
 static void show_instance(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     perf_reader reader;
 
     view->structure = NULL;
@@ -374,7 +358,7 @@ static void show_instance(block_view *view)
     reader_u32(&reader, hf_instance_name_offset);
     reader_u32(&reader, hf_instance_name_size);
     show_instance_name(view, &reader);
-    proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_values_instance(&view->values, walk));
+    proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->readings));
     view->body = reader.tree;
 }
 
@@ -382,7 +366,7 @@ static void show_instance(block_view *view)
 
 static void show_counters(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
     perf_reader reader;
 
     view->structure = NULL;
@@ -397,80 +381,33 @@ static void show_counters(block_view *view)
     view->counters = reader.tree;
 }
 
-static void show_raw_value(block_view *view, proto_tree *tree, const hkpd_value *value)
+static void show_value_in_full(block_view *view)
 {
-    uint32_t at = view->walk.value.offset;
-    uint32_t size = view->walk.value.size;
-
-    if (value->is_text) {
-        const char *text =
-            (const char *)tvb_get_string_enc(pool_of(view), view->tvb, at, value->text_size, value->encoding);
-        proto_tree_add_string(tree, hf_value_text, view->tvb, at, size, text);
-    } else if (value->is_number) {
-        proto_tree_add_uint64(tree, hf_value, view->tvb, at, size, value->raw);
-    } else if (size > 0) {
-        proto_tree_add_item(tree, hf_value_raw, view->tvb, at, size, ENC_NA);
-    }
-}
-
-static const char *value_text(block_view *view, const hkpd_value *value)
-{
-    wmem_allocator_t *pool = pool_of(view);
-
-    if (value->is_text) {
-        return wmem_strdup_printf(pool, "\"%s\"",
-                                  (const char *)tvb_get_string_enc(pool, view->tvb, view->walk.value.offset,
-                                                                   value->text_size, value->encoding));
-    }
-    if (value->result.none == PERF_NONE_OK) {
-        return pcq_result_text(pool, value->type, value->result.value);
-    }
-    if (value->is_number) {
-        return wmem_strdup_printf(pool, "%" PRIu64 " (raw; %s)", value->raw,
-                                  val_to_str_const(value->result.none, none_reason_vals, "not calculated"));
-    }
-    return wmem_strdup_printf(pool, "%u bytes", view->walk.value.size);
-}
-
-static void show_short_value(block_view *view, proto_tree *tree, const hkpd_value *value, const char *path)
-{
-    show_raw_value(view, tree, value);
-    perf_show_path(tree, view->tvb, &value_fields, path);
-    if (!value->is_text) {
-        perf_show_result(tree, view->tvb, &value_fields, value->type, &value->result);
-    }
+    const perf_block_walk *walk = view->walk;
+    proto_item *item =
+        proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset, walk->value.size, ENC_NA);
+    proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
+    value_show_meaning(tree, &fields, &view->wishes, view->readings, item);
+    value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 
 static void show_value(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
-    hkpd_value value;
-
     view->budget.values_left--;
-    bool in_full = view->counters && perf_budget_take(&view->budget, ITEMS_OF_VALUE);
-    if (view->object == NULL || (!in_full && !perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE))) {
+    if (view->counters && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
+        show_value_in_full(view);
+    } else if (view->object && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+        value_show_short(view->object, &fields, &view->wishes, view->readings);
+    } else {
         view->budget.values_hidden++;
-        return;
     }
-    hkpd_values_get(&view->values, walk, &value);
-    const char *path = hkpd_values_path(&view->values, walk);
-    if (!in_full) {
-        show_short_value(view, view->object, &value, path);
-        return;
-    }
-    proto_item *item =
-        proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset, walk->value.size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
-    show_short_value(view, tree, &value, path);
-    perf_show_formula(tree, view->tvb, &value_fields, value.type);
-    proto_item_append_text(item, ": %s = %s", path, value_text(view, &value));
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
 static void show_fault(block_view *view)
 {
-    const perf_block_walk *walk = &view->walk;
+    const perf_block_walk *walk = view->walk;
 
     if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
@@ -507,16 +444,6 @@ static void show_event(block_view *view, perf_block_event event)
     }
 }
 
-static void init_view(block_view *view, tvbuff_t *tvb, proto_tree *tree, hkpd_context *context, bool single)
-{
-    memset(view, 0, sizeof *view);
-    view->tvb = tvb;
-    view->tree = tree;
-    view->context = context;
-    hkpd_values_init(&view->values, pool_of(view), context->server, context->sample, context->event, tvb, single);
-    perf_block_init(&view->walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-}
-
 bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -541,45 +468,118 @@ uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *c
     return wmem_array_get_raw(indexes);
 }
 
-void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
+static readings_answer answer_of(tvbuff_t *tvb, const hkpd_context *context)
 {
-    block_view *view;
+    return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, context->event, tvb};
+}
+
+static void show_structures(block_view *view)
+{
     perf_block_event event;
 
-    if (context->summary.faults == 0 && !proto_field_is_referenced(tree, proto_hkpd_buffers)) {
-        return;
-    }
-    view = wmem_new(context->report->pinfo->pool, block_view);
-    init_view(view, tvb, tree, context, false);
-    perf_budget_init(&view->budget, tree, context->summary.values);
-    while ((event = perf_block_next(&view->walk)) != PERF_BLOCK_END) {
+    while ((event = hkpd_readings_event(view->readings)) != PERF_BLOCK_END) {
         show_event(view, event);
     }
-    perf_budget_report(&view->budget, context->report, proto_tree_get_parent(tree),
+    perf_budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
                        "objects, counter definitions or instances");
+}
+
+/* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
+static void show_values_alone(block_view *view)
+{
+    while (readings_next(view->readings) && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+        value_show_short(view->tree, &fields, &view->wishes, view->readings);
+    }
+}
+
+static bool structures_are_wanted(proto_tree *tree)
+{
+    const int structures[] = {hf_data_block,
+                              hf_little_endian,
+                              hf_version,
+                              hf_revision,
+                              hf_total_size,
+                              hf_header_size,
+                              hf_num_objects,
+                              hf_default_object,
+                              hf_system_time,
+                              hf_perf_time,
+                              hf_perf_freq,
+                              hf_perf_time_100ns,
+                              hf_system_name_size,
+                              hf_system_name_offset,
+                              hf_system_name,
+                              hf_object,
+                              hf_object_total_size,
+                              hf_object_definition_size,
+                              hf_object_header_size,
+                              hf_object_index,
+                              hf_object_help_index,
+                              hf_object_detail_level,
+                              hf_object_num_counters,
+                              hf_object_default_counter,
+                              hf_object_num_instances,
+                              hf_object_code_page,
+                              hf_object_perf_time,
+                              hf_object_perf_freq,
+                              hf_object_name,
+                              hf_definition,
+                              hf_definition_size,
+                              hf_counter_index,
+                              hf_counter_help_index,
+                              hf_counter_default_scale,
+                              hf_detail_level,
+                              hf_counter_size,
+                              hf_counter_offset,
+                              hf_counter_name,
+                              hf_instance,
+                              hf_instance_size,
+                              hf_instance_parent_object,
+                              hf_instance_parent_instance,
+                              hf_instance_unique_id,
+                              hf_instance_name_offset,
+                              hf_instance_name_size,
+                              hf_instance_name,
+                              hf_counter_block,
+                              hf_counter_block_size,
+                              hf_counter_data,
+                              hf_learned_in,
+                              fields.previous,
+                              fields.interval};
+
+    return any_referenced(tree, structures, array_length(structures)) || type_fields_wanted(tree, &type_fields);
+}
+
+void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
+{
+    readings_answer answer = answer_of(tvb, context);
+    value_wishes wishes = value_wishes_of(tree, &fields);
+    bool structures =
+        context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
+
+    if (!structures && !wishes.any) {
+        return;
+    }
+    block_view *view = wmem_new0(context->report->pinfo->pool, block_view);
+    view->tvb = tvb;
+    view->tree = tree;
+    view->context = context;
+    view->wishes = wishes;
+    view->readings = readings_begin(context->report->pinfo->pool, &answer);
+    view->walk = hkpd_readings_walk(view->readings);
+    perf_budget_init(&view->budget, tree, context->summary.values);
+    if (structures) {
+        show_structures(view);
+    } else {
+        show_values_alone(view);
+    }
 }
 
 const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context)
 {
-    block_view view;
-    perf_block_event event;
-    hkpd_value value;
+    readings_answer answer = answer_of(tvb, context);
 
-    if (context->summary.values == 0) {
-        return NULL;
-    }
-    init_view(&view, tvb, NULL, context, true);
-    while ((event = perf_block_next(&view.walk)) != PERF_BLOCK_VALUE && event != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            hkpd_values_object(&view.values, &view.walk);
-        }
-    }
-    if (event == PERF_BLOCK_END) {
-        return NULL;
-    }
-    hkpd_values_get(&view.values, &view.walk, &value);
-    return wmem_strdup_printf(pool_of(&view), "%s = %s", hkpd_values_path(&view.values, &view.walk),
-                              value_text(&view, &value));
+    return context->summary.values > 0 ? value_headline(context->report->pinfo->pool, &answer) : NULL;
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -655,12 +655,6 @@ void hkpd_buffers_register(int proto)
          {"Object frequency", "hkpd.object.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, of the object's clock",
           HFILL}},
         {&hf_object_name, {"Name", "hkpd.object.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_sample_previous,
-         {"Previous sample", "hkpd.sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
-          "The sample that the object's values are calculated from together with this one", HFILL}},
-        {&hf_sample_interval,
-         {"Interval", "hkpd.sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
-          "Seconds since the previous sample, by the server's clock", HFILL}},
         {&hf_definition,
          {"Counter definition", "hkpd.counter_definition", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DEFINITION",
           HFILL}},
@@ -705,9 +699,6 @@ void hkpd_buffers_register(int proto)
          {"Size", "hkpd.counter_block.size", FT_UINT32, BASE_DEC, NULL, 0, "ByteLength", HFILL}},
         {&hf_counter_data,
          {"Counter data", "hkpd.counter_data", FT_NONE, BASE_NONE, NULL, 0, "What one definition defines", HFILL}},
-        {&hf_value, {"Value", "hkpd.value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated", HFILL}},
-        {&hf_value_text, {"Text", "hkpd.value.text", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_value_raw, {"Value", "hkpd.value.raw", FT_BYTES, BASE_NONE, NULL, 0, "Neither 4 nor 8 bytes long", HFILL}},
         {&hf_learned_in,
          {"Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above",
           HFILL}},
@@ -719,5 +710,5 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     perf_type_fields_register(proto, "hkpd", &type_fields);
-    perf_value_fields_register(proto, "hkpd", &value_fields);
+    value_fields_register(proto, "hkpd", &fields);
 }

@@ -6,6 +6,9 @@
 
 #include "perf/calculate.h"
 
+#define NONE_TEXT(reason, number, text) [number] = text,
+const char *const perf_none_text[] = {PERF_NONE_REASONS(NONE_TEXT)};
+
 /* What to say of a denominator that can't be used. */
 typedef struct operand_reasons {
     perf_none missing;

@@ -60,6 +60,9 @@ typedef struct perf_point {
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
 #undef PERF_NONE_ENUM
 
+/* Their texts, by number. */
+extern const char *const perf_none_text[];
+
 typedef struct perf_result {
     double value; /* finite; 0 unless none is PERF_NONE_OK */
     perf_none none;

@@ -1,104 +1,75 @@
 /* instances.c
- * The instances of one sample, and how to find one of another sample among them.
+ * The instances of one table of a sample, and how to find one of another sample among them.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "readings/instances.h"
 
-/* Rows that have something in common. */
-typedef struct {
-    uint32_t first_row;
-    uint32_t count;
-} tally;
+#include "perf/hash.h"
 
-static unsigned name_hash(const void *key)
-{
-    const perf_instance_key *k = key;
-
-    return (k->name_size > 0 ? wmem_strong_hash(k->name, k->name_size) : 0) + k->parent_name * 37;
-}
-
-bool perf_instance_same_name(const perf_instance_key *a, const perf_instance_key *b)
+static bool same_name(const perf_instance_key *a, const perf_instance_key *b)
 {
     return a->parent_name == b->parent_name && a->name_size == b->name_size &&
            (a->name_size == 0 || memcmp(a->name, b->name, a->name_size) == 0);
 }
 
-static gboolean name_equal(const void *a, const void *b)
+bool perf_instance_like(const perf_instance_key *a, const perf_instance_key *b)
 {
-    return perf_instance_same_name(a, b);
+    if (a->by_id || b->by_id) {
+        return a->by_id && b->by_id && a->id == b->id;
+    }
+    return a->id == b->id && a->parent == b->parent && same_name(a, b);
 }
 
-static unsigned like_hash(const void *key)
-{
-    const perf_instance_key *k = key;
+/* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
-    return k->by_id ? k->id * 31 : name_hash(k) ^ (k->id * 31 + k->parent * 41);
+static const perf_instance_key *key_in(const void *instance)
+{
+    return &((const perf_instance *)instance)->key;
+}
+
+static unsigned name_hash(const void *instance)
+{
+    const perf_instance_key *key = key_in(instance);
+
+    return perf_hash(key->name, key->name_size, key->parent_name);
+}
+
+static gboolean name_equal(const void *a, const void *b)
+{
+    return same_name(key_in(a), key_in(b));
+}
+
+static unsigned like_hash(const void *instance)
+{
+    const perf_instance_key *key = key_in(instance);
+
+    return key->by_id ? perf_hash(NULL, 0, key->id)
+                      : perf_hash(key->name, key->name_size, (uint64_t)key->parent << 32 | key->id);
 }
 
 static gboolean like_equal(const void *a, const void *b)
 {
-    const perf_instance_key *x = a, *y = b;
-
-    if (x->by_id || y->by_id) {
-        return x->by_id && y->by_id && x->id == y->id;
-    }
-    return x->id == y->id && x->parent == y->parent && perf_instance_same_name(x, y);
+    return perf_instance_like(key_in(a), key_in(b));
 }
 
-static unsigned key_hash(const void *key)
+static unsigned key_hash(const void *instance)
 {
-    return like_hash(key) + ((const perf_instance_key *)key)->ordinal * 17;
+    return like_hash(instance) + ((const perf_instance *)instance)->ordinal * 0x9E3779B1U;
 }
 
 static gboolean key_equal(const void *a, const void *b)
 {
-    return ((const perf_instance_key *)a)->ordinal == ((const perf_instance_key *)b)->ordinal && like_equal(a, b);
+    return ((const perf_instance *)a)->ordinal == ((const perf_instance *)b)->ordinal && like_equal(a, b);
 }
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool)
 {
     memset(instances, 0, sizeof *instances);
     instances->pool = pool;
-    instances->rows = wmem_array_new(pool, sizeof(perf_instance));
-}
-
-void perf_instances_add(perf_instances *instances, const perf_instance_key *key)
-{
-    perf_instance row = {*key, 0};
-
-    wmem_array_append_one(instances->rows, row);
-}
-
-/* How many rows like this one came before. */
-static uint32_t count_like(wmem_allocator_t *pool, wmem_map_t *tallies, const perf_instance_key *key, uint32_t row)
-{
-    tally *found = wmem_map_lookup(tallies, key);
-
-    if (found == NULL) {
-        found = wmem_new(pool, tally);
-        *found = (tally){row, 0};
-        wmem_map_insert(tallies, key, found);
-    }
-    return found->count++;
-}
-
-/* The keys lie in the array of rows, which is complete by now and so moves no more. */
-void perf_instances_index(perf_instances *instances)
-{
-    wmem_allocator_t *pool = instances->pool;
-    uint32_t count = perf_instances_count(instances);
-    perf_instance *rows = wmem_array_get_raw(instances->rows);
-    wmem_map_t *likes = wmem_map_new(pool, like_hash, like_equal);
-
-    instances->by_name = wmem_map_new(pool, name_hash, name_equal);
-    instances->by_key = wmem_map_new(pool, key_hash, key_equal);
-    for (uint32_t row = 0; row < count; row++) {
-        perf_instance_key *key = &rows[row].key;
-        rows[row].name_ordinal = count_like(pool, instances->by_name, key, row);
-        key->ordinal = count_like(pool, likes, key, row);
-        wmem_map_insert(instances->by_key, key, GUINT_TO_POINTER(row + 1));
-    }
+    instances->rows = wmem_array_new(pool, sizeof(perf_instance *));
 }
 
 uint32_t perf_instances_count(const perf_instances *instances)
@@ -106,19 +77,88 @@ uint32_t perf_instances_count(const perf_instances *instances)
     return wmem_array_get_count(instances->rows);
 }
 
+static perf_instance *row_at(const perf_instances *instances, uint32_t row)
+{
+    return *(perf_instance **)wmem_array_index(instances->rows, row);
+}
+
+void perf_instances_add(perf_instances *instances, const perf_instance_key *key)
+{
+    perf_instance *instance = wmem_new(instances->pool, perf_instance);
+
+    *instance = (perf_instance){*key, perf_instances_count(instances), 0, 0, 0, 0};
+    wmem_array_append_one(instances->rows, instance);
+}
+
 const perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row)
 {
-    return wmem_array_index(instances->rows, row);
+    return row_at(instances, row);
 }
 
-uint32_t perf_instances_find(const perf_instances *instances, const perf_instance_key *key)
+/* The first of those that are equal to `instance` by the map's measure; itself if there was none. */
+static perf_instance *first_of(wmem_map_t *map, perf_instance *instance)
 {
-    return GPOINTER_TO_UINT(wmem_map_lookup(instances->by_key, key)) - 1;
+    perf_instance *first = wmem_map_lookup(map, instance);
+
+    if (first == NULL) {
+        wmem_map_insert(map, instance, instance);
+        return instance;
+    }
+    return first;
 }
 
-uint32_t perf_instances_find_name(const perf_instances *instances, const perf_instance_key *key)
+const perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row)
 {
-    const tally *named = wmem_map_lookup(instances->by_name, key);
+    if (instances->by_name == NULL) {
+        instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
+    }
+    for (; instances->counted <= row; instances->counted++) {
+        perf_instance *instance = row_at(instances, instances->counted);
+        instance->name_ordinal = first_of(instances->by_name, instance)->named_like_it++;
+    }
+    return row_at(instances, row);
+}
 
-    return named ? named->first_row : UINT32_MAX;
+const perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row)
+{
+    if (instances->likes == NULL) {
+        instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
+        instances->by_key = wmem_map_new(instances->pool, key_hash, key_equal);
+    }
+    for (; instances->indexed <= row; instances->indexed++) {
+        perf_instance *instance = row_at(instances, instances->indexed);
+        instance->ordinal = first_of(instances->likes, instance)->like_it++;
+        if (instance->ordinal > 0) {
+            wmem_map_insert(instances->by_key, instance, instance);
+        }
+    }
+    return row_at(instances, row);
+}
+
+static uint32_t row_of(const perf_instance *found)
+{
+    return found ? found->row : UINT32_MAX;
+}
+
+uint32_t perf_instances_find(perf_instances *instances, const perf_instance *wanted)
+{
+    uint32_t count = perf_instances_count(instances);
+
+    if (count == 0) {
+        return UINT32_MAX;
+    }
+    perf_instances_indexed(instances, count - 1);
+    return row_of(wmem_map_lookup(wanted->ordinal == 0 ? instances->likes : instances->by_key, wanted));
+}
+
+uint32_t perf_instances_find_name(perf_instances *instances, const perf_instance_key *key)
+{
+    uint32_t count = perf_instances_count(instances);
+    perf_instance wanted = {*key, 0, 0, 0, 0, 0};
+
+    if (count == 0) {
+        return UINT32_MAX;
+    }
+    perf_instances_counted(instances, count - 1);
+    return row_of(wmem_map_lookup(instances->by_name, &wanted));
 }

@@ -1,6 +1,6 @@
 /* instances.h
- * The instances of one sample, and how to find one of another sample among them. Both protocols pair their samples
- * with this.
+ * The instances of one table of a sample, how often a name came before, and how to find one of another sample among them.
+ * Both protocols pair their samples with this.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,35 +16,45 @@ typedef struct {
     uint32_t id;
     uint32_t parent;      /* which instance is its parent; 0 without one */
     uint32_t parent_name; /* the name of that; 0 without one */
-    uint32_t ordinal;     /* among those that are equal but for this */
     bool by_id;           /* the id alone tells it */
 } perf_instance_key;
 
 typedef struct {
     perf_instance_key key;
-    uint32_t name_ordinal; /* among those with the same name and parent's name, as paths count them */
+    uint32_t row;
+    uint32_t ordinal; /* among those that are equal but for this; known when indexed */
+    uint32_t
+        name_ordinal; /* among those with the same name and parent's name, as paths count them; known when counted */
+    uint32_t like_it; /* rows like this one so far, if it is the first of them */
+    uint32_t named_like_it; /* the same of its name */
 } perf_instance;
 
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;  /* perf_instance, in the order of the sample */
-    wmem_map_t *by_name; /* name and parent's name -> the first of them and how many there are */
-    wmem_map_t *by_key;  /* whole key -> row + 1 */
+    wmem_array_t *rows;  /* perf_instance *, in the order of the sample */
+    uint32_t counted;    /* rows whose name_ordinal is known */
+    uint32_t indexed;    /* rows whose ordinal is known */
+    wmem_map_t *by_name; /* perf_instance, by name and parent's name -> the first of them */
+    wmem_map_t *likes;   /* perf_instance, by key -> the first of them */
+    wmem_map_t *by_key;  /* perf_instance, by key and ordinal: those that are not the first */
 } perf_instances;
 
 void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool);
-
-/* Adds the next row. Its ordinals are counted when all are there, by perf_instances_index(). */
-void perf_instances_add(perf_instances *instances, const perf_instance_key *key);
-void perf_instances_index(perf_instances *instances);
-
 uint32_t perf_instances_count(const perf_instances *instances);
+
+void perf_instances_add(perf_instances *instances, const perf_instance_key *key);
+
+/* A row as it was added; with its name_ordinal; with its ordinal. */
 const perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row);
+const perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row);
+const perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row);
 
-/* The row with this key, and the first one with its name; UINT32_MAX if there is none. */
-uint32_t perf_instances_find(const perf_instances *instances, const perf_instance_key *key);
-uint32_t perf_instances_find_name(const perf_instances *instances, const perf_instance_key *key);
+/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
+ * have to be there. */
+uint32_t perf_instances_find(perf_instances *instances, const perf_instance *wanted);
+uint32_t perf_instances_find_name(perf_instances *instances, const perf_instance_key *key);
 
-bool perf_instance_same_name(const perf_instance_key *a, const perf_instance_key *b);
+/* The same but for ordinals. */
+bool perf_instance_like(const perf_instance_key *a, const perf_instance_key *b);
 
 #endif

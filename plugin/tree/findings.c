@@ -5,6 +5,8 @@
  */
 #include "tree/findings.h"
 
+#include <epan/tap.h>
+
 /* A damaged packet can have a fault in each of a million structures. Nobody reads more than these, and each costs
  * several items of the packet's tree. */
 #define MAX_FINDINGS 100
@@ -60,6 +62,34 @@ void perf_found(perf_report *report, proto_item *item, perf_finding finding, con
     expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[finding], "%s",
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
     va_end(args);
+}
+
+static bool is_referenced(proto_tree *tree, const char *name)
+{
+    int id = proto_registrar_get_id_byname(name);
+
+    return id != -1 && proto_field_is_referenced(tree, id);
+}
+
+bool perf_findings_wanted(const perf_report *report, proto_tree *tree)
+{
+    static const char *const generic[] = {"_ws.expert", "_ws.expert.message", "_ws.expert.group",
+                                          "_ws.expert.severity"};
+
+    if (tree == NULL) {
+        return false;
+    }
+    for (unsigned i = 0; i < NUM_FINDINGS; i++) {
+        if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
+            return true;
+        }
+    }
+    for (unsigned i = 0; i < array_length(generic); i++) {
+        if (is_referenced(tree, generic[i])) {
+            return true;
+        }
+    }
+    return have_tap_listener(find_tap_id("expert"));
 }
 
 void perf_report_end(perf_report *report, proto_item *item)

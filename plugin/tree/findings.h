@@ -70,6 +70,9 @@ void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert
 void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
+/* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */
+bool perf_findings_wanted(const perf_report *report, proto_tree *tree);
+
 /* Says how many findings were too many to show. */
 void perf_report_end(perf_report *report, proto_item *item);
 

@@ -5,6 +5,7 @@
  */
 #include "tree/labels.h"
 
+#include "tree/prefixed.h"
 #include "tree/strings.h"
 
 static int ett_counter_type = -1;
@@ -14,34 +15,6 @@ static const value_string type_size_vals[] = {PERF_SIZES(BIT_ROW){0, NULL}};
 static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
 static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
 static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
-
-/* A field whose name begins with a protocol's prefix; `id` and the strings live as long as the program. */
-typedef struct {
-    int *id;
-    const char *label;
-    const char *name; /* behind the prefix */
-    enum ftenum type;
-    int display;
-    const void *strings;
-    uint64_t mask;
-    const char *blurb;
-} prefixed_field;
-
-static void register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
-{
-    hf_register_info *info = wmem_alloc0_array(wmem_epan_scope(), hf_register_info, count);
-
-    for (unsigned i = 0; i < count; i++) {
-        hf_register_info one = {
-            fields[i].id,
-            {fields[i].label, wmem_strdup_printf(wmem_epan_scope(), "%s.%s", prefix, fields[i].name), fields[i].type,
-             fields[i].display, fields[i].strings, fields[i].mask, fields[i].blurb, HFILL},
-        };
-        *fields[i].id = -1;
-        info[i] = one;
-    }
-    proto_register_field_array(proto, info, (int)count);
-}
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
@@ -79,53 +52,6 @@ void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_i
     }
 }
 
-/* --- Values ---------------------------------------------------------------------------------------------------- */
-
-void perf_value_fields_register(int proto, const char *prefix, perf_value_fields *fields)
-{
-    const prefixed_field list[] = {
-        {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
-        {&fields->cooked, "Calculated value", "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "As perfmon would show it, not scaled"},
-        {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
-         "Why there is none"},
-        {&fields->formula, "Formula", "cooked.formula", FT_STRING, BASE_NONE, NULL, 0,
-         "N value, T performance time, F its frequency, H time in 100 ns, O time of the object, B base, M multi "
-         "counter; 0 is the previous sample"},
-    };
-
-    register_prefixed(proto, prefix, list, array_length(list));
-}
-
-void perf_show_path(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const char *path)
-{
-    if (path) {
-        add_generated_string(tree, fields->path, tvb, path);
-    }
-}
-
-void perf_show_result(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type,
-                      const perf_result *result)
-{
-    if (result->none != PERF_NONE_OK) {
-        add_generated_uint(tree, fields->cooked_none, tvb, result->none);
-        return;
-    }
-    proto_item *item = proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, result->value);
-    proto_item_append_text(item, "%s%s", *type->unit ? " " : "", type->unit);
-    if (*type->note) {
-        proto_item_append_text(item, " (%s)", type->note);
-    }
-    proto_item_set_generated(item);
-}
-
-void perf_show_formula(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type)
-{
-    if (type && type->kind == PERF_KIND_COUNTER) {
-        add_generated_string(tree, fields->formula, tvb, perf_formulas[type->formula].text);
-    }
-}
-
 /* --- Counter types --------------------------------------------------------------------------------------------- */
 
 void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields)
@@ -155,6 +81,14 @@ void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *
     if (ett_counter_type == -1) {
         proto_register_subtree_array(ett, array_length(ett));
     }
+}
+
+bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields)
+{
+    const int types[] = {fields->type,  fields->size,       fields->kind,    fields->subtype, fields->timer,
+                         fields->delta, fields->delta_base, fields->inverse, fields->multi,   fields->display};
+
+    return any_referenced(tree, types, array_length(types));
 }
 
 static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, uint32_t offset, uint32_t type)

@@ -1,6 +1,6 @@
 /* labels.h
- * What both protocols show alike: where a name was learned, the bits of a counter type, a calculated value. Each brings
- * fields of its own prefix.
+ * What both protocols show alike: where a name was learned, and the bits of a counter type. Each brings fields of its own
+ * prefix.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -10,27 +10,9 @@
 #include "tree/reader.h"
 #include "state/state.h"
 
-#include "perf/calculate.h"
-
 /* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
 void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
                      bool is_name);
-
-/* Fields of a value. */
-typedef struct {
-    int path;
-    int cooked;
-    int cooked_none;
-    int formula;
-} perf_value_fields;
-
-/* PREFIX.path, PREFIX.cooked, PREFIX.cooked.none and PREFIX.cooked.formula. */
-void perf_value_fields_register(int proto, const char *prefix, perf_value_fields *fields);
-
-void perf_show_path(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const char *path);
-void perf_show_result(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type,
-                      const perf_result *result);
-void perf_show_formula(proto_tree *tree, tvbuff_t *tvb, const perf_value_fields *fields, const perf_counter_type *type);
 
 /* Fields of a counter type. */
 typedef struct {
@@ -48,6 +30,9 @@ typedef struct {
 
 /* PREFIX.counter.type and its bits. */
 void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields);
+
+/* True if somebody looks at one of them in the tree. */
+bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields);
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
 uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fields);

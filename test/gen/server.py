@@ -74,6 +74,11 @@ class Query:
         return sorted(range(len(self.identifiers)), key=place)
 
 
+def bounded(name):
+    """A name has at most 1,024 characters in a path, then an ellipsis."""
+    return name if len(name) <= 1024 else name[:1024] + '…'
+
+
 @dataclass
 class Value:
     """One value of a sample: which counter of which instance it is."""
@@ -90,13 +95,13 @@ class Value:
         return (self.counterset.guid, self.counter.id, i and i.name, i and i.id, self.ordinal)
 
     def path(self, machine):
-        """PDH notation; the second of equal instance names is name#1."""
+        """PDH notation; the second of equal instance names is name#1. Names that are too long to read are cut."""
         name = ''
         if self.instance is not None:
-            name = '(%s%s)' % (self.instance.name, '#%d' % self.ordinal if self.ordinal else '')
+            name = '(%s%s)' % (bounded(self.instance.name), '#%d' % self.ordinal if self.ordinal else '')
         c = self.counter.names.get(model.ENGLISH)
-        return '\\\\%s\\%s%s\\%s' % (machine.lstrip('\\'), self.counterset.names[model.ENGLISH], name,
-                                     c if c is not None else '#%d' % self.counter.id)
+        return '\\\\%s\\%s%s\\%s' % (machine.lstrip('\\'), bounded(self.counterset.names[model.ENGLISH]), name,
+                                     bounded(c) if c is not None else '#%d' % self.counter.id)
 
 
 def parse_identifiers(data):

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "tree/text.h"
+#include "readings/text.h"
 
 #include <errno.h>
 

@@ -6,8 +6,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TREE_TEXT_H
-#define PCQ_TREE_TEXT_H
+#ifndef PCQ_READINGS_TEXT_H
+#define PCQ_READINGS_TEXT_H
 
 #include "ws_compat.h"
 
@@ -21,6 +21,7 @@
 /* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h). */
 #define PERF_CODE_PAGE_UNICODE 0
 #define PERF_CODE_PAGE_UTF16 1200
+#define PERF_CODE_PAGE_ASCII 20127
 
 static inline bool perf_text_is_wide(uint32_t code_page)
 {

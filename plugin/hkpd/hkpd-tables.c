@@ -1,0 +1,342 @@
+/* hkpd-tables.c
+ * The objects of PERF_DATA_BLOCK as tables of a sample.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "hkpd/hkpd-tables.h"
+
+#include "perf/hash.h"
+
+/* Where a row's counter block is; offset 0: there is none. */
+typedef struct {
+    uint32_t offset;
+    uint32_t size;
+} row_counters;
+
+/* --- Objects ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t counter_key(wmem_map_t *ordinals, uint32_t title_index)
+{
+    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
+
+    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
+    return (uint64_t)title_index << 32 | ordinal;
+}
+
+static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
+{
+    uint32_t at = walk->definition.offset;
+    hkpd_column column = {
+        .title_index = perf_block_u32(walk, at + 4),
+        .type = perf_block_u32(walk, at + 28),
+        .size = perf_block_u32(walk, at + 32),
+        .offset = perf_block_u32(walk, at + 36),
+        .key = counter_key(ordinals, perf_block_u32(walk, at + 4)),
+        .known_type = perf_counter_type_find(perf_block_u32(walk, at + 28)),
+    };
+
+    wmem_array_append_one(table->columns, column);
+}
+
+/* Reads the definitions and stops where the first row begins. */
+static void read_columns(hkpd_table *table)
+{
+    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
+    perf_block_walk ahead = table->walk;
+    perf_block_event event;
+
+    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
+    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
+        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
+            add_column(table, &ahead, ordinals);
+        }
+        table->walk = ahead;
+    }
+    table->base.columns = wmem_array_get_count(table->columns);
+}
+
+static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
+{
+    hkpd_table *table = wmem_new0(side->base.pool, hkpd_table);
+
+    reading_table_init(&table->base, &side->base, walk->object.number);
+    table->base.has_instances = walk->object.num_instances >= 0;
+    table->title_index = walk->object.index;
+    table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
+    table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
+    table->walk = table->ahead = *walk;
+    table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
+    perf_instances_init(&table->names, side->base.pool);
+    return table;
+}
+
+static bool find_next_object(hkpd_side *side)
+{
+    perf_block_event event;
+
+    while (!side->at_end && (event = perf_block_next(&side->scout)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_OBJECT) {
+            hkpd_table *table = new_table(side, &side->scout);
+            wmem_array_append_one(side->tables, table);
+            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
+                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
+            }
+            perf_block_skip_object(&side->scout);
+            return true;
+        }
+    }
+    side->at_end = true;
+    return false;
+}
+
+static hkpd_table *opened(hkpd_table *table)
+{
+    if (table && table->columns == NULL) {
+        read_columns(table);
+    }
+    return table;
+}
+
+hkpd_table *hkpd_side_table(hkpd_side *side, uint32_t number)
+{
+    while (wmem_array_get_count(side->tables) <= number) {
+        if (!find_next_object(side)) {
+            return NULL;
+        }
+    }
+    return opened(*(hkpd_table **)wmem_array_index(side->tables, number));
+}
+
+static hkpd_table *table_of(hkpd_side *side, uint32_t title_index)
+{
+    hkpd_table *table;
+
+    while ((table = wmem_map_lookup(side->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
+        if (!find_next_object(side)) {
+            return NULL;
+        }
+    }
+    return table;
+}
+
+hkpd_table *hkpd_side_table_of(hkpd_side *side, uint32_t title_index)
+{
+    return opened(table_of(side, title_index));
+}
+
+/* --- Counters ---------------------------------------------------------------------------------------------------- */
+
+const hkpd_column *hkpd_table_column(const hkpd_table *table, uint32_t column)
+{
+    return column < table->base.columns ? wmem_array_index(table->columns, column) : NULL;
+}
+
+static bool same_counter(const hkpd_column *a, const hkpd_column *b)
+{
+    return a && b && a->key == b->key && a->type == b->type;
+}
+
+uint32_t hkpd_table_find(hkpd_table *table, const hkpd_column *counter, uint32_t hint)
+{
+    if (same_counter(counter, hkpd_table_column(table, hint))) {
+        return hint;
+    }
+    if (table->by_counter == NULL) {
+        table->by_counter = wmem_map_new(table->base.side->pool, g_int64_hash, g_int64_equal);
+        for (uint32_t i = table->base.columns; i-- > 0;) {
+            wmem_map_insert(table->by_counter, &hkpd_table_column(table, i)->key, GUINT_TO_POINTER(i + 1));
+        }
+    }
+    uint32_t found = GPOINTER_TO_UINT(wmem_map_lookup(table->by_counter, &counter->key)) - 1;
+    return same_counter(counter, hkpd_table_column(table, found)) ? found : UINT32_MAX;
+}
+
+uint32_t hkpd_number_size(const hkpd_column *column)
+{
+    return (column->type & PERF_MULTI) && column->size == 12 ? 8 : column->size;
+}
+
+perf_raw hkpd_table_number(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
+{
+    perf_raw raw = {0, 0};
+    const row_counters *counters =
+        reading_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : NULL;
+
+    if (counters == NULL || counters->offset == 0 || offset < PERF_COUNTER_BLOCK_SIZE ||
+        offset + size > counters->size) {
+        return raw;
+    }
+    uint32_t at = counters->offset + (uint32_t)offset;
+    if (size == 4) {
+        raw = (perf_raw){perf_block_u32(&table->walk, at), 4};
+    } else if (size == 8) {
+        raw = (perf_raw){perf_block_u64(&table->walk, at), 8};
+    }
+    return raw;
+}
+
+static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
+{
+    hkpd_table *table = (hkpd_table *)base;
+    const hkpd_column *definition = hkpd_table_column(table, column);
+
+    return definition ? hkpd_table_number(table, row, definition->offset, hkpd_number_size(definition))
+                      : (perf_raw){0, 0};
+}
+
+/* --- Parents ----------------------------------------------------------------------------------------------------- */
+
+/* Which instance a parent is, for all samples the same; or only what its name is. */
+typedef struct {
+    uint32_t object;
+    const uint8_t *name; /* NULL: it could not be found, its number in its object must do */
+    uint32_t name_size;
+    uint32_t ordinal;
+} parent_identity;
+
+#define ANY_ORDINAL UINT32_MAX
+
+static unsigned parent_hash(const void *key)
+{
+    const parent_identity *k = key;
+
+    return perf_hash(k->name, k->name_size, (uint64_t)k->object << 32 | k->ordinal);
+}
+
+static gboolean parent_equal(const void *a, const void *b)
+{
+    const parent_identity *x = a, *y = b;
+
+    return x->object == y->object && x->ordinal == y->ordinal && (x->name == NULL) == (y->name == NULL) &&
+           x->name_size == y->name_size && (x->name_size == 0 || memcmp(x->name, y->name, x->name_size) == 0);
+}
+
+/* A number above 0 for a parent, the same one for the same parent. */
+static uint32_t parent_number(const hkpd_side *side, const parent_identity *identity)
+{
+    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, identity));
+
+    if (number == 0) {
+        number = wmem_map_size(side->parents) + 1;
+        wmem_map_insert(side->parents, wmem_memdup(side->base.pool, identity, sizeof *identity),
+                        GUINT_TO_POINTER(number));
+    }
+    return number;
+}
+
+static perf_instance_key name_of(const perf_block_walk *walk)
+{
+    return (perf_instance_key){.name = walk->data + walk->instance.name, .name_size = walk->instance.name_size};
+}
+
+static bool is_in_object(perf_block_event event)
+{
+    return event != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT;
+}
+
+/* A row's name and which of those alike it is, NULL if there is no such row. */
+static const perf_instance *named_row(hkpd_table *table, uint32_t row)
+{
+    perf_block_event event = PERF_BLOCK_HEADER;
+
+    while (perf_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
+        if (event == PERF_BLOCK_INSTANCE) {
+            perf_instance_key key = name_of(&table->ahead);
+            perf_instances_add(&table->names, &key);
+        } else if (event == PERF_BLOCK_VALUE) {
+            perf_block_skip_values(&table->ahead);
+        }
+    }
+    return row < perf_instances_count(&table->names) ? perf_instances_counted(&table->names, row) : NULL;
+}
+
+static const perf_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
+{
+    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
+
+    *object = table;
+    return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
+}
+
+bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object,
+                      perf_instance_key *parent)
+{
+    const perf_instance *row = parent_of(side, walk, object);
+
+    if (row) {
+        *parent = row->key;
+    }
+    return row != NULL;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* An instance is told by its UniqueID, else by its name, its parent and which of those alike it is. The parent's
+ * number in its object changes as others come and go: it is told by its own name. */
+static perf_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
+{
+    perf_instance_key key = name_of(walk);
+    const hkpd_table *object;
+    const perf_instance *parent = parent_of(side, walk, &object);
+    parent_identity identity = {walk->instance.parent_object, NULL, 0, walk->instance.parent_instance};
+
+    key.id = walk->instance.unique_id;
+    key.by_id = key.id != PERF_NO_UNIQUE_ID;
+    if (parent) {
+        identity =
+            (parent_identity){walk->instance.parent_object, parent->key.name, parent->key.name_size, ANY_ORDINAL};
+        key.parent_name = parent_number(side, &identity);
+        identity.ordinal = parent->name_ordinal;
+    }
+    if (walk->instance.parent_object != 0) {
+        key.parent = parent_number(side, &identity);
+    }
+    return key;
+}
+
+/* An instance is followed by its counters, or by nothing more. */
+static bool next_row(reading_table *base)
+{
+    hkpd_table *table = (hkpd_table *)base;
+    row_counters counters = {0, 0};
+    bool found = false;
+    perf_block_event event;
+
+    while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
+        if (event == PERF_BLOCK_INSTANCE) {
+            perf_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
+            perf_instances_add(&base->instances, &key);
+            found = true;
+        } else if (event == PERF_BLOCK_COUNTERS) {
+            counters = (row_counters){table->walk.counters.offset, table->walk.counters.size};
+            found = true;
+        } else if (event == PERF_BLOCK_VALUE) {
+            perf_block_skip_values(&table->walk);
+        }
+    }
+    if (found) {
+        wmem_array_append_one(table->cells, counters);
+    }
+    return found;
+}
+
+hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, wmem_map_t *parents)
+{
+    static const table_layout layout = {next_row, cell};
+    hkpd_side *side = wmem_new0(pool, hkpd_side);
+
+    side->base.layout = &layout;
+    side->base.pool = pool;
+    side->base.bytes = bytes;
+    side->base.size = size;
+    side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
+    side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    side->parents = parents ? parents : wmem_map_new(pool, parent_hash, parent_equal);
+    perf_block_init(&side->scout, bytes, size);
+    if (perf_block_next(&side->scout) == PERF_BLOCK_HEADER) {
+        side->base.clocks.perf_time = perf_block_u64(&side->scout, 56);
+        side->base.clocks.perf_freq = perf_block_u64(&side->scout, 64);
+        side->base.clocks.time_100ns = perf_block_u64(&side->scout, 72);
+    }
+    return side;
+}

@@ -1,0 +1,26 @@
+/* pcq-readings.h
+ * The counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) as a stream of readings.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PCQ_READINGS_H
+#define PCQ_PCQ_READINGS_H
+
+#include "readings/readings.h"
+
+#include "perf/data-walk.h"
+
+extern const readings_layout pcq_readings_layout;
+
+/* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
+ * PERF_WALK_VALUE the reading is as if it had been pulled. */
+perf_walk_event pcq_readings_event(readings *r);
+const perf_walk *pcq_readings_walk(const readings *r);
+
+/* True if which counters the blocks hold is assumed from the order of the identifiers. */
+bool pcq_readings_assumed(readings *r);
+
+/* Whose the current block is, NULL if that is not known. */
+const perf_identifier *pcq_readings_identifier(const readings *r);
+
+#endif

@@ -1,0 +1,414 @@
+/* pcq-tables.c
+ * The blocks of counter data as tables of a sample.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq-tables.h"
+
+#include "perf/bytes.h"
+#include "perf/data-walk.h"
+
+/* Patterns of one query that are looked through for an instance that no likelier block has. */
+#define MAX_PATTERN_BLOCKS 64
+
+/* A value of the usual 4 or 8 bytes takes as much, with its header and padding. */
+#define USUAL_VALUE 16
+
+/* A row whose values are not all of the usual size has their offsets one by one. */
+typedef struct {
+    uint32_t first;    /* offset of the first value of a usual row */
+    uint32_t *offsets; /* else of each, 0 where there is none */
+} row_cells;
+
+typedef struct {
+    reading_table base;
+    perf_walk walk;      /* behind the last row that was read */
+    wmem_array_t *cells; /* row_cells */
+    uint32_t ids;        /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;   /* counter id -> column + 1 */
+} pcq_table;
+
+typedef struct {
+    uint32_t offset;
+    uint32_t type;
+    pcq_table *table; /* NULL as long as nobody asked */
+} block_entry;
+
+/* Goes ahead from block to block. */
+struct pcq_scout {
+    perf_walk walk;
+    wmem_array_t *blocks; /* block_entry */
+    bool at_end;
+};
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static bool find_next_block(pcq_side *side)
+{
+    struct pcq_scout *scout = side->scout;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK) {
+            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, NULL};
+            wmem_array_append_one(scout->blocks, entry);
+            perf_walk_skip_block(&scout->walk);
+            return true;
+        }
+    }
+    scout->at_end = true;
+    return false;
+}
+
+static block_entry *block_at(pcq_side *side, uint32_t block)
+{
+    struct pcq_scout *scout = side->scout;
+
+    while (wmem_array_get_count(scout->blocks) <= block) {
+        if (scout->at_end || !find_next_block(side)) {
+            return NULL;
+        }
+    }
+    return wmem_array_index(scout->blocks, block);
+}
+
+static uint32_t count_blocks(pcq_side *side)
+{
+    block_at(side, UINT32_MAX);
+    return wmem_array_get_count(side->scout->blocks);
+}
+
+/* All at once: whose a block is can depend on all others. */
+static const perf_assignment *assigned(pcq_side *side)
+{
+    if (side->assigned.blocks == NULL) {
+        uint32_t count = count_blocks(side);
+        uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            types[i] = block_at(side, i)->type;
+        }
+        perf_query_assign(side->base.pool, side->handle, side->event, types, count, &side->assigned);
+    }
+    return &side->assigned;
+}
+
+const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
+{
+    const perf_assignment *all = assigned(side);
+
+    return block < all->count ? all->blocks[block] : NULL;
+}
+
+bool pcq_side_assumed(pcq_side *side)
+{
+    return assigned(side)->assumed;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* The values up to the row's end, one by one; where a value cannot be read its cell stays empty. */
+static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passed)
+{
+    uint32_t columns = table->base.columns;
+    uint32_t *offsets = wmem_alloc0_array(table->base.side->pool, uint32_t, columns);
+    perf_walk_event event;
+
+    for (uint32_t i = 0; i < passed; i++) {
+        offsets[i] = first + USUAL_VALUE * i;
+    }
+    while (table->walk.values_left > 0 && (event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            offsets[table->walk.value.column] = table->walk.value.offset;
+        }
+    }
+    return offsets;
+}
+
+static void read_values(pcq_table *table)
+{
+    uint32_t first = table->walk.pos;
+    uint32_t passed = perf_walk_pass_values(&table->walk);
+    row_cells cells = {first, NULL};
+
+    if (passed < table->base.columns) {
+        cells.offsets = offsets_of_row(table, first, passed);
+    }
+    wmem_array_append_one(table->cells, cells);
+}
+
+static bool next_instance(pcq_table *table)
+{
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_INSTANCE) {
+            perf_instance_key key = {.name = table->walk.data + table->walk.instance.name,
+                                     .name_size = table->walk.instance.name_size,
+                                     .id = table->walk.instance.id};
+            perf_instances_add(&table->base.instances, &key);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool next_row(reading_table *base)
+{
+    pcq_table *table = (pcq_table *)base;
+
+    if (base->has_instances ? !next_instance(table) : base->rows > 0 || table->walk.values_left == 0) {
+        return false;
+    }
+    read_values(table);
+    return true;
+}
+
+perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset)
+{
+    perf_raw raw = {0, 0};
+    uint32_t size = offset > 0 ? perf_le32(bytes + offset) : 0;
+
+    if (size == 4) {
+        raw = (perf_raw){perf_le32(bytes + offset + PERF_COUNTER_DATA_SIZE), 4};
+    } else if (size == 8) {
+        raw = (perf_raw){perf_le64(bytes + offset + PERF_COUNTER_DATA_SIZE), 8};
+    }
+    return raw;
+}
+
+static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
+{
+    const pcq_table *table = (const pcq_table *)base;
+    const row_cells *cells = wmem_array_index(table->cells, row);
+    uint32_t offset = cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
+
+    return pcq_raw_at(base->side->bytes, offset);
+}
+
+/* Goes to where the first row begins. */
+static void go_to_rows(pcq_table *table)
+{
+    perf_walk *walk = &table->walk;
+    perf_walk ahead = *walk;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&ahead)) == PERF_WALK_BLOCK || event == PERF_WALK_COUNTERS) {
+        *walk = ahead;
+    }
+    table->base.columns = walk->counters.count;
+    table->ids = walk->counters.ids;
+    table->base.has_instances = walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
+    if (event != PERF_WALK_VALUE && event != PERF_WALK_INSTANCES) {
+        table->base.complete = true;
+    }
+}
+
+reading_table *pcq_side_table(pcq_side *side, uint32_t block)
+{
+    block_entry *entry = block_at(side, block);
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    if (entry->table == NULL) {
+        pcq_table *table = wmem_new0(side->base.pool, pcq_table);
+        reading_table_init(&table->base, &side->base, block);
+        table->cells = wmem_array_new(side->base.pool, sizeof(row_cells));
+        perf_walk_block(&table->walk, side->base.bytes, side->base.size, entry->offset);
+        go_to_rows(table);
+        entry->table = table;
+    }
+    return &entry->table->base;
+}
+
+void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
+                   const uint8_t *bytes, uint32_t size)
+{
+    static const table_layout layout = {next_row, cell};
+
+    memset(side, 0, sizeof *side);
+    side->base.layout = &layout;
+    side->base.pool = pool;
+    side->base.bytes = bytes;
+    side->base.size = size;
+    side->handle = handle;
+    side->event = event;
+    if (size >= PERF_DATA_HEADER_SIZE) {
+        side->base.clocks.perf_time = perf_le64(bytes + 8);
+        side->base.clocks.time_100ns = perf_le64(bytes + 16);
+        side->base.clocks.perf_freq = perf_le64(bytes + 24);
+    }
+    side->scout = wmem_new0(pool, struct pcq_scout);
+    side->scout->blocks = wmem_array_new(pool, sizeof(block_entry));
+    perf_walk_init(&side->scout->walk, bytes, size);
+}
+
+/* --- Finding a counter of an instance ---------------------------------------------------------------------------- */
+
+/* Column of a counter in a block, UINT32_MAX if the block does not have it. */
+static uint32_t column_of(pcq_side *side, uint32_t block, const pcq_wanted *want)
+{
+    pcq_table *table = (pcq_table *)pcq_side_table(side, block);
+    const uint8_t *ids = side->base.bytes + table->ids;
+
+    if (table->ids == 0) {
+        return pcq_side_identifier(side, block)->counter_id == want->counter_id ? 0 : UINT32_MAX;
+    }
+    if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
+        return want->column;
+    }
+    if (table->by_id == NULL) {
+        table->by_id = wmem_map_new(side->base.pool, g_direct_hash, g_direct_equal);
+        for (uint32_t column = table->base.columns; column-- > 0;) {
+            wmem_map_insert(table->by_id, GUINT_TO_POINTER(perf_le32(ids + 4 * column)), GUINT_TO_POINTER(column + 1));
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
+}
+
+/* The instance that is looked for, as an identifier names one. */
+static perf_instance_key key_of(const pcq_wanted *want, const perf_identifier *identifier)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    if (here && here->has_instances) {
+        return reading_table_instance(here, want->row)->key;
+    }
+    return (perf_instance_key){
+        .name = identifier->utf16, .name_size = identifier->utf16_size, .id = identifier->instance_id};
+}
+
+static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    if (here == there) {
+        return want->row;
+    }
+    if (!there->has_instances) {
+        return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+    }
+    if (here->has_instances) {
+        return reading_table_pair(here, want->row, there);
+    }
+    perf_instance_key key = key_of(want, identifier);
+    return reading_table_find(there, &key, key.id == PERF_NO_ID);
+}
+
+/* Takes the place in a block if it has the counter and the instance. */
+static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const perf_identifier *identifier,
+                      reading_place *place, bool *has_counter)
+{
+    place->column = column_of(side, block, want);
+    if (place->column == UINT32_MAX) {
+        return false;
+    }
+    *has_counter = true;
+    place->table = pcq_side_table(side, block);
+    place->row = row_of(want, identifier, place->table);
+    return place->row != UINT32_MAX && reading_table_cell(place->table, place->row, place->column).size > 0;
+}
+
+/* Number of the block that an identifier like `sought` asked for, UINT32_MAX if there is none. */
+static uint32_t block_for(pcq_side *side, const perf_identifier *sought)
+{
+    const perf_assignment *all = assigned(side);
+
+    if (side->by_identifier == NULL) {
+        side->by_identifier = wmem_map_new(side->base.pool, perf_identifier_hash, perf_identifier_equal);
+        for (uint32_t block = all->count; block-- > 0;) {
+            if (all->blocks[block]) {
+                wmem_map_insert(side->by_identifier, all->blocks[block], GUINT_TO_POINTER(block + 1));
+            }
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(side->by_identifier, sought)) - 1;
+}
+
+/* Blocks with instance headers that patterns asked for. */
+static wmem_array_t *pattern_blocks(pcq_side *side)
+{
+    const perf_assignment *all = assigned(side);
+
+    if (side->pattern_blocks == NULL) {
+        side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
+        for (uint32_t block = 0; block < all->count; block++) {
+            const perf_identifier *identifier = all->blocks[block];
+            if (identifier && identifier->instance && strpbrk(identifier->instance, "*?") &&
+                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(side->pattern_blocks, block);
+            }
+        }
+    }
+    return side->pattern_blocks;
+}
+
+/* Any other pattern may have brought the instance, too. */
+static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                                   reading_place *place, bool *has_counter)
+{
+    wmem_array_t *blocks = pattern_blocks(side);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        const perf_identifier *other = pcq_side_identifier(side, block);
+        if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
+            take_from(side, block, want, identifier, place, has_counter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
+ * very instance. */
+static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                               reading_place *place, bool *has_counter)
+{
+    static const uint8_t star[2] = {'*', 0};
+    const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
+    const perf_instance_key key = key_of(want, identifier);
+    const struct {
+        const uint8_t *name;
+        uint32_t size;
+        uint32_t id;
+    } patterns[] = {
+        {identifier->utf16, identifier->utf16_size, identifier->instance_id},
+        {key.name, key.name_size, PERF_NO_ID},
+        {key.name, key.name_size, key.id},
+        {star, sizeof star, PERF_NO_ID},
+    };
+
+    for (unsigned p = 0; p < array_length(patterns); p++) {
+        for (unsigned c = 0; c < array_length(counters); c++) {
+            perf_identifier sought = *identifier;
+            sought.counter_id = counters[c];
+            sought.utf16 = patterns[p].name;
+            sought.utf16_size = patterns[p].size;
+            sought.instance_id = patterns[p].id;
+            uint32_t block = block_for(side, &sought);
+            if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
+                return true;
+            }
+        }
+    }
+    return find_by_other_patterns(side, want, identifier, place, has_counter);
+}
+
+/* Mostly it is the same block of both samples. */
+static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                               reading_place *place, bool *has_counter)
+{
+    const perf_identifier *there = pcq_side_identifier(side, want->block);
+
+    return there && (there == identifier || perf_identifier_equal(there, identifier)) &&
+           take_from(side, want->block, want, identifier, place, has_counter);
+}
+
+bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    const perf_identifier *identifier = pcq_side_identifier(want->here, want->block);
+
+    return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||
+                          find_by_identifier(side, want, identifier, place, has_counter));
+}

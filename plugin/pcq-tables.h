@@ -1,0 +1,48 @@
+/* pcq-tables.h
+ * The blocks of counter data ([MS-PCQ] 2.2.4.8 to 2.2.4.11) as tables of a sample, and where the query's identifiers say
+ * that a counter of an instance stands.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PCQ_TABLES_H
+#define PCQ_PCQ_TABLES_H
+
+#include "readings/layout.h"
+
+/* One of the samples. Blocks are found as far as somebody asks. */
+typedef struct {
+    reading_side base;
+    const perf_handle *handle;
+    uint32_t event; /* as of when the query's identifiers count */
+    struct pcq_scout *scout;
+    perf_assignment assigned; /* blocks is NULL as long as it was not needed */
+    wmem_map_t *by_identifier;
+    wmem_array_t *pattern_blocks;
+} pcq_side;
+
+void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
+                   const uint8_t *bytes, uint32_t size);
+
+/* Whose a block is, NULL if that is not known; and whether that is assumed from the order of the identifiers. */
+const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
+bool pcq_side_assumed(pcq_side *side);
+
+/* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
+perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset);
+
+/* The block as a table; NULL if there is none. */
+reading_table *pcq_side_table(pcq_side *side, uint32_t block);
+
+/* A counter of the instance that a row of a block of `here` has, as the block's identifier asked for it. */
+typedef struct {
+    pcq_side *here;
+    uint32_t block;
+    uint32_t row;
+    uint32_t column; /* where the counter may well be */
+    uint32_t counter_id;
+} pcq_wanted;
+
+/* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
+bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter);
+
+#endif

@@ -1,0 +1,52 @@
+/* hash.c
+ * A hash of bytes that a packet chooses.
+ *
+ * The sum of products of a keyed half with the other keyed half of each 8 bytes (NH, J. Black et al., "UMAC: Fast and
+ * Secure Message Authentication", 1999), with a key of its own for each step: whoever does not know the key finds two
+ * equal hashes by chance alone.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/hash.h"
+
+#include <string.h>
+
+static uint64_t hash_key = 0x9E3779B97F4A7C15u;
+
+/* Any number that depends on all bits of another (the finalizer of MurmurHash3). */
+static inline uint64_t scatter(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xFF51AFD7ED558CCDu;
+    x ^= x >> 33;
+    x *= 0xC4CEB9FE1A85EC53u;
+    return x ^ x >> 33;
+}
+
+static inline uint64_t product(uint64_t word, uint64_t key)
+{
+    return (uint64_t)((uint32_t)word + (uint32_t)key) * ((uint32_t)(word >> 32) + (uint32_t)(key >> 32));
+}
+
+void perf_hash_key(uint64_t key)
+{
+    hash_key = scatter(key);
+}
+
+uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number)
+{
+    uint64_t key = hash_key;
+    uint64_t sum = product(number, key) + size;
+    uint64_t word;
+
+    while (size > 0) {
+        size_t step = size < sizeof word ? size : sizeof word;
+        word = 0;
+        memcpy(&word, bytes, step);
+        key = scatter(key + 0x9E3779B97F4A7C15u);
+        sum += product(word, key);
+        bytes += step;
+        size -= step;
+    }
+    return (uint32_t)(scatter(sum) >> 32);
+}

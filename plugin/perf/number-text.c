@@ -1,0 +1,84 @@
+/* number-text.c
+ * Numbers for people.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/number-text.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* From here on a double's decimals are noise, and its tenths do not fit 64 bits. */
+#define TOO_LARGE 1e15
+
+/* Below this the zeros behind the point are more than anybody counts. */
+#define TOO_SMALL 1e-7
+
+unsigned perf_integer_text(uint64_t value, char *text)
+{
+    char digits[32];
+    unsigned at = sizeof digits, count = 0;
+
+    do {
+        if (count > 0 && count % 3 == 0) {
+            digits[--at] = ',';
+        }
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+        count++;
+    } while (value > 0);
+    memcpy(text, digits + at, sizeof digits - at);
+    text[sizeof digits - at] = '\0';
+    return (unsigned)sizeof digits - at;
+}
+
+/* Decimals that leave three significant digits. */
+static unsigned decimals_of(double size)
+{
+    unsigned decimals = 1;
+
+    for (double limit = 10; decimals < 9 && size < limit; limit /= 10) {
+        decimals++;
+    }
+    return decimals;
+}
+
+static unsigned fixed_text(double size, unsigned decimals, char *text)
+{
+    uint64_t scale = 1;
+
+    for (unsigned i = 0; i < decimals; i++) {
+        scale *= 10;
+    }
+    uint64_t scaled = (uint64_t)(size * (double)scale + 0.5);
+    unsigned length = perf_integer_text(scaled / scale, text);
+    uint64_t rest = scaled % scale;
+
+    text[length] = '.';
+    for (unsigned i = decimals; i > 0; i--) {
+        text[length + i] = (char)('0' + rest % 10);
+        rest /= 10;
+    }
+    text[length + decimals + 1] = '\0';
+    return length + decimals + 1;
+}
+
+unsigned perf_number_text(double value, char *text)
+{
+    double size = fabs(value);
+    unsigned sign = value < 0;
+
+    if (size == 0) {
+        memcpy(text, "0.0", 4);
+        return 3;
+    }
+    if (!(size < TOO_LARGE) || size < TOO_SMALL) {
+        return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+    }
+    text[0] = '-';
+    /* 9.996 is 10.0, not 10.00 */
+    unsigned decimals = decimals_of(size + size * 0.0005);
+    return sign + fixed_text(size, decimals, text + sign);
+}

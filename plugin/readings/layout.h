@@ -1,0 +1,67 @@
+/* layout.h
+ * What the layouts of the two protocols tell the stream of readings.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_READINGS_LAYOUT_H
+#define PCQ_READINGS_LAYOUT_H
+
+#include "readings/readings.h"
+#include "readings/text.h"
+
+/* Where a value stands in one of the samples. */
+typedef struct {
+    reading_table *table;
+    uint32_t row;
+    uint32_t column;
+} reading_place;
+
+struct readings_layout {
+    /* Sets up r->own, r->now and r->machine. */
+    void (*begin)(readings *r);
+    /* Goes on to the next value and fills r->at; false at the end. Where a block or object begins it calls
+     * readings_enter() and fills what readings.h says of it; r->at ends with readings_take(). */
+    bool (*next)(readings *r);
+    /* Looks up r->at.counter but for its label; its label, NULL where it is not known whose it is. */
+    void (*know)(readings *r);
+    const char *(*label)(readings *r);
+    /* Fills r->set_label and r->has_instances, before a path is written. */
+    void (*name_set)(readings *r);
+    /* Opens r->table. */
+    void (*open_table)(readings *r);
+    /* The same counter of the same instance in the sample before. Where it is not there, `has_counter` tells whether the
+     * counter is. */
+    bool (*find_before)(readings *r, reading_place *place, bool *has_counter);
+    /* What the formula needs beside the value that stands at `place` of `side` (one of PERF_NEEDS_...). */
+    perf_raw (*operand)(readings *r, reading_side *side, const reading_place *place, unsigned need);
+    /* The instance's part of the path, NULL without one. */
+    const char *(*instance)(readings *r);
+    /* True if the block or object is not certain enough to be calculated with. */
+    bool (*is_doubtful)(readings *r);
+};
+
+/* A block or object begins: forgets what was known of the last. */
+void readings_enter(readings *r, uint32_t number);
+
+/* What is known of the counter of r->at. */
+const reading_counter *readings_known_counter(readings *r);
+
+/* Takes the number at `offset` as the raw value, after the layout has filled the other parts of r->at. */
+void readings_take(readings *r, perf_raw raw);
+
+/* r->table, opened if it was not. */
+reading_table *readings_table(readings *r);
+
+/* Gives r->before its clocks: fills r->interval. */
+void readings_pair(readings *r, reading_side *before, uint32_t frame);
+
+/* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
+const char *readings_bounded(wmem_allocator_t *pool, const char *name);
+
+/* "name" or "name#1". */
+const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);
+
+/* Finds the operands of the reading's formula; its counter's type has to be known. */
+void readings_find_operands(readings *r);
+
+#endif

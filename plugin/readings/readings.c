@@ -1,0 +1,267 @@
+/* readings.c
+ * One answer with performance data, as a stream of readings.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "readings/layout.h"
+
+/* What paths may take for each byte of the answer, beside a first part that any answer has. */
+#define PATHS_PER_BYTE 32
+#define PATHS_AT_LEAST (1 << 20)
+
+/* What is left of each of a path's names once that is used up. */
+#define SHORT_NAME 32
+
+readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
+{
+    readings *r = wmem_new0(pool, readings);
+
+    r->pool = pool;
+    r->answer = *answer;
+    r->size = tvb_captured_length(answer->tvb);
+    r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
+    r->number = r->prefix_number = UINT32_MAX;
+    r->text_left = PATHS_AT_LEAST + (uint64_t)r->size * PATHS_PER_BYTE;
+    answer->layout->begin(r);
+    if (r->machine == NULL || *r->machine == '\0') {
+        r->machine = perf_server_address(answer->server);
+    }
+    r->machine = readings_bounded(pool, r->machine);
+    return r;
+}
+
+const reading *readings_next(readings *r)
+{
+    return r->answer.layout->next(r) ? &r->at : NULL;
+}
+
+void readings_enter(readings *r, uint32_t number)
+{
+    r->number = number;
+    r->table = NULL;
+    r->set_label = NULL;
+    r->has_instances = false;
+    r->status = 0;
+    r->counters = NULL;
+}
+
+void readings_pair(readings *r, reading_side *before, uint32_t frame)
+{
+    r->before = before;
+    r->previous_frame = frame;
+    r->interval = before ? perf_interval(&r->now->clocks, &before->clocks) : 0;
+}
+
+reading_table *readings_table(readings *r)
+{
+    if (r->table == NULL) {
+        r->answer.layout->open_table(r);
+    }
+    return r->table;
+}
+
+void readings_take(readings *r, perf_raw raw)
+{
+    r->operands.known = false;
+    r->at.raw = raw;
+    r->at.is_number = raw.size > 0 && !r->at.is_text;
+}
+
+const reading_counter *readings_known_counter(readings *r)
+{
+    if (!r->at.counter->known) {
+        r->answer.layout->know(r);
+        r->at.counter->known = true;
+    }
+    return r->at.counter;
+}
+
+/* --- Results ----------------------------------------------------------------------------------------------------- */
+
+static void fill_point(readings *r, reading_side *side, const reading_place *place, unsigned flags, perf_point *point)
+{
+    const struct {
+        unsigned flag;
+        perf_raw *raw;
+    } operands[] = {
+        {PERF_NEEDS_BASE, &point->base},
+        {PERF_NEEDS_TIME, &point->time},
+        {PERF_NEEDS_FREQ, &point->freq},
+        {PERF_NEEDS_MULTI, &point->multi},
+    };
+
+    for (unsigned i = 0; i < array_length(operands); i++) {
+        if (flags & operands[i].flag) {
+            *operands[i].raw = r->answer.layout->operand(r, side, place, operands[i].flag);
+        }
+    }
+}
+
+#define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
+
+static bool operands_before(readings *r, unsigned flags, perf_point *before, perf_none *why)
+{
+    reading_place place = {NULL, 0, 0};
+    bool has_counter = false;
+
+    *why = r->why_no_before;
+    if (r->before == NULL) {
+        return false;
+    }
+    if (!r->answer.layout->find_before(r, &place, &has_counter)) {
+        *why = has_counter ? PERF_NONE_NEW_INSTANCE : PERF_NONE_NEW_COUNTER;
+        return false;
+    }
+    *before = r->before->clocks;
+    before->value = reading_table_cell(place.table, place.row, place.column);
+    if (flags & NEEDS_OPERANDS) {
+        fill_point(r, r->before, &place, flags, before);
+    }
+    return true;
+}
+
+void readings_find_operands(readings *r)
+{
+    unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
+
+    if (r->operands.known) {
+        return;
+    }
+    r->operands.known = true;
+    r->operands.now = r->now->clocks;
+    r->operands.now.value = r->at.raw;
+    if (flags & NEEDS_OPERANDS) {
+        reading_place place = {readings_table(r), r->at.row, r->at.column};
+        fill_point(r, r->now, &place, flags, &r->operands.now);
+    }
+    r->operands.why = PERF_NONE_OK;
+    r->operands.has_before =
+        (flags & PERF_NEEDS_PREVIOUS) && operands_before(r, flags, &r->operands.before, &r->operands.why);
+}
+
+perf_result readings_result(readings *r)
+{
+    const reading_counter *counter = readings_known_counter(r);
+    perf_result none = {0, counter->none};
+
+    if (none.none != PERF_NONE_OK) {
+        return none;
+    }
+    if (r->at.raw.size == 0 || counter->type->formula == PERF_FORMULA_NONE) {
+        perf_point alone = r->now->clocks;
+        alone.value = r->at.raw;
+        return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
+    }
+    if (r->answer.layout->is_doubtful(r)) {
+        none.none = PERF_NONE_DAMAGED;
+        return none;
+    }
+    readings_find_operands(r);
+    return perf_calculate(counter->type, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL,
+                          r->operands.why);
+}
+
+/* --- Paths ------------------------------------------------------------------------------------------------------- */
+
+const char *readings_bounded(wmem_allocator_t *pool, const char *name)
+{
+    static const char ellipsis[] = "…";
+    const char *end = name;
+
+    for (unsigned count = 0; *end && count < PERF_NAME_MAX; count++) {
+        end = g_utf8_next_char(end);
+    }
+    if (*end == '\0' || strcmp(end, ellipsis) == 0) {
+        return name;
+    }
+    return wmem_strdup_printf(pool, "%.*s%s", (int)(end - name), name, ellipsis);
+}
+
+const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal)
+{
+    return ordinal > 0 ? wmem_strdup_printf(pool, "%s#%u", name, ordinal) : name;
+}
+
+const char *readings_set(readings *r)
+{
+    if (r->set_label == NULL) {
+        r->answer.layout->name_set(r);
+    }
+    return r->set_label;
+}
+
+const char *readings_instance(readings *r)
+{
+    return readings_set(r) && r->has_instances ? r->answer.layout->instance(r) : NULL;
+}
+
+const char *readings_counter(readings *r)
+{
+    reading_counter *counter = r->at.counter;
+
+    if (counter->label == NULL) {
+        const char *label = r->answer.layout->label(r);
+        counter->label = label ? readings_bounded(r->pool, label) : NULL;
+    }
+    return counter->label;
+}
+
+/* Whole, or its beginning once paths have taken all that this answer may. */
+static size_t part_size(const readings *r, const char *part)
+{
+    size_t size = strlen(part);
+
+    if (r->text_left > 0 || size <= SHORT_NAME) {
+        return size;
+    }
+    return (size_t)(g_utf8_find_prev_char(part, part + SHORT_NAME) - part);
+}
+
+static char *put(char *to, const char *text, size_t size)
+{
+    memcpy(to, text, size);
+    return to + size;
+}
+
+/* "\\SRV\Set(instance)\" */
+static void write_prefix(readings *r)
+{
+    const char *instance = readings_instance(r);
+    size_t machine_size = part_size(r, r->machine);
+    size_t set_size = part_size(r, r->set_label);
+    size_t instance_size = instance ? part_size(r, instance) : 0;
+    char *end = r->prefix = wmem_alloc(r->pool, machine_size + set_size + instance_size + 8);
+
+    end = put(end, "\\\\", 2);
+    end = put(end, r->machine, machine_size);
+    end = put(end, "\\", 1);
+    end = put(end, r->set_label, set_size);
+    if (instance) {
+        end = put(end, "(", 1);
+        end = put(end, instance, instance_size);
+        end = put(end, ")", 1);
+    }
+    end = put(end, "\\", 1);
+    r->prefix_size = (unsigned)(end - r->prefix);
+    r->prefix_number = r->number;
+    r->prefix_row = r->at.row;
+}
+
+const char *readings_path(readings *r)
+{
+    const char *label = readings_counter(r);
+
+    if (label == NULL || readings_set(r) == NULL) {
+        return NULL;
+    }
+    if (r->prefix_number != r->number || r->prefix_row != r->at.row) {
+        write_prefix(r);
+    }
+    size_t label_size = part_size(r, label);
+    size_t size = r->prefix_size + label_size;
+    char *path = wmem_alloc(r->pool, size + 1);
+
+    *put(put(path, r->prefix, r->prefix_size), label, label_size) = '\0';
+    r->text_left -= size < r->text_left ? size : r->text_left;
+    return path;
+}

@@ -1,0 +1,135 @@
+/* readings.h
+ * One answer with performance data, as a stream of readings: what each value means.
+ *
+ * Whoever shows, counts, exports or graphs values pulls them here, one by one, and cannot tell which of the two protocols
+ * they came from. Nothing is collected, and nothing is worked out or put into words before it is asked for: a reading has
+ * its raw value and its place; result, path and texts are functions.
+ *
+ *     readings_answer   what there is: bytes, server, handle, sample (kept for later by whoever taps)
+ *     readings          the stream over it: tables of this sample and of the one before (tables.h), made as far as asked
+ *     reading           one value
+ *
+ * The layouts (pcq-readings.h, hkpd/hkpd-readings.h) feed it: they walk the bytes, and know which counter a value is, where
+ * its operands are and what its instance is called (layout.h). How two samples are paired, what is calculated and how a
+ * path is written stands here once.
+ *
+ * Everything lives in the pool that the stream was begun with; its time is proportional to what was asked for and its
+ * memory to the two samples, whatever the bytes say.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_READINGS_READINGS_H
+#define PCQ_READINGS_READINGS_H
+
+#include "readings/tables.h"
+#include "state/state.h"
+
+#include "perf/calculate.h"
+
+typedef struct readings_layout readings_layout;
+
+/* One answer, as of the moment it was captured. A plain value. */
+typedef struct {
+    const readings_layout *layout;
+    perf_server *server;
+    const perf_handle *handle; /* NULL if the request was not read */
+    const perf_sample *sample; /* what was kept of it; NULL if it did not become a sample */
+    uint32_t event;            /* as of when names are looked up */
+    tvbuff_t *tvb;             /* the counter data or PERF_DATA_BLOCK */
+} readings_answer;
+
+/* What is known of a counter of the block or object that the stream is in. */
+typedef struct {
+    bool known;                    /* the rest was looked up */
+    uint32_t id;                   /* counter id or title index, PERF_NO_ID if not known */
+    const perf_counter_type *type; /* NULL if not known */
+    perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
+    perf_counter_info info;        /* PerflibV2: its relations to other counters */
+    const char *label;             /* name or "#id"; NULL as long as nobody asked */
+} reading_counter;
+
+/* One value. Offsets count from the answer's first byte. */
+typedef struct {
+    uint32_t row;    /* of its instance in the block or object, 0 without instances */
+    uint32_t column; /* of its counter */
+    uint32_t offset;
+    uint32_t size; /* bytes */
+    reading_counter *counter;
+    bool is_text;
+    bool is_number; /* 4 or 8 bytes */
+    perf_raw raw;   /* of a number */
+    /* of a text */
+    uint32_t code_page;
+    unsigned byte_order;
+    uint32_t text_size; /* bytes without terminator */
+} reading;
+
+typedef struct readings {
+    wmem_allocator_t *pool;
+    readings_answer answer;
+    const uint8_t *bytes;
+    uint32_t size;
+    const char *machine; /* without backslashes */
+    reading_side *now;
+    reading at; /* the reading that was pulled last */
+    struct {
+        bool known;
+        perf_point now;
+        perf_point before;
+        bool has_before;
+        perf_none why; /* there is none */
+    } operands;        /* of its formula, as they were found when they were asked for */
+
+    /* of the block or object that the stream is in */
+    uint32_t number; /* in the answer; UINT32_MAX before the first */
+    reading_table *table;
+    const char *set_label;     /* of its counterset or object; NULL: not known whose it is, then there is no path */
+    bool has_instances;        /* paths have an instance, which may be nameless */
+    uint32_t status;           /* Win32 error of the block, 0 elsewhere */
+    bool assumed;              /* which counters they are is assumed from the order of the identifiers */
+    reading_side *before;      /* NULL: there is no sample before */
+    perf_none why_no_before;   /* then */
+    uint32_t previous_frame;   /* 0 without a sample before */
+    double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
+    reading_counter *counters; /* one for each column */
+
+    /* the path up to its counter, as it was last written */
+    char *prefix;
+    unsigned prefix_size;
+    uint32_t prefix_number;
+    uint32_t prefix_row;
+    uint64_t text_left; /* bytes that paths may still take before their names are shortened */
+
+    void *own; /* the layout's */
+} readings;
+
+/* Begins the stream of an answer. Two streams of one answer give the same. */
+readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
+
+/* The next value, NULL at the end. It holds until the next is pulled. */
+const reading *readings_next(readings *r);
+
+/* --- What the reading that was pulled last means ----------------------------------------------------------------- */
+
+/* The calculated value, or why there is none. Not for text. */
+perf_result readings_result(readings *r);
+
+/* "\\SRV\Processor Information(0,0)\% Processor Time", NULL where the counterset is not known. */
+const char *readings_path(readings *r);
+
+/* Its parts: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
+const char *readings_set(readings *r);
+const char *readings_instance(readings *r);
+const char *readings_counter(readings *r);
+
+/* A text as UTF-8. */
+const char *readings_text(readings *r);
+
+/* For people, of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
+ * "81 (raw; first sample of the handle)". */
+const char *readings_words(readings *r, const perf_result *result);
+
+/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000"; NULL where nothing is calculated. */
+const char *readings_formula(readings *r);
+
+#endif

@@ -1,0 +1,55 @@
+/* values.h
+ * A reading in the tree: value, path, result and formula. Each protocol brings fields of its own prefix.
+ *
+ * Texts are made for those who look: every field is asked for before it is worked out.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TREE_VALUES_H
+#define PCQ_TREE_VALUES_H
+
+#include "readings/readings.h"
+
+/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula, .counter.type, .sample.previous and
+ * .sample.interval. */
+typedef struct {
+    int value;
+    int text;
+    int raw;
+    int path;
+    int cooked;
+    int cooked_none;
+    int formula;
+    int previous;
+    int interval;
+} value_fields;
+
+void value_fields_register(int proto, const char *prefix, value_fields *fields);
+
+/* Who looks at which part of the values, asked once for a buffer. */
+typedef struct {
+    bool visible; /* a person, or something that prints all */
+    bool value;
+    bool path;
+    bool result;
+    bool formula;
+    bool any;
+} value_wishes;
+
+value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields);
+
+/* The value as it was sent; what it means: path, result and formula, and what the label of its structure says of them; and
+ * value, path and result side by side. They add nothing that nobody looks at. */
+void value_show_sent(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
+void value_show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
+                        proto_item *structure);
+void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
+
+/* The sample before and the time between, once for a buffer or object. */
+void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r);
+
+/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %" of the first value, NULL if there is none
+ * that has a path. */
+const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer);
+
+#endif
