@@ -1,0 +1,235 @@
+/* csv.c
+ * Rows of CSV
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "perf/csv.h"
+
+#include "perf/decimal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 65536
+#define SECONDS_A_DAY 86400
+#define TIME_SIZE 40
+
+/* --- Room ---------------------------------------------------------------- */
+
+/* Where the next `size` bytes go; NULL if there is no memory for them. */
+static char *room_for(perf_csv *csv, size_t size)
+{
+    if (csv->room - csv->size >= size) {
+        return csv->data + csv->size;
+    }
+    size_t room = csv->room + csv->room / 2 + size + FIRST_ROOM;
+    char *data = csv->failed ? NULL : realloc(csv->data, room);
+    if (data == NULL) {
+        csv->failed = true;
+        return NULL;
+    }
+    csv->data = data;
+    csv->room = room;
+    return data + csv->size;
+}
+
+void perf_csv_clear(perf_csv *csv)
+{
+    csv->size = 0;
+    csv->in_row = false;
+}
+
+void perf_csv_free(perf_csv *csv)
+{
+    free(csv->data);
+    memset(csv, 0, sizeof *csv);
+}
+
+/* The end of a cell that was written up to `end`. */
+static void close_cell(perf_csv *csv, const char *end)
+{
+    csv->size = (size_t)(end - csv->data);
+    csv->in_row = true;
+}
+
+/* Where a cell of up to `size` bytes begins, behind its comma. */
+static char *open_cell(perf_csv *csv, size_t size)
+{
+    char *at = room_for(csv, size + 1);
+
+    if (at && csv->in_row) {
+        *at++ = ',';
+    }
+    return at;
+}
+
+void perf_csv_end_row(perf_csv *csv)
+{
+    char *at = room_for(csv, 2);
+
+    if (at) {
+        memcpy(at, "\r\n", 2);
+        csv->size += 2;
+    }
+    csv->in_row = false;
+}
+
+/* --- Cells ---------------------------------------------------------------- */
+
+static void quoted(perf_csv *csv, const char *text, size_t length)
+{
+    char *at = open_cell(csv, 2 * length + 2);
+
+    if (at == NULL) {
+        return;
+    }
+    *at++ = '"';
+    for (const char *quote; (quote = memchr(text, '"', length)) != NULL;) {
+        size_t part = (size_t)(quote - text) + 1;
+        memcpy(at, text, part);
+        at += part;
+        *at++ = '"';
+        text += part;
+        length -= part;
+    }
+    memcpy(at, text, length);
+    at += length;
+    *at++ = '"';
+    close_cell(csv, at);
+}
+
+void perf_csv_pdh_text(perf_csv *csv, const char *text)
+{
+    quoted(csv, text, strlen(text));
+}
+
+void perf_csv_pdh_number(perf_csv *csv, double value)
+{
+    char *at = open_cell(csv, PERF_DECIMAL_SIZE + 2);
+
+    if (at) {
+        *at++ = '"';
+        at += perf_decimal_fixed(at, value);
+        *at++ = '"';
+        close_cell(csv, at);
+    }
+}
+
+void perf_csv_pdh_blank(perf_csv *csv)
+{
+    char *at = open_cell(csv, 3);
+
+    if (at) {
+        memcpy(at, "\" \"", 3);
+        close_cell(csv, at + 3);
+    }
+}
+
+void perf_csv_text(perf_csv *csv, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    char *at;
+
+    if (length > 0 && strcspn(text, ",\"\r\n") < length) {
+        quoted(csv, text, length);
+    } else if ((at = open_cell(csv, length)) != NULL) {
+        if (length > 0) {
+            memcpy(at, text, length);
+        }
+        close_cell(csv, at + length);
+    }
+}
+
+void perf_csv_whole(perf_csv *csv, uint64_t value)
+{
+    char *at = open_cell(csv, PERF_DECIMAL_SIZE);
+
+    if (at) {
+        close_cell(csv, at + perf_decimal_u64(at, value));
+    }
+}
+
+void perf_csv_number(perf_csv *csv, double value)
+{
+    char *at = open_cell(csv, PERF_DECIMAL_SIZE);
+
+    if (at) {
+        close_cell(csv, at + perf_decimal_exact(at, value));
+    }
+}
+
+/* --- Times ---------------------------------------------------------------- */
+
+typedef struct {
+    unsigned year, month, day, hour, minute, second;
+} civil_time;
+
+/* Gregorian calendar; years begin in March, so that a leap day is the last. */
+static civil_time civil(int64_t seconds)
+{
+    civil_time t;
+    int64_t days = seconds / SECONDS_A_DAY, left = seconds % SECONDS_A_DAY;
+
+    if (left < 0) {
+        left += SECONDS_A_DAY;
+        days--;
+    }
+    days += 719468; /* from 1 March of the year 0 */
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    unsigned of_era = (unsigned)(days - era * 146097);
+    unsigned year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    unsigned of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    unsigned march = (5 * of_year + 2) / 153;
+    t.day = of_year - (153 * march + 2) / 5 + 1;
+    t.month = march < 10 ? march + 3 : march - 9;
+    t.year = (unsigned)(year_of_era + era * 400) + (t.month <= 2);
+    t.hour = (unsigned)(left / 3600);
+    t.minute = (unsigned)(left / 60 % 60);
+    t.second = (unsigned)(left % 60);
+    return t;
+}
+
+/* `count` digits and what follows them, if anything. */
+static char *digits(char *at, uint32_t value, unsigned count, char behind)
+{
+    for (unsigned i = count; i-- > 0; value /= 10) {
+        at[i] = (char)('0' + value % 10);
+    }
+    at[count] = behind;
+    return at + count + (behind != '\0');
+}
+
+static char *clock_digits(char *at, const civil_time *t)
+{
+    at = digits(at, t->hour, 2, ':');
+    at = digits(at, t->minute, 2, ':');
+    return digits(at, t->second, 2, '.');
+}
+
+void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
+{
+    char *at = open_cell(csv, TIME_SIZE);
+    civil_time t = civil(seconds);
+
+    if (at) {
+        *at++ = '"';
+        at = digits(at, t.month, 2, '/');
+        at = digits(at, t.day, 2, '/');
+        at = clock_digits(digits(at, t.year, 4, ' '), &t);
+        close_cell(csv, digits(at, nanoseconds / 1000000, 3, '"'));
+    }
+}
+
+void perf_csv_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
+{
+    char *at = open_cell(csv, TIME_SIZE);
+    civil_time t = civil(seconds);
+
+    if (at) {
+        at = digits(at, t.year, 4, '-');
+        at = digits(at, t.month, 2, '-');
+        at = clock_digits(digits(at, t.day, 2, 'T'), &t);
+        close_cell(csv, digits(at, nanoseconds, 9, 'Z'));
+    }
+}

@@ -1,0 +1,55 @@
+/* summary.h
+ * What is left of a series of numbers once they have gone by: extremes and mean, median and spread
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#ifndef PCQ_PERF_SUMMARY_H
+#define PCQ_PERF_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Begins as zeros. The numbers are finite; all but `count` hold only when there were any. */
+typedef struct perf_summary {
+    uint64_t count;
+    double first;
+    double last;
+    double min;
+    double max;
+    double sum;
+    double lost; /* what rounding took from the sum */
+} perf_summary;
+
+void perf_summary_add(perf_summary *summary, double value);
+double perf_summary_mean(const perf_summary *summary);
+
+/* Median and spread in bounded memory (64 KiB): exact for up to PERF_SPREAD_EXACT numbers. Beyond, neighbours become one
+ * that counts for both, so that the result is one of the numbers at most n / PERF_SPREAD_RANKS places away. */
+#define PERF_SPREAD_EXACT 4096
+#define PERF_SPREAD_RANKS 1024
+
+typedef struct perf_spread_value {
+    double value;
+    uint64_t weight;
+} perf_spread_value;
+
+/* Begins as zeros. */
+typedef struct perf_spread {
+    perf_spread_value *values; /* ascending */
+    uint32_t num_values;
+    uint32_t room;
+    uint64_t count; /* of the numbers, and the sum of all weights */
+} perf_spread;
+
+/* Without memory the number does not count. */
+void perf_spread_add(perf_spread *spread, double value);
+void perf_spread_free(perf_spread *spread);
+
+/* The middle one, the mean of the two middle ones of an even count; 0 without numbers. */
+double perf_spread_median(const perf_spread *spread);
+
+/* The median of the distances from `median`. */
+double perf_spread_deviation(const perf_spread *spread, double median);
+
+#endif /* PCQ_PERF_SUMMARY_H */
