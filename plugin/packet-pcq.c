@@ -12,6 +12,7 @@
 #include "pcq-buffers.h"
 #include "pcq-data.h"
 #include "pcq-fields.h"
+#include "readings/graph.h"
 #include "tree/ndr.h"
 #include "tree/strings.h"
 
@@ -62,6 +63,7 @@ static perf_expert expert;
 static ndr_count_fields count_fields;
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
+static const char *pref_graph = "";
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
@@ -970,6 +972,7 @@ static void apply_preferences(void)
 {
     perf_sample_limit((uint64_t)pref_sample_limit << 20);
     names_file_choose(pref_names_file);
+    graph_choose(pref_graph);
 }
 
 static void register_fields(void)
@@ -1034,6 +1037,11 @@ static void register_preferences(void)
                                        "\"tshark -z pcq,names,FILE\". If none is given, \"pcq_names\" in the "
                                        "profile's or the personal configuration folder is read.",
                                        &pref_names_file, FALSE);
+    prefs_register_string_preference(module, "graph", "Counters for the I/O graph",
+                                     "Paths, with * for any text and ; between several: the results of these counters "
+                                     "are in pcq.graph and hkpd.graph too, where an I/O graph finds nothing else. "
+                                     "\"\\Processor(*)\\% Processor Time\" is that counter of every machine.",
+                                     &pref_graph);
     apply_preferences();
 }
 

@@ -1,0 +1,70 @@
+/* test_pattern.c
+ * Patterns of counter paths
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "perf/pattern.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PATH "\\\\SRV\\Processor Information(0,0)\\% Processor Time"
+
+static unsigned failures;
+
+static void expect(const char *patterns, const char *path, bool expected)
+{
+    static perf_patterns set;
+
+    perf_patterns_set(&set, patterns);
+    if (perf_patterns_match(&set, path) != expected) {
+        fprintf(stderr, "%s on %s: expected %d\n", patterns, path, expected);
+        failures++;
+    }
+}
+
+/* Many stars and a path that nearly fits: has to end soon. */
+static void test_cost(void)
+{
+    static char pattern[2001], path[100001];
+
+    for (unsigned i = 0; i < 1000; i++) {
+        memcpy(pattern + 2 * i, "*a", 2);
+    }
+    pattern[1999] = 'b';
+    memset(path, 'a', sizeof path - 1);
+    expect(pattern, path, false);
+    path[sizeof path - 2] = 'b';
+    expect(pattern, path, true);
+}
+
+int main(void)
+{
+    expect(PATH, PATH, true);
+    expect("\\\\srv\\processor information(0,0)\\% processor time", PATH, true);
+    expect("\\Processor Information(0,0)\\% Processor Time", PATH, true);
+    expect("\\Processor Information(*)\\% Processor Time", PATH, true);
+    expect("\\Processor Information(*)\\*", PATH, true);
+    expect("\\*\\% Processor Time", PATH, true);
+    expect("*% Processor Time", PATH, true);
+    expect("*", PATH, true);
+    expect("***", PATH, true);
+    expect("*processor*processor*processor*", PATH, false);
+    expect("*processor*processor*", PATH, true);
+    expect("\\\\OTHER\\*", PATH, false);
+    expect("\\\\SRV\\*", PATH, true);
+    expect("\\SRV\\*", PATH, false);
+    expect("Processor Information(0,0)\\% Processor Time", PATH, false);
+    expect("\\Processor Information(0,0)\\% Processor Tim", PATH, false);
+    expect("\\Processor Information(0,0)\\% Processor Time ", PATH, true); /* blanks around a pattern are none of it */
+    expect("", PATH, false);
+    expect(" ; ;", PATH, false);
+    expect("\\Memory\\*; \\Processor Information(*)\\*", PATH, true);
+    expect("\\Memory\\*;\\System\\*", PATH, false);
+    expect("*", "", true);
+    expect("\\Memory\\*", "\\\\SRV", false);
+    expect("?Processor*", PATH, false);
+    test_cost();
+    return failures > 0;
+}
