@@ -21,6 +21,8 @@ if [ $is_root = yes ]; then
 else
     cache=${XDG_CACHE_HOME:-${HOME:-/nonexistent}/.cache}
 fi
+# Of it, what takes long to get or to make; chroots see it too.
+kept=$cache/pcq-kept
 
 # choose_build: sets BUILD, the build folder; where root made it and we are not root, one of our own
 choose_build() {
@@ -112,4 +114,48 @@ debian_mirror() {
     )}
     [ -n "$mirror" ] || die "no Debian mirror in the source list; set PCQ_MIRROR"
     echo "$mirror"
+}
+
+# debian_source SUITE PACKAGE FOLDER: unpacks its source package with Debian's patches; what was fetched stays in $kept
+debian_source() {
+    from=$kept/source-$1-$2
+    [ -e "$from" ] || fetch_source "$1" "$2"
+    rm -rf "$3.new"
+    mkdir -p "$3.new"
+    tar -C "$3.new" --strip-components=1 -xf "$(ls "$from/$2"_*.orig.tar.* | grep -v '\.asc$')"
+    tar -C "$3.new" -xf "$from/$2"_*.debian.tar.*
+    for change in $(grep -sv '^#' "$3.new/debian/patches/series"); do
+        patch -d "$3.new" --quiet -p1 <"$3.new/debian/patches/$change"
+    done
+    mv "$3.new" "$3"
+}
+
+# The signed index vouches for both parts; not every mirror has the .dsc that lists them again.
+fetch_source() {
+    say "fetching the source package $2 of Debian's $1"
+    rm -rf "$from.new"
+    (
+        other_suite "$from.new" deb-src "$1"
+        cd "$from.new"
+        other_apt apt-get source --download-only --tar-only --only-source "$2"
+        other_apt apt-get source --download-only --diff-only --only-source "$2"
+        rm -rf apt
+    ) >&2
+    mv "$from.new" "$from"
+}
+
+# other_suite FOLDER deb|deb-src SUITE: makes apt's lists of another Debian in FOLDER/apt, for other_apt TOOL ARGUMENT…
+other_suite() {
+    other=$1/apt
+    mkdir -p "$other/lists/partial" "$other/archives/partial"
+    echo "$2 [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg check-valid-until=no] $(debian_mirror) $3 main" \
+        >"$other/sources.list"
+    other_apt apt-get update
+}
+
+other_apt() {
+    tool=$1
+    shift
+    "$tool" -qq -o Dir::Etc::SourceList="$other/sources.list" -o Dir::Etc::SourceParts=- \
+        -o Dir::State::Lists="$other/lists" -o Dir::Cache="$other" -o APT::Sandbox::User=root "$@"
 }

@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""compare_tsharks.py [--without PART] ONE OTHER [CAPTURE…]: do two programs say the same of captures, line by line?
+
+ONE and OTHER are tshark, or a script that runs one. Without a CAPTURE all bundled ones are read, with their keys.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+PCAPS = Path(__file__).resolve().parent / 'pcaps'
+FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
+         'names file': ['-q', '-z', 'pcq,names,{out}']}
+# What has nothing to do with the capture: when and from where it was read, the program, and how it calls Greenwich
+BESIDE = [(re.compile(pattern), text) for pattern, text in (
+    (r'<pdml [^>]*>', '<pdml>'), (r'\bUT\b', 'UTC'), (r'<!-- You can find pdml2html.xsl in .*-->', ''))]
+MOST_LINES = 20
+
+
+def keys():
+    return json.loads((PCAPS / 'keys.json').read_text())
+
+
+def options(capture):
+    name = capture.resolve().relative_to(PCAPS).as_posix() if PCAPS in capture.resolve().parents else None
+    return [x for k in keys().get(name, []) for x in ('-o', k.format(pcaps=PCAPS))]
+
+
+def says(tshark, capture, form, folder):
+    out = folder / 'out'
+    args = [a.format(out=out) for a in FORMS[form]]
+    done = subprocess.run([tshark, '-r', capture, *options(capture), *args], stdout=subprocess.PIPE,
+                          env=dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8'), check=True)
+    text = (out.read_bytes() if form == 'names file' else done.stdout).decode('utf-8', 'replace')
+    for pattern, replacement in BESIDE:
+        text = pattern.sub(replacement, text)
+    return text.split('\n')
+
+
+def compare(task):
+    """-> (what was compared, its lines, the differing lines)"""
+    one, other, capture, form = task
+    with tempfile.TemporaryDirectory() as folder:
+        a, b = (says(tshark, capture, form, Path(folder)) for tshark in (one, other))
+    differing = [line for line in difflib.unified_diff(a, b, lineterm='', n=0) if line[:3] not in ('---', '+++')] if a != b else []
+    return '%s, %s' % (capture.name, form), len(a), differing
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--without', default='(?!)', help='leave out captures whose name matches')
+    parser.add_argument('one')
+    parser.add_argument('other')
+    parser.add_argument('captures', nargs='*', type=Path)
+    args = parser.parse_args()
+    captures = args.captures or sorted(p for p in PCAPS.glob('**/*.pcap') if not re.search(args.without, p.name))
+    tasks = [(args.one, args.other, capture, form) for capture in captures for form in FORMS]
+    lines = differing = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for what, count, different in pool.map(compare, tasks):
+            lines += count
+            differing += len(different)
+            if different:
+                print('%s:' % what, *different[:MOST_LINES], sep='\n    ')
+    print('%d captures in %d forms, %d lines, %d differ' % (len(captures), len(FORMS), lines, differing))
+    return 1 if differing or not lines else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
