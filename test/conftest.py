@@ -18,6 +18,8 @@ from gen.record import GAP
 
 TOP = Path(__file__).resolve().parent.parent
 TSHARK = os.environ.get('TSHARK', 'tshark')
+# What that tshark's system has not: words of tests' names, and fixtures
+WITHOUT = os.environ.get('PCQ_WITHOUT', '').split()
 
 # The contract's wire fields (with the structure nodes): what is compared, in order. The plugin may show more.
 WIRE = frozenset('pcq.' + name for name in '''
@@ -269,6 +271,13 @@ class TShark:
 def pytest_configure(config):
     if os.geteuid() == 0:
         pytest.exit('Wireshark gives root no plugins: run the tests as another user (script/test does)', 2)
+
+
+def pytest_collection_modifyitems(config, items):
+    apart = [i for i in items if any(word in i.nodeid or word in i.fixturenames for word in WITHOUT)]
+    if apart:
+        config.hook.pytest_deselected(items=apart)
+        items[:] = [i for i in items if i not in apart]
 
 
 @pytest.fixture(scope='session')

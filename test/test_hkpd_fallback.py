@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The hook without dcerpc_uuids, which a later Wireshark does not have: winreg is registered again."""
 
+import os
+import shlex
 import shutil
 import subprocess
 
@@ -17,7 +19,8 @@ def fallback(tshark, tmp_path_factory):
     if not shutil.which('cmake') or not shutil.which('ninja'):
         pytest.skip('nothing to build with')
     build = tmp_path_factory.mktemp('fallback')
-    subprocess.run(['cmake', '-S', TOP, '-B', build, '-G', 'Ninja', '-DPCQ_DCERPC_UUIDS=OFF', '-DPCQ_WERROR=OFF'],
+    subprocess.run(['cmake', '-S', TOP, '-B', build, '-G', 'Ninja', '-DPCQ_DCERPC_UUIDS=OFF', '-DPCQ_WERROR=OFF',
+                    *shlex.split(os.environ.get('PCQ_CMAKE', ''))],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run(['ninja', '-C', build, 'pcq'], check=True, stdout=subprocess.DEVNULL)
     # Wireshark 4.0 warns of a second registration, and would abort in a test run

@@ -15,7 +15,7 @@ from gen.story_script import Script, answers, ask, counter, frames_of, learn, mu
 from gen.story_types import UNDECIDED, every_type, together
 from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
-from test_order import Sharkd
+from test_order import sharkd  # noqa: F401 (a fixture)
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 SERVER = '192.0.2.20'
@@ -448,18 +448,18 @@ def test_in_the_preferences(tshark, tmp_path, home):
     assert set_name(tshark, tmp_path) == 'Chosen(a)'
 
 
-def test_read_whenever_a_capture_is_opened(tshark, tmp_path):
+def test_read_whenever_a_capture_is_opened(sharkd, tmp_path):
     """A file that changes between two captures, while the program runs."""
     guid = '{%s}' % engine().guid
     scene = queried(engine())
     path, number = scene.write(tmp_path / 'x.pcap'), answers(scene)[0][0]
     names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Before'), ('name', guid, 2, 'en', 'Two'))
-    with Sharkd(tshark, tmp_path / 'own', 'pcq.names_file:%s' % names) as child:
-        child.load(path)
-        before = child.frames([number])[number]
-        lines(names, ('name', guid, '-', 'en', 'After'))
-        child.load(path)
-        after = child.frames([number])[number]
+    child = sharkd('pcq.names_file:%s' % names)
+    child.load(path)
+    before = child.frames([number])[number]
+    lines(names, ('name', guid, '-', 'en', 'After'))
+    child.load(path)
+    after = child.frames([number])[number]
     assert 'Before(a)' in before and 'Two' in before
     assert 'After(a)' in after and 'Before' not in after and 'Two' not in after
 
