@@ -123,7 +123,12 @@ debian_source() {
     rm -rf "$3.new"
     mkdir -p "$3.new"
     tar -C "$3.new" --strip-components=1 -xf "$(ls "$from/$2"_*.orig.tar.* | grep -v '\.asc$')"
-    tar -C "$3.new" -xf "$from/$2"_*.debian.tar.*
+    # A package of the older format has one patch of everything.
+    if [ -e "$from/$2"_*.diff.gz ]; then
+        zcat "$from/$2"_*.diff.gz | patch -d "$3.new" --quiet -p1
+    else
+        tar -C "$3.new" -xf "$from/$2"_*.debian.tar.*
+    fi
     for change in $(grep -sv '^#' "$3.new/debian/patches/series"); do
         patch -d "$3.new" --quiet -p1 <"$3.new/debian/patches/$change"
     done

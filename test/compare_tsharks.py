@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""compare_tsharks.py [--without PART] ONE OTHER [CAPTURE…]: do two programs say the same of captures, line by line?
+"""compare_tsharks.py [--without PART] [-o KEY]… ONE OTHER [CAPTURE…]: do two programs say the same of captures, line by line?
 
 ONE and OTHER are tshark, or a script that runs one. Without a CAPTURE all bundled ones are read, with their keys.
 """
@@ -19,9 +19,11 @@ from pathlib import Path
 PCAPS = Path(__file__).resolve().parent / 'pcaps'
 FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
          'names file': ['-q', '-z', 'pcq,names,{out}']}
-# What has nothing to do with the capture: when and from where it was read, the program, and how it calls Greenwich
+# What has nothing to do with the capture or the plugin: when and from where it was read, and the program; how Windows
+# calls Greenwich, and that it knows no date beyond the year 3000; how many Kerberos keys were tried, which is chance
 BESIDE = [(re.compile(pattern), text) for pattern, text in (
-    (r'<pdml [^>]*>', '<pdml>'), (r'\bUT\b', 'UTC'), (r'<!-- You can find pdml2html.xsl in .*-->', ''))]
+    (r'<pdml [^>]*>', '<pdml>'), (r'<!-- You can find pdml2html.xsl in .*-->', ''), (r'\bUT\b', 'UTC'),
+    (r'\b[A-Z][a-z]{2} [ 0-9]\d, (?:[3-9]\d{3}|\d{5}) [\d:.]+ UTC', 'Not representable'), (r'\bnum_tries=\d+', ''))]
 MOST_LINES = 20
 
 
@@ -30,14 +32,15 @@ def keys():
 
 
 def options(capture):
+    """The keys of a bundled capture."""
     name = capture.resolve().relative_to(PCAPS).as_posix() if PCAPS in capture.resolve().parents else None
-    return [x for k in keys().get(name, []) for x in ('-o', k.format(pcaps=PCAPS))]
+    return [k.format(pcaps=PCAPS) for k in keys().get(name, [])]
 
 
-def says(tshark, capture, form, folder):
+def says(tshark, capture, preferences, form, folder):
     out = folder / 'out'
-    args = [a.format(out=out) for a in FORMS[form]]
-    done = subprocess.run([tshark, '-r', capture, *options(capture), *args], stdout=subprocess.PIPE,
+    args = [a.format(out=out) for a in FORMS[form]] + [x for p in preferences for x in ('-o', p)]
+    done = subprocess.run([tshark, '-r', capture, *args], stdout=subprocess.PIPE,
                           env=dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8'), check=True)
     text = (out.read_bytes() if form == 'names file' else done.stdout).decode('utf-8', 'replace')
     for pattern, replacement in BESIDE:
@@ -47,9 +50,9 @@ def says(tshark, capture, form, folder):
 
 def compare(task):
     """-> (what was compared, its lines, the differing lines)"""
-    one, other, capture, form = task
+    one, other, capture, preferences, form = task
     with tempfile.TemporaryDirectory() as folder:
-        a, b = (says(tshark, capture, form, Path(folder)) for tshark in (one, other))
+        a, b = (says(tshark, capture, preferences, form, Path(folder)) for tshark in (one, other))
     differing = [line for line in difflib.unified_diff(a, b, lineterm='', n=0) if line[:3] not in ('---', '+++')] if a != b else []
     return '%s, %s' % (capture.name, form), len(a), differing
 
@@ -57,12 +60,13 @@ def compare(task):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--without', default='(?!)', help='leave out captures whose name matches')
+    parser.add_argument('-o', dest='keys', action='append', default=[], help='a preference, for captures of your own')
     parser.add_argument('one')
     parser.add_argument('other')
     parser.add_argument('captures', nargs='*', type=Path)
     args = parser.parse_args()
     captures = args.captures or sorted(p for p in PCAPS.glob('**/*.pcap') if not re.search(args.without, p.name))
-    tasks = [(args.one, args.other, capture, form) for capture in captures for form in FORMS]
+    tasks = [(args.one, args.other, c, options(c) + args.keys, form) for c in captures for form in FORMS]
     lines = differing = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for what, count, different in pool.map(compare, tasks):
