@@ -1,0 +1,71 @@
+/* test_number_text.c
+ * Numbers for people: expected texts are written out by hand.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "perf/number-text.h"
+
+static void number(double value, const char *expected)
+{
+    char text[PERF_NUMBER_TEXT_SIZE];
+    unsigned length = perf_number_text(value, text);
+
+    if (strcmp(text, expected) != 0) {
+        fprintf(stderr, "%.17g: expected %s, got %s\n", value, expected, text);
+    }
+    assert(strcmp(text, expected) == 0);
+    assert(length == strlen(text));
+}
+
+static void integer(uint64_t value, const char *expected)
+{
+    char text[PERF_NUMBER_TEXT_SIZE];
+    unsigned length = perf_integer_text(value, text);
+
+    assert(strcmp(text, expected) == 0);
+    assert(length == strlen(text));
+}
+
+int main(void)
+{
+    integer(0, "0");
+    integer(999, "999");
+    integer(1000, "1,000");
+    integer(1407264450854600263u, "1,407,264,450,854,600,263");
+    integer(UINT64_MAX, "18,446,744,073,709,551,615");
+
+    number(0, "0.0");
+    number(-0.0, "0.0");
+    number(12.4, "12.4");
+    number(97.9157675705941, "97.9");
+    number(100, "100.0");
+    number(1024, "1,024.0");
+    number(1234567.891, "1,234,567.9");
+    number(-14.26, "-14.3");
+
+    /* three significant digits below 10 */
+    number(1.5, "1.50");
+    number(9.994, "9.99");
+    number(9.996, "10.0");
+    number(99.96, "100.0");
+    number(0.25, "0.250");
+    number(0.0125, "0.0125");
+    number(0.00031, "0.000310");
+    number(0.0009996, "0.00100");
+    number(0.0000012, "0.00000120");
+
+    /* beyond what digits can tell */
+    number(1e-9, "1e-09");
+    number(999999999999999.0, "999,999,999,999,999.0");
+    number(1e15, "1e+15");
+    number(18446744073709551616.0, "1.84467440737096e+19");
+    number(1e300, "1e+300");
+    number(-1e300, "-1e+300");
+    number(INFINITY, "inf");
+    return 0;
+}
