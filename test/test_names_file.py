@@ -30,6 +30,12 @@ def write(tshark, scene, folder, name='names', *args):
     return out
 
 
+def written(tshark, capture, out, *args):
+    """tshark having written a names file, or not"""
+    return subprocess.run([TSHARK, '-q', '-r', capture, '-z', 'pcq,names,%s' % out, *args], env=tshark.env,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+
+
 def unescape(text):
     out, at = '', 0
     while at < len(text):
@@ -167,7 +173,8 @@ def test_a_second_round(tshark, tmp_path):
     browsed = story(Script([s]), lambda c: both_languages(c, s))
     first = write(tshark, browsed, tmp_path, 'first')
     option = '-o', 'pcq.names_file:%s' % first
-    assert facts(write(tshark, queried(s), tmp_path, 'second', *option)) == {}
+    done = written(tshark, queried(s).write(tmp_path / 'second.pcap'), tmp_path / 'second', *option)
+    assert done.returncode == 1 and b'no names' in done.stderr and not (tmp_path / 'second').exists()
     again = write(tshark, browsed, tmp_path, 'third', *option)
     assert again.read_bytes() == first.read_bytes()
     assert write(tshark, browsed, tmp_path, 'fourth', '-2').read_bytes() == first.read_bytes()
@@ -401,13 +408,54 @@ def test_a_file_that_is_not_there(tshark, tmp_path):
     assert 'nowhere' in err
 
 
-@pytest.mark.parametrize('argument, exit_status', [('pcq,names', 1), ('pcq,names,', 1), ('pcq,names,/nowhere/names', None)])
-def test_wrong_arguments(tshark, tmp_path, argument, exit_status):
-    """Said on the terminal, never a crash."""
+@pytest.mark.parametrize('argument', ['pcq,names', 'pcq,names,'])
+def test_wrong_arguments(tshark, tmp_path, argument):
+    """Said on the terminal with exit status 1, never a crash."""
     path = queried(engine()).write(tmp_path / 'x.pcap')
     done = subprocess.run([TSHARK, '-q', '-r', path, '-z', argument], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
-    assert done.returncode >= 0 and (exit_status is None or done.returncode == exit_status)
-    assert b'names' in done.stderr
+    assert done.returncode == 1 and b'names' in done.stderr
+
+
+def test_a_file_that_cannot_be_written(tshark, tmp_path):
+    """The reason, exit status 1, and what was asked for beside it is there all the same."""
+    s = engine()
+    path = story(Script([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
+    done = written(tshark, path, '/nowhere/names', '-z', 'io,phs')
+    assert done.returncode == 1 and b'/nowhere/names' in done.stderr and b'No such file' in done.stderr
+    assert b'Protocol Hierarchy' in done.stdout
+    done = written(tshark, path, '/dev/full')
+    assert done.returncode == 1 and b'/dev/full' in done.stderr and b'No space' in done.stderr
+
+
+def test_nothing_learned_leaves_what_there_is(tshark, tmp_path):
+    """An empty names file would replace a good one and help nobody."""
+    s = engine()
+    (tmp_path / 'names').write_text('# precious\n')
+    done = written(tshark, queried(s).write(tmp_path / 'x.pcap'), tmp_path / 'names')
+    assert done.returncode == 1 and b'no names' in done.stderr
+    assert (tmp_path / 'names').read_text() == '# precious\n'
+
+
+def test_standard_output(tshark, tmp_path):
+    """A device is written to, not replaced."""
+    s = engine()
+    path = story(Script([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
+    done = written(tshark, path, '/dev/stdout')
+    assert done.returncode == 0 and done.stdout.startswith(b'# pcq names 1\nserver\t') and b'\r' not in done.stdout
+
+
+@pytest.mark.parametrize('what', ['tabs', 'one word', 'servers', 'lines'])
+def test_a_hostile_names_file(tshark, tmp_path, what):
+    """Memory and time in proportion to the file: fields are not made of what is no field."""
+    from test_manifest import cost
+    queried(engine()).write(tmp_path / 'x.pcap')
+    (tmp_path / 'names').write_text('# pcq names 1\n')
+    seconds, memory = cost(tshark, tmp_path, tmp_path / 'names')
+    text = {'tabs': b'\t' * 30_000_000, 'one word': b'x' * 30_000_000, 'lines': b'x\n' * 1_000_000,
+            'servers': b''.join(b'server\t192.0.2.%d\n' % i for i in range(300_000))}[what]
+    (tmp_path / 'names').write_bytes(text)
+    more_seconds, more_memory = cost(tshark, tmp_path, tmp_path / 'names')
+    assert more_seconds - seconds < 3 and more_memory - memory < 200, (more_seconds - seconds, more_memory - memory)
 
 
 # --- where it is looked for -----------------------------------------------------------------------------------------
