@@ -14,6 +14,7 @@
 #include "pcq-fields.h"
 #include "readings/graph.h"
 #include "tree/ndr.h"
+#include "tree/sealed.h"
 #include "tree/strings.h"
 
 /* PerflibV2, da5a86c5-12c2-4943-ab30-7f74a813d853 version 1.0 ([MS-PCQ] 1.9) */
@@ -1063,6 +1064,7 @@ void proto_register_pcq(void)
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     perf_expert_register(proto_pcq, "pcq", &expert);
+    sealed_register(proto_pcq);
     perf_state_register();
     names_file_register();
     register_preferences();
@@ -1072,5 +1074,6 @@ void proto_reg_handoff_pcq(void)
 {
     if (proto_pcq != -1) {
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, operations, hf_opnum);
+        sealed_watch_perflib(&uuid_perflibv2, PERFLIBV2_VERSION);
     }
 }

@@ -64,6 +64,12 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
 #endif
 
+#if WS_AT_LEAST(4, 6)
+#define ws_dissector_try_guid dissector_try_guid_with_data
+#else
+#define ws_dissector_try_guid dissector_try_guid_new
+#endif
+
 /* Separates the parts of a statistics menu's path; later versions define it in epan/stats_tree.h. */
 #if !WS_AT_LEAST(4, 4)
 #define STATS_TREE_MENU_SEPARATOR "/"

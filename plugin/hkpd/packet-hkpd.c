@@ -13,6 +13,7 @@
 #include "hkpd/hkpd-buffers.h"
 #include "hkpd/hkpd-titles.h"
 #include "tree/ndr.h"
+#include "tree/sealed.h"
 #include "tree/strings.h"
 
 #include <epan/exceptions.h>
@@ -1139,5 +1140,6 @@ void proto_reg_handoff_hkpd(void)
     done = true;
     if (table && stock[OPNUM_QUERY_VALUE].name) {
         install(table);
+        sealed_watch_winreg(&uuid_winreg, WINREG_VERSION);
     }
 }
