@@ -15,6 +15,14 @@ die() {
     exit 1
 }
 
+# The comment at a script's top is its help.
+case ${1:-} in
+-h | --help)
+    sed -n '/^# SPDX/d; /^#!/d; /^#/!q; s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
+
 # What lies outside the tree and may be deleted at any time.
 if [ $is_root = yes ]; then
     cache=${XDG_CACHE_HOME:-/var/cache}
