@@ -5,6 +5,8 @@
  */
 #include "state/queries.h"
 
+#include "state/spans.h"
+
 /* Which identifier belongs to which block, from one QueryCounterInfo response. */
 typedef struct {
     uint32_t event;
@@ -21,10 +23,21 @@ typedef struct {
     wmem_array_t *index; /* index_version, ascending events */
 } query_epoch;
 
+/* How many entries held from an event on. */
+typedef struct {
+    uint32_t event;
+    uint32_t held;
+    uint32_t refused;
+} query_counts;
+
 struct perf_query {
     wmem_array_t *entries; /* perf_query_entry *, in the order they were added */
-    wmem_map_t *held;      /* perf_identifier -> its current perf_query_entry */
+    perf_spans spans;      /* of the entries */
+    perf_spans held_spans; /* the same, with 0 for those of refused identifiers */
+    wmem_map_t *current;   /* perf_identifier -> its current perf_query_entry */
     wmem_array_t *epochs;  /* query_epoch, ascending events */
+    wmem_array_t *counts;  /* query_counts, ascending events */
+    query_counts now;
 };
 
 unsigned perf_identifier_hash(const void *key)
@@ -61,7 +74,8 @@ static struct perf_query *query_of(perf_handle *handle)
     if (handle->query == NULL) {
         struct perf_query *query = handle->query = wmem_new0(wmem_file_scope(), struct perf_query);
         query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_entry *), 4);
-        query->held = wmem_map_new(wmem_file_scope(), perf_identifier_hash, perf_identifier_equal);
+        query->current = wmem_map_new(wmem_file_scope(), perf_identifier_hash, perf_identifier_equal);
+        query->counts = wmem_array_new(wmem_file_scope(), sizeof(query_counts));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(query_epoch), 2);
         begin_epoch(query, handle->begin, handle->opened_frame != 0);
     }
@@ -79,12 +93,21 @@ static void copy_identifier(perf_identifier *kept, const perf_identifier *identi
     }
 }
 
+static uint32_t *count_of(struct perf_query *query, const perf_query_entry *entry)
+{
+    return entry->identifier.status == 0 ? &query->now.held : &query->now.refused;
+}
+
 static void end_entry(struct perf_query *query, const perf_identifier *identifier, uint32_t event)
 {
-    perf_query_entry *entry = wmem_map_remove(query->held, identifier);
+    perf_query_entry *entry = wmem_map_remove(query->current, identifier);
 
     if (entry) {
-        entry->until = event;
+        perf_spans_set_end(&query->spans, entry->number, event);
+        if (entry->identifier.status == 0) {
+            perf_spans_set_end(&query->held_spans, entry->number, event);
+        }
+        --*count_of(query, entry);
     }
 }
 
@@ -95,14 +118,24 @@ static void add_entry(struct perf_query *query, const perf_identifier *identifie
     end_entry(query, identifier, event);
     copy_identifier(&entry->identifier, identifier);
     entry->from = event;
-    entry->until = UINT32_MAX;
+    entry->number = wmem_array_get_count(query->entries);
     wmem_array_append_one(query->entries, entry);
-    wmem_map_insert(query->held, &entry->identifier, entry);
+    perf_spans_append(&query->spans, UINT32_MAX);
+    perf_spans_append(&query->held_spans, identifier->status == 0 ? UINT32_MAX : 0);
+    wmem_map_insert(query->current, &entry->identifier, entry);
+    ++*count_of(query, entry);
+}
+
+/* Behind the last change of an event. */
+static void note_counts(struct perf_query *query, uint32_t event)
+{
+    query->now.event = event;
+    wmem_array_append_one(query->counts, query->now);
 }
 
 static bool is_held(const struct perf_query *query, const perf_identifier *identifier)
 {
-    const perf_query_entry *entry = wmem_map_lookup(query->held, identifier);
+    const perf_query_entry *entry = wmem_map_lookup(query->current, identifier);
 
     return entry && entry->identifier.status == 0;
 }
@@ -123,6 +156,7 @@ void perf_query_changed(perf_handle *handle, bool add, const perf_identifier *id
             add_entry(query, &identifiers[i], event);
         }
     }
+    note_counts(query, event);
     if (changed) {
         begin_epoch(query, event, newest_epoch(query)->complete);
     }
@@ -135,11 +169,11 @@ void perf_query_unknown_change(perf_handle *handle, uint32_t event)
 
 static void end_all_entries(struct perf_query *query, uint32_t event)
 {
-    for (unsigned i = 0; i < wmem_array_get_count(query->entries); i++) {
-        perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, i);
-        if (entry->until > event) {
-            end_entry(query, &entry->identifier, event);
-        }
+    unsigned i = 0;
+
+    while ((i = perf_spans_next(&query->spans, i, event)) < perf_spans_count(&query->spans)) {
+        const perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, i);
+        end_entry(query, &entry->identifier, event);
     }
 }
 
@@ -163,20 +197,39 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
             add_entry(query, &identifier, event);
         }
         epoch->complete = true;
+        note_counts(query, event);
     }
+}
+
+static uint32_t counts_event(const void *element)
+{
+    return ((const query_counts *)element)->event;
+}
+
+void perf_query_counts(const perf_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
+{
+    const struct perf_query *query = handle->query;
+    unsigned changes = query ? perf_count_until(query->counts, event, counts_event) : 0;
+    const query_counts *counts = changes > 0 ? wmem_array_index(query->counts, changes - 1) : NULL;
+
+    *held = counts ? counts->held : 0;
+    *refused = counts ? counts->refused : 0;
+}
+
+static const perf_query_entry *next_entry(const struct perf_query *query, const perf_spans *spans, uint32_t event,
+                                          unsigned *next)
+{
+    *next = perf_spans_next(spans, *next, event);
+    if (*next == perf_spans_count(spans)) {
+        return NULL;
+    }
+    const perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, (*next)++);
+    return entry->from <= event ? entry : NULL;
 }
 
 const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t event, unsigned *next)
 {
-    const struct perf_query *query = handle->query;
-
-    while (query && *next < wmem_array_get_count(query->entries)) {
-        const perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, (*next)++);
-        if (entry->from <= event && event < entry->until) {
-            return entry;
-        }
-    }
-    return NULL;
+    return handle->query ? next_entry(handle->query, &handle->query->spans, event, next) : NULL;
 }
 
 static uint32_t epoch_event(const void *element)
@@ -221,30 +274,116 @@ static bool assign_by_index(wmem_array_t *index, uint32_t event, const uint32_t 
     return true;
 }
 
-/* Counts the ways to give identifiers to the blocks from `block` on; remembers the first. Five identifiers or more
- * always have two of a kind, so this is never asked for more than four. */
-static unsigned count_ways(const perf_identifier **identifiers, const uint32_t *types, unsigned count, unsigned block,
-                           unsigned used, const perf_identifier **way)
-{
-    unsigned ways = 0;
+/* --- Without an index ------------------------------------------------------------------------------------------ */
 
-    if (block == count) {
-        return 1;
+/* Identifiers of one class fit the same types, so do blocks of one type: no two of a kind can be told apart. */
+#define NUM_CLASSES 6
+#define NUM_TYPES 5
+
+static const uint32_t class_types[NUM_TYPES] = {0, 1, 2, 4, 6};
+
+typedef struct {
+    unsigned members[NUM_CLASSES];
+    unsigned blocks[NUM_TYPES];
+    unsigned fits[NUM_TYPES]; /* classes, as bits */
+} class_match;
+
+static unsigned class_of(const perf_identifier *identifier)
+{
+    bool pattern = identifier->instance && strpbrk(identifier->instance, "*?");
+    unsigned instances = !pattern ? 0 : strcmp(identifier->instance, "*") == 0 ? 1 : 2;
+
+    return instances * 2 + (identifier->counter_id == PERF_NO_ID);
+}
+
+static unsigned type_number(uint32_t type)
+{
+    unsigned i = 0;
+
+    while (i < NUM_TYPES && class_types[i] != type) {
+        i++;
     }
-    for (unsigned i = 0; i < count; i++) {
-        if (!(used & 1U << i) && type_fits(identifiers[i], types[block])) {
-            const perf_identifier *rest[4];
-            unsigned found = count_ways(identifiers, types, count, block + 1, used | 1U << i, rest);
-            if (found > 0 && ways == 0) {
-                way[block] = identifiers[i];
-                for (unsigned b = block + 1; b < count; b++) {
-                    way[b] = rest[b];
-                }
+    return i;
+}
+
+/* Hall's condition: whatever types are chosen, there are enough identifiers for their blocks. */
+static bool can_match(const class_match *match)
+{
+    for (unsigned chosen = 1; chosen < 1U << NUM_TYPES; chosen++) {
+        unsigned blocks = 0, members = 0, classes = 0;
+        for (unsigned t = 0; t < NUM_TYPES; t++) {
+            if (chosen & 1U << t) {
+                blocks += match->blocks[t];
+                classes |= match->blocks[t] > 0 ? match->fits[t] : 0;
             }
-            ways += found;
+        }
+        for (unsigned c = 0; c < NUM_CLASSES; c++) {
+            members += classes & 1U << c ? match->members[c] : 0;
+        }
+        if (blocks > members) {
+            return false;
         }
     }
-    return ways;
+    return true;
+}
+
+static bool count_classes(const perf_identifier **identifiers, const uint32_t *types, uint32_t count,
+                          class_match *match)
+{
+    memset(match, 0, sizeof *match);
+    for (uint32_t i = 0; i < count; i++) {
+        unsigned type = type_number(types[i]);
+        if (type == NUM_TYPES) {
+            return false;
+        }
+        match->blocks[type]++;
+        match->members[class_of(identifiers[i])]++;
+        for (unsigned t = 0; t < NUM_TYPES; t++) {
+            match->fits[t] |= type_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
+        }
+    }
+    return can_match(match);
+}
+
+/* The class whose only member the only block of a type belongs to, in every way to match them; NUM_CLASSES if there is
+ * none. */
+static unsigned only_class(class_match match, unsigned type)
+{
+    for (unsigned c = 0; c < NUM_CLASSES && match.blocks[type] == 1; c++) {
+        if (match.members[c] == 1 && match.fits[type] & 1U << c) {
+            class_match without = match;
+            without.fits[type] &= ~(1U << c);
+            if (!can_match(&without)) {
+                return c;
+            }
+        }
+    }
+    return NUM_CLASSES;
+}
+
+/* Names the blocks that only one identifier fits. Returns how many. */
+static uint32_t assign_certain(const perf_identifier **identifiers, const uint32_t *types, perf_assignment *assignment)
+{
+    class_match match;
+    unsigned owner[NUM_TYPES];
+    const perf_identifier *member[NUM_CLASSES + 1] = {NULL};
+    uint32_t certain = 0;
+
+    if (!count_classes(identifiers, types, assignment->count, &match)) {
+        return 0;
+    }
+    for (unsigned t = 0; t < NUM_TYPES; t++) {
+        owner[t] = only_class(match, t);
+    }
+    for (uint32_t i = 0; i < assignment->count; i++) {
+        member[class_of(identifiers[i])] = identifiers[i];
+    }
+    for (uint32_t i = 0; i < assignment->count; i++) {
+        unsigned c = owner[type_number(types[i])];
+        assignment->blocks[i] = c < NUM_CLASSES ? member[c] : NULL;
+        certain += c < NUM_CLASSES;
+    }
+    return certain;
 }
 
 static bool assign_by_order(const perf_identifier **identifiers, const uint32_t *types, perf_assignment *assignment)
@@ -262,15 +401,13 @@ static bool assign_by_order(const perf_identifier **identifiers, const uint32_t 
 static bool assign_without_index(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
                                  const uint32_t *types, perf_assignment *assignment)
 {
+    const struct perf_query *query = handle->query;
     const perf_identifier **identifiers = wmem_alloc_array(pool, const perf_identifier *, assignment->count);
     const perf_query_entry *entry;
     unsigned next = 0;
     uint32_t held = 0;
 
-    while ((entry = perf_query_entries(handle, event, &next)) != NULL) {
-        if (entry->identifier.status != 0) {
-            continue;
-        }
+    while ((entry = next_entry(query, &query->held_spans, event, &next)) != NULL) {
         if (held == assignment->count) {
             return false;
         }
@@ -279,10 +416,8 @@ static bool assign_without_index(wmem_allocator_t *pool, const perf_handle *hand
     if (held != assignment->count) {
         return false;
     }
-    if (held <= 4 && count_ways(identifiers, types, held, 0, 0, assignment->blocks) == 1) {
-        return true;
-    }
-    return assign_by_order(identifiers, types, assignment);
+    uint32_t certain = assign_certain(identifiers, types, assignment);
+    return certain == held || assign_by_order(identifiers, types, assignment) || certain > 0;
 }
 
 bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event, const uint32_t *types,

@@ -29,7 +29,7 @@ gboolean perf_identifier_equal(const void *a, const void *b);
 typedef struct {
     perf_identifier identifier;
     uint32_t from;
-    uint32_t until; /* UINT32_MAX as long as it holds */
+    unsigned number; /* among all entries of the query, in the order they were added */
 } perf_query_entry;
 
 /* A ValidateCounters response: adds or removes the identifiers whose status is 0, and notes the others. */
@@ -46,6 +46,9 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
 /* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
 const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t event, unsigned *next);
 
+/* How many entries hold at an event, and how many of refused identifiers. */
+void perf_query_counts(const perf_handle *handle, uint32_t event, unsigned *held, unsigned *refused);
+
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const perf_identifier **blocks; /* `count` of them, NULL where it is not known */
@@ -54,7 +57,9 @@ typedef struct {
     uint32_t frame; /* QueryCounterInfo that told, 0 if none did */
 } perf_assignment;
 
-/* `types` holds the dwType of each of `count` blocks. Returns false if nothing is known. */
+/* `types` holds the dwType of each of `count` blocks. Returns false if nothing is known. Without QueryCounterInfo a block
+ * is given to an identifier if every way to give all of them agrees on it; where the order of the identifiers is one of
+ * those ways, that order is assumed for the others. */
 bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event, const uint32_t *types,
                        uint32_t count, perf_assignment *assignment);
 

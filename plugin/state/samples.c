@@ -5,6 +5,8 @@
  */
 #include "state/samples.h"
 
+/* Bytes of samples are not file-scope memory: what is freed there is hardly used again, and a limit would not limit. */
+
 /* Of all handles, for dropping the oldest. */
 static struct {
     perf_sample *oldest;
@@ -13,19 +15,28 @@ static struct {
     uint64_t limit;
 } samples;
 
-void perf_sample_limit(uint64_t bytes)
-{
-    samples.limit = bytes;
-}
-
 static void drop_oldest(void)
 {
     perf_sample *oldest = samples.oldest;
 
     samples.oldest = oldest->newer;
     samples.bytes -= oldest->size;
-    wmem_free(wmem_file_scope(), oldest->bytes);
+    g_free(oldest->bytes);
     oldest->bytes = NULL;
+}
+
+/* The newest stays: it is being looked at. */
+static void obey_limit(void)
+{
+    while (samples.bytes > samples.limit && samples.oldest != samples.newest) {
+        drop_oldest();
+    }
+}
+
+void perf_sample_limit(uint64_t bytes)
+{
+    samples.limit = bytes;
+    obey_limit();
 }
 
 perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
@@ -35,7 +46,7 @@ perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_
     sample->handle = handle;
     sample->event = event;
     sample->frame = frame;
-    sample->bytes = wmem_memdup(wmem_file_scope(), bytes, size);
+    sample->bytes = g_memdup2(bytes, size);
     sample->size = size;
     sample->previous = handle->newest;
     handle->newest = sample;
@@ -47,9 +58,7 @@ perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_
     }
     samples.newest = sample;
     samples.bytes += size;
-    while (samples.bytes > samples.limit && samples.oldest != sample) {
-        drop_oldest();
-    }
+    obey_limit();
     return sample;
 }
 
@@ -71,13 +80,16 @@ void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t co
     }
 }
 
+/* Before the file's memory goes, which holds the samples themselves. */
 static void reset(void)
 {
-    samples.oldest = samples.newest = NULL;
-    samples.bytes = 0;
+    while (samples.oldest) {
+        drop_oldest();
+    }
+    samples.newest = NULL;
 }
 
 void perf_samples_register(void)
 {
-    register_init_routine(reset);
+    register_cleanup_routine(reset);
 }

@@ -12,13 +12,18 @@
  *                            (or title index), kind                                            version does not replace
  *                                                                                              an older one
  *   the names file's facts   address or any, subject, kind         facts, perf_names_file_add  perf_names_file_clear
- *   perf_handle: one life    server, kind, 20 bytes                handles, perf_handle_open   with the file; its life
- *   of a handle                                                    and _use                    at the close request
+ *   perf_handle: one life    server, kind, 20 bytes; its number    handles, perf_handle_open   with the file; its life
+ *   of a handle                                                                                at the close request
+ *   hkpd_key: which key it   perf_handle                           hkpd/hkpd-keys.c            with the file
+ *   is
  *   identifiers of a query   perf_handle                           queries, perf_query_changed each version with the next
  *                                                                  and _info
- *   perf_sample              perf_handle (newest), call record     samples, perf_sample_keep   its bytes when the limit
- *                                                                                              is passed, oldest first;
- *                                                                                              the rest with the file
+ *   perf_sample              perf_handle (newest), call record     samples, perf_sample_keep   with the file; its bytes,
+ *                                                                                              of their own allocation,
+ *                                                                                              when the limit is passed,
+ *                                                                                              oldest first
+ *   perf_call_record         protocol, request's frame, call id    tree/call.c, a call's first with the file
+ *                                                                  PDU
  *
  * Events count the PDUs as they were first seen; a frame number would not do, since one frame can hold several PDUs.
  * Event 0 is "before everything": it finds nothing.
