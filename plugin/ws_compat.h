@@ -70,6 +70,13 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_dissector_try_guid dissector_try_guid_new
 #endif
 
+/* True if a PDU of this frame was decrypted: its stub stands in a data source of its own. */
+#if WS_AT_LEAST(4, 6)
+#define ws_has_decrypted_stub(pinfo) (get_data_source_by_name((pinfo), "Decrypted stub data") != NULL)
+#else
+#define ws_has_decrypted_stub(pinfo) (get_data_source_tvb_by_name((pinfo), "Decrypted stub data") != NULL)
+#endif
+
 /* Separates the parts of a statistics menu's path; later versions define it in epan/stats_tree.h. */
 #if !WS_AT_LEAST(4, 4)
 #define STATS_TREE_MENU_SEPARATOR "/"

@@ -199,7 +199,10 @@ def test_titles_of_perflib(tshark, tmp_path, how):
     """The same lists below HKEY_LOCAL_MACHINE, by QueryValue or EnumValue."""
     scene = Scene()
     talk = Talk(scene)
-    talk.open(stubs.OPEN_HKLM)
+    if how == 'unseen':
+        talk.handle = talk.new_handle()
+    else:
+        talk.open(stubs.OPEN_HKLM)
     if how == 'two steps':
         talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib')
         talk.open_key('009')
@@ -485,12 +488,12 @@ def test_info(tshark, tmp_path):
     _, second = talk.sample('238', only={238})
     scene.write(tmp_path / 'a.pcap')
     info = tshark.info(tmp_path / 'a.pcap')
-    assert info[small].startswith('QueryValue request, Global, room for 1000 bytes')
-    assert 'Global, more than 1000 bytes' in info[more]
+    assert info[small].startswith('QueryValue request, handle 1, Global, room for 1000 bytes')
+    assert 'handle 1, Global, more than 1000 bytes' in info[more]
     assert 'Global, room for 65536 bytes now' in info[asked]
     values = len(dict(answers(scene))[first].record['values'])
-    assert re.search(r'Global, 9 objects, %d values, \d+ bytes, \\System\\File Read Operations/sec = .*, %d more$' % (
-        values, values - 1), info[first]), info[first]
+    assert re.search(r'handle 1, Global, \\System\\File Read Operations/sec = .*, %d more \(9 objects, \d+ bytes\)$' % (
+        values - 1), info[first]), info[first]
     path, _, _, cooked = dict(answers(scene))[second].record['values'][0]
     assert '%s = %.1f %%, 5 more' % (path[len('\\\\SRV01'):], cooked) in info[second]
 

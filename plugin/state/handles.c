@@ -7,6 +7,9 @@
 
 static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins; emptied with the file */
 
+/* perf_handle *, those with a number in its order; emptied with the file */
+static wmem_array_t *numbered[NUM_HANDLE_KINDS];
+
 typedef struct {
     perf_server *server;
     perf_handle_kind kind;
@@ -32,10 +35,30 @@ static uint32_t handle_begin(const void *element)
     return (*(perf_handle *const *)element)->begin;
 }
 
+void perf_handle_confirm(perf_handle *handle)
+{
+    wmem_array_t **list = &numbered[handle->kind];
+
+    if (handle->number == 0 && handle->kind != PERF_HANDLE_OTHER_KEY) {
+        if (*list == NULL) {
+            *list = wmem_array_new(wmem_file_scope(), sizeof(perf_handle *));
+        }
+        wmem_array_append_one(*list, handle);
+        handle->number = wmem_array_get_count(*list);
+    }
+}
+
+void perf_handles_visit(perf_handle_kind kind, perf_handle_visitor visit, void *user)
+{
+    for (unsigned i = 0; numbered[kind] && i < wmem_array_get_count(numbered[kind]); i++) {
+        visit(*(perf_handle **)wmem_array_index(numbered[kind], i), user);
+    }
+}
+
 perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event,
                               uint32_t frame, const char *machine)
 {
-    handle_key key = {server, kind, {0}};
+    handle_key key = {server, kind == PERF_HANDLE_OTHER_KEY ? PERF_HANDLE_HKPD : kind, {0}};
     perf_handle *handle = wmem_new0(wmem_file_scope(), perf_handle);
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
@@ -44,6 +67,7 @@ perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const 
         lives = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_handle *), 1);
         wmem_map_insert(handles, wmem_memdup(wmem_file_scope(), &key, sizeof key), lives);
     }
+    handle->kind = kind;
     handle->server = server;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
     handle->begin = event;
@@ -51,6 +75,9 @@ perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const 
     handle->opened_frame = frame;
     handle->machine = machine;
     wmem_array_append_one(lives, handle);
+    if (frame != 0) {
+        perf_handle_confirm(handle);
+    }
     return handle;
 }
 
@@ -62,13 +89,6 @@ perf_handle *perf_handle_find(perf_handle_kind kind, perf_server *server, const 
     wmem_array_t *lives = wmem_map_lookup(handles, &key);
     unsigned begun = lives ? perf_count_until(lives, event, handle_begin) : 0;
     return begun > 0 ? *(perf_handle **)wmem_array_index(lives, begun - 1) : NULL;
-}
-
-perf_handle *perf_handle_use(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event)
-{
-    perf_handle *handle = perf_handle_find(kind, server, bytes, event);
-
-    return handle ? handle : perf_handle_open(kind, server, bytes, event, 0, NULL);
 }
 
 void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame)
@@ -83,7 +103,13 @@ void perf_handle_not_closed(perf_handle *handle)
     handle->closed_frame = 0;
 }
 
+static void reset(void)
+{
+    memset(numbered, 0, sizeof numbered);
+}
+
 void perf_handles_register(void)
 {
+    register_init_routine(reset);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);
 }

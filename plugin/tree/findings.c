@@ -50,7 +50,7 @@ void perf_found(perf_report *report, proto_item *item, perf_finding finding, con
     va_list args;
 
     report->damaged |= finding_table[finding].damage;
-    if (report->pinfo == NULL) {
+    if (report->pinfo == NULL || report->muted) {
         return;
     }
     if (report->findings == MAX_FINDINGS) {

@@ -21,9 +21,13 @@
     X(TRAILING_BYTES, "trailing_bytes", PI_UNDECODED, PI_WARN, true, "Bytes are left over") \
     X(IN_SIZE_RANGE, "in_size_range", PI_PROTOCOL, PI_WARN, false, "dwInSize is beyond the interface's range") \
     X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read") \
-    X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, true, "The call was answered before") \
+    X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before") \
+    X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data") \
+    X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
+      "The call succeeded, but what came is no performance data") \
+    X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data") \
     X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown") \
-    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, true, "The query handle is empty") \
+    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty") \
     X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before") \
     X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit") \
     X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit") \
@@ -58,6 +62,7 @@ void perf_expert_register(int proto, const char *prefix, perf_expert *expert);
 /* The report of one stub or buffer. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
+    bool muted;         /* the same, where a tree is shown: they were reported before */
     const perf_expert *expert;
     unsigned findings;     /* reported so far */
     unsigned not_reported; /* beyond what a reader could want to see */

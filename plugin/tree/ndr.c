@@ -1,19 +1,22 @@
 /* ndr.c
- * NDR and NDR64 parameters of the PerflibV2 interface.
+ * NDR and NDR64 parameters.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "tree/ndr.h"
 
-/* Arrays of this interface begin at 0; what is not even near it was not written by anybody. */
-#define NOISE_OFFSET 0xFFFF
+#include "tree/prefixed.h"
+
+static int ett_array = -1;
+static int ett_pointer = -1;
 
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
               const dcerpc_info *di, const uint8_t *drep)
 {
     reader_init(&ndr->reader, tvb, tree, report, (drep[0] & DREP_LITTLE_ENDIAN) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     ndr->reader.pos = offset <= ndr->reader.end ? offset : ndr->reader.end;
-    ndr->ndr64 = (di->call_data->flags & DCERPC_IS_NDR64) != 0;
+    /* Wireshark leaves the flags of connectionless calls unset */
+    ndr->ndr64 = !ndr_is_connectionless(di) && (di->call_data->flags & DCERPC_IS_NDR64) != 0;
 }
 
 /* Padding that is not there is no fault of its own: the field behind it will be missed. */
@@ -70,56 +73,95 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
     reader->pos += NDR_CONTEXT_HANDLE_SIZE;
 }
 
-static void check_counts(ndr_reader *ndr, const ndr_counts *counts)
+/* --- Arrays ---------------------------------------------------------------------------------------------------- */
+
+static void begin_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+{
+    perf_reader *reader = &ndr->reader;
+
+    memset(array, 0, sizeof *array);
+    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    array->what = what;
+    array->start = reader->pos;
+    if (reader->tree && !reader->failed) {
+        array->node = proto_tree_add_item(reader->tree, fields->array, reader->tvb, reader->pos, 0, ENC_NA);
+        array->tree = proto_item_add_subtree(array->node, ett_array);
+        proto_item_set_text(array->node, "%s", what);
+    }
+}
+
+static void end_array(const ndr_reader *ndr, const ndr_array *array)
+{
+    if (array->node) {
+        proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
+    }
+}
+
+static uint64_t array_count(ndr_reader *ndr, ndr_array *array, int hf)
+{
+    proto_tree *outer = ndr->reader.tree;
+
+    ndr->reader.tree = array->tree;
+    uint64_t count = ndr_count(ndr, hf);
+    ndr->reader.tree = outer;
+    array->item = ndr->reader.item;
+    end_array(ndr, array);
+    return count;
+}
+
+static void check_counts(ndr_reader *ndr, const ndr_array *array)
 {
     if (ndr->reader.failed) {
         return;
     }
-    if (counts->offset > NOISE_OFFSET) {
-        perf_found(ndr->reader.report, counts->item, FINDING_NOT_DECRYPTED,
-                   "The array begins at element %" PRIu64 ": this is noise, the stub was probably not decrypted "
-                   "correctly",
-                   counts->offset);
-    } else if (counts->offset != 0) {
-        perf_found(ndr->reader.report, counts->item, FINDING_ARRAY_COUNTS,
-                   "The array's offset is %" PRIu64 ", it can only be 0 here", counts->offset);
+    if (array->offset != 0) {
+        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                   "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
     }
-    if (counts->actual_count > counts->max_count) {
-        perf_found(ndr->reader.report, counts->item, FINDING_ARRAY_COUNTS,
-                   "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, counts->actual_count,
-                   counts->max_count);
+    if (array->actual_count > array->max_count) {
+        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                   "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
+                   array->max_count);
     }
 }
 
-void ndr_varying_counts(ndr_reader *ndr, const ndr_count_fields *fields, ndr_counts *counts)
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
 {
-    counts->max_count = ndr_count(ndr, fields->max_count);
-    counts->offset = ndr_count(ndr, fields->offset);
-    counts->actual_count = ndr_count(ndr, fields->actual_count);
-    counts->item = ndr->reader.item;
-    check_counts(ndr, counts);
+    begin_array(ndr, fields, what, array);
+    array->max_count = array_count(ndr, array, fields->max_count);
+    array->offset = array_count(ndr, array, fields->offset);
+    array->actual_count = array_count(ndr, array, fields->actual_count);
+    check_counts(ndr, array);
 }
 
-void ndr_conformant_count(ndr_reader *ndr, const ndr_count_fields *fields, ndr_counts *counts)
+void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
 {
-    counts->max_count = counts->actual_count = ndr_count(ndr, fields->max_count);
-    counts->offset = 0;
-    counts->item = ndr->reader.item;
+    begin_array(ndr, fields, what, array);
+    array->max_count = array->actual_count = array_count(ndr, array, fields->max_count);
 }
 
-const char *ndr_wide_string(ndr_reader *ndr, const ndr_count_fields *fields, int hf, const char *what)
+const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what)
 {
-    ndr_counts counts;
+    perf_reader *reader = &ndr->reader;
+    proto_tree *outer = reader->tree;
+    ndr_array array;
 
-    ndr_varying_counts(ndr, fields, &counts);
-    if (ndr->reader.failed || counts.actual_count > UINT32_MAX / 2) {
-        reader_need(&ndr->reader, UINT32_MAX, what);
+    ndr_varying_array(ndr, fields, what, &array);
+    if (reader->failed || array.actual_count > UINT32_MAX / 2) {
+        reader_need(reader, UINT32_MAX, what);
         return NULL;
     }
-    return reader_string(&ndr->reader, hf, 2 * (uint32_t)counts.actual_count, what);
+    reader->tree = array.tree;
+    const char *text = reader_string(reader, hf, 2 * (uint32_t)array.actual_count, what);
+    reader->tree = outer;
+    if (text) {
+        proto_item_append_text(array.node, ": %s", text);
+    }
+    end_array(ndr, &array);
+    return text;
 }
 
-tvbuff_t *ndr_elements(ndr_reader *ndr, const ndr_counts *counts, uint32_t element_size, const char *what)
+tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 {
     perf_reader *reader = &ndr->reader;
 
@@ -128,11 +170,63 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, const ndr_counts *counts, uint32_t eleme
     }
     uint32_t start = reader->pos;
     uint32_t left = reader_left(reader);
-    uint64_t size = counts->actual_count <= UINT32_MAX ? counts->actual_count * element_size : UINT64_MAX;
+    uint64_t size = array->actual_count <= UINT32_MAX ? array->actual_count * element_size : UINT64_MAX;
 
-    if (reader_need(reader, size, what)) {
+    if (reader_need(reader, size, array->what)) {
         reader->pos += (uint32_t)size;
+        end_array(ndr, array);
         return tvb_new_subset_length(reader->tvb, start, (uint32_t)size);
     }
     return tvb_new_subset_length(reader->tvb, start, left);
+}
+
+/* --- Pointers -------------------------------------------------------------------------------------------------- */
+
+bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer)
+{
+    perf_reader *reader = &ndr->reader;
+
+    memset(pointer, 0, sizeof *pointer);
+    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    pointer->outer = reader->tree;
+    pointer->start = reader->pos;
+    if (reader->tree && !reader->failed) {
+        pointer->node = proto_tree_add_item(reader->tree, fields->pointer, reader->tvb, reader->pos, 0, ENC_NA);
+        reader->tree = proto_item_add_subtree(pointer->node, ett_pointer);
+    }
+    bool there = ndr_count(ndr, fields->referent) != 0 && !reader->failed;
+    if (pointer->node) {
+        proto_item_set_text(pointer->node, there ? "Pointer to %s" : "NULL Pointer: %s", what);
+    }
+    return there;
+}
+
+void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
+{
+    ndr->reader.tree = pointer->outer;
+    if (pointer->node) {
+        proto_item_set_len(pointer->node, (int)(ndr->reader.pos - pointer->start));
+    }
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
+{
+    static int *ett[] = {&ett_array, &ett_pointer};
+    const prefixed_field list[] = {
+        {&fields->array, "Array", "array", FT_NONE, BASE_NONE, NULL, 0, "NDR array with its counts"},
+        {&fields->max_count, "Max count", "array.max_count", FT_UINT64, BASE_DEC, NULL, 0,
+         "Elements that an NDR array has room for"},
+        {&fields->offset, "Offset", "array.offset", FT_UINT64, BASE_DEC, NULL, 0, "First element that is sent"},
+        {&fields->actual_count, "Actual count", "array.actual_count", FT_UINT64, BASE_DEC, NULL, 0,
+         "Elements that are sent"},
+        {&fields->pointer, "Pointer", "pointer", FT_NONE, BASE_NONE, NULL, 0, "NDR pointer and what it points to"},
+        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0, NULL},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+    if (ett_array == -1) {
+        proto_register_subtree_array(ett, array_length(ett));
+    }
 }

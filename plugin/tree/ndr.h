@@ -1,8 +1,8 @@
 /* ndr.h
- * NDR and NDR64 parameters of the PerflibV2 interface ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
+ * NDR and NDR64 parameters ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
  *
- * Wireshark keeps its own NDR engine to itself (its functions are not exported), and this interface needs little of
- * it: all top-level pointers are ref pointers, so nothing is deferred.
+ * Wireshark keeps its own NDR engine to itself (its functions are not exported), and little of it is needed: PerflibV2 has
+ * ref pointers only, and what winreg points to follows at once.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,20 +18,36 @@ typedef struct {
     bool ndr64;
 } ndr_reader;
 
-/* The three counts of a conformant (and varying) array, in elements. */
+/* Arrays and unique pointers have nodes of their own, as in Wireshark's NDR dissectors. */
+typedef struct {
+    int array;
+    int max_count;
+    int offset;
+    int actual_count;
+    int pointer;
+    int referent;
+} ndr_fields;
+
+/* PREFIX.array, PREFIX.pointer and what is in them. */
+void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields);
+
+/* A conformant (and varying) array, in elements. */
 typedef struct {
     uint64_t max_count;
     uint64_t offset;
     uint64_t actual_count;
+    const char *what;
     proto_item *item; /* of the last count */
-} ndr_counts;
+    proto_item *node; /* of the array; its elements belong into `tree` */
+    proto_tree *tree;
+    uint32_t start;
+} ndr_array;
 
-/* The ids of the fields that show the counts. */
-typedef struct {
-    int max_count;
-    int offset;
-    int actual_count;
-} ndr_count_fields;
+/* Connectionless calls have no pipe. */
+static inline bool ndr_is_connectionless(const dcerpc_info *di)
+{
+    return di->transport_salt == UINT64_MAX;
+}
 
 /* `offset` is where the stub begins in `tvb`; parameters are aligned from the tvb's start, as Wireshark does. */
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
@@ -49,15 +65,26 @@ void ndr_guid(ndr_reader *ndr, int hf, uint8_t guid[16]);
 void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
 /* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
-const char *ndr_wide_string(ndr_reader *ndr, const ndr_count_fields *fields, int hf, const char *what);
+const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what);
 
 /* Counts of [size_is, length_is] (conformant varying) and [size_is] (conformant) arrays. A conformant array's actual
  * count is its max count. */
-void ndr_varying_counts(ndr_reader *ndr, const ndr_count_fields *fields, ndr_counts *counts);
-void ndr_conformant_count(ndr_reader *ndr, const ndr_count_fields *fields, ndr_counts *counts);
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
+void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
 
 /* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is
  * there; NULL if the counts themselves could not be read. */
-tvbuff_t *ndr_elements(ndr_reader *ndr, const ndr_counts *counts, uint32_t element_size, const char *what);
+tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
+
+/* A unique pointer. What it points to is read before ndr_pointer_end(), and shown below the pointer. */
+typedef struct {
+    proto_item *node;
+    proto_tree *outer;
+    uint32_t start;
+} ndr_pointer;
+
+/* True if something is there. */
+bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer);
+void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer);
 
 #endif

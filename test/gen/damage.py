@@ -386,15 +386,13 @@ def bad_11_reordered(b):
 
 @damage
 def bad_12_sealed_stub_as_clear(b):
-    """Bytes of a cipher where a stub should be, as stock Wireshark hands them over in known cases."""
+    """Bytes of a cipher where a stub should be, in a PDU that was not sealed: damage, and no word of decryption."""
     noise = random.Random(12)
-    loose = {CLOSE: 'trailing_bytes', INFO: 'trailing_bytes|in_size_range', DATA: 'trailing_bytes|in_size_range',
-             VALIDATE: 'array_counts|stub_short'}
+    damage = ('array_counts|stub_short|trailing_bytes|in_size_range|text|size|request_code|status|',)
     for opnum in range(8):
-        b.ask(opnum, ('not_decrypted|' + loose[opnum] if opnum in loose else 'not_decrypted',), noise.randbytes(64), [GAP_FIELD])
+        b.ask(opnum, damage, noise.randbytes(64), [GAP_FIELD])
         handle_only = opnum in (OPEN, CLOSE)        # a handle and a status may be anything
-        b.answer(opnum, stub=noise.randbytes(24 if handle_only else 160), fields=[GAP_FIELD],
-                 experts=('|',) if handle_only else ('not_decrypted|stub_short' if opnum == VALIDATE else 'not_decrypted',))
+        b.answer(opnum, stub=noise.randbytes(24 if handle_only else 160), fields=[GAP_FIELD], experts=damage)
 
 
 # --- Registration ----------------------------------------------------------------------------------------------
@@ -556,7 +554,7 @@ def bad_22_sizes(b):
         r = buffers.identifiers([good, dict(good, size=size)])
         b.ask(VALIDATE, ('size',), stub=b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1),
               fields=gap(b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1).fields, 2 + 9, -1))
-        b.answer(VALIDATE, r, ('size',), fields=lambda f: gap(f, 9, -1), status=87)
+        b.answer(VALIDATE, r, ('status',), fields=lambda f: gap(f, 9, -1), status=87)   # the damage is the request's
         b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9, -1))
     r = buffers.identifiers([good, dict(good, name='ninechars', size=60)])
     b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9 + 9, -1))

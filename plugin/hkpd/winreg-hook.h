@@ -1,0 +1,42 @@
+/* winreg-hook.h
+ * The hook into Wireshark's winreg dissector, which offers none: a copy of its table of operations, with some entries
+ * replaced, takes the table's place. Each replacement can call the stock function that it replaced.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_HKPD_WINREG_HOOK_H
+#define PCQ_HKPD_WINREG_HOOK_H
+
+#include "ws_compat.h"
+
+/* BaseReg… and Open… ([MS-RRP] 3.1.4) */
+#define WINREG_OPEN_HKCR 0
+#define WINREG_OPEN_HKCU 1
+#define WINREG_OPEN_HKLM 2
+#define WINREG_OPEN_HKPD 3
+#define WINREG_OPEN_HKU 4
+#define WINREG_CLOSE_KEY 5
+#define WINREG_CREATE_KEY 6
+#define WINREG_ENUM_VALUE 10
+#define WINREG_OPEN_KEY 15
+#define WINREG_QUERY_VALUE 17
+#define WINREG_OPEN_HKCC 27
+#define WINREG_OPEN_HKDD 28
+#define WINREG_OPEN_HKPT 32
+#define WINREG_OPEN_HKPN 33
+
+/* Registers a subtree that one way of hooking needs. */
+void winreg_hook_register(void);
+
+/* Puts `count` entries in the place of the stock ones; where one's function is NULL the stock function stays. Nothing
+ * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. */
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count);
+
+/* The stock function of a PDU whose entry was replaced. */
+int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
+
+/* The same on the stub up to `end` alone: it stops where it misses something. */
+void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                        uint8_t *drep);
+
+#endif

@@ -1,0 +1,319 @@
+/* call.c
+ * The life of a call, for both protocols.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "tree/call.h"
+
+#include "tree/noise.h"
+#include "tree/prefixed.h"
+#include "tree/strings.h"
+
+/* Characters of a text in the Info column. */
+#define MAX_TEXT 80
+
+static int ett_handle = -1;
+
+/* --- Records --------------------------------------------------------------------------------------------------- */
+
+/* Which call a PDU belongs to. Wireshark's own record of it will not do as a key: for connectionless calls it lives with
+ * the packet, and winreg's functions use its place for other data. */
+typedef struct {
+    const perf_call_fields *protocol;
+    uint32_t frame; /* of the request; without one the response's */
+    bool has_request;
+    uint32_t call_id;
+    uint64_t transport_salt;
+} call_key;
+
+static wmem_map_t *records; /* call_key -> the protocol's record, filled by record_of(), emptied with the file */
+
+static unsigned call_key_hash(const void *key)
+{
+    const call_key *k = key;
+
+    return k->frame * 31 + k->call_id + g_direct_hash(k->protocol) + (unsigned)k->transport_salt;
+}
+
+static gboolean call_key_equal(const void *a, const void *b)
+{
+    const call_key *x = a, *y = b;
+
+    return x->protocol == y->protocol && x->frame == y->frame && x->has_request == y->has_request &&
+           x->call_id == y->call_id && x->transport_salt == y->transport_salt;
+}
+
+static perf_call_record *record_of(const perf_call *call, size_t record_size)
+{
+    const dcerpc_info *di = call->di;
+    call_key key = {
+        .protocol = call->fields,
+        .frame = di->call_data->req_frame != 0 ? di->call_data->req_frame : call->pinfo->num,
+        .has_request = di->call_data->req_frame != 0,
+        .call_id = ndr_is_connectionless(di) ? 0 : di->call_id, /* responses of those don't have it */
+        .transport_salt = di->transport_salt,
+    };
+    perf_call_record *record = wmem_map_lookup(records, &key);
+
+    if (record == NULL) {
+        record = wmem_alloc0(wmem_file_scope(), record_size);
+        wmem_map_insert(records, wmem_memdup(wmem_file_scope(), &key, sizeof key), record);
+    }
+    return record;
+}
+
+/* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
+
+void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
+                    proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+{
+    memset(call, 0, sizeof *call);
+    call->fields = fields;
+    call->tvb = tvb;
+    call->offset = offset;
+    call->pinfo = pinfo;
+    call->tree = tree;
+    call->di = di;
+    call->drep = drep;
+}
+
+/* A PDU takes its event when it is first seen, and keeps it. */
+static void take_event(perf_call *call)
+{
+    bool is_request = perf_call_is_request(call);
+    uint32_t *event = is_request ? &call->record->request_event : &call->record->response_event;
+    uint32_t *frame = is_request ? &call->record->request_frame : &call->record->response_frame;
+
+    if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
+        *event = perf_next_event();
+        *frame = call->pinfo->num;
+        call->first_time = true;
+    }
+    call->event = *event;
+}
+
+void perf_call_begin(perf_call *call, size_t record_size)
+{
+    packet_info *pinfo = call->pinfo;
+
+    call->record = record_of(call, record_size);
+    call->server = perf_server_get(perf_call_is_request(call) ? &pinfo->dst : &pinfo->src);
+    take_event(call);
+    if (col_get_writable(pinfo->cinfo, COL_INFO)) {
+        call->about = wmem_strbuf_new(pinfo->pool, NULL);
+        call->info = wmem_strbuf_new(pinfo->pool, NULL);
+    }
+}
+
+static void read_stub(perf_call *call, packet_info *pinfo, proto_tree *tree)
+{
+    perf_report_init(&call->report, pinfo, &call->fields->expert);
+    ndr_init(&call->ndr, call->tvb, (uint32_t)call->offset, tree, &call->report, call->di, call->drep);
+}
+
+void perf_call_aloud(perf_call *call)
+{
+    read_stub(call, call->pinfo, call->tree);
+}
+
+void perf_call_silently(perf_call *call)
+{
+    read_stub(call, NULL, NULL);
+}
+
+bool perf_call_is_noise(perf_call *call, const char *shape, uint64_t largest)
+{
+    if (!ws_has_decrypted_stub(call->pinfo)) {
+        return false;
+    }
+    perf_call_silently(call);
+    call->is_noise = ndr_is_noise(&call->ndr, shape, largest);
+    perf_call_aloud(call);
+    if (call->is_noise) {
+        proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
+        perf_found(
+            &call->report, item, FINDING_NOT_DECRYPTED,
+            "This is noise: the stub was probably not decrypted correctly, perhaps because packets before it were "
+            "not captured");
+    }
+    return call->is_noise;
+}
+
+bool perf_call_may_learn(const perf_call *call)
+{
+    return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;
+}
+
+/* --- The Info column ------------------------------------------------------------------------------------------- */
+
+static void append(wmem_strbuf_t *text, const char *format, va_list args)
+{
+    if (text) {
+        if (wmem_strbuf_get_len(text) > 0) {
+            wmem_strbuf_append(text, ", ");
+        }
+        wmem_strbuf_append_vprintf(text, format, args);
+    }
+}
+
+void perf_call_about(perf_call *call, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    append(call->about, format, args);
+    va_end(args);
+}
+
+void perf_call_info(perf_call *call, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    append(call->info, format, args);
+    va_end(args);
+}
+
+/* In Wireshark's own words. */
+static const char *damage_text(const perf_call *call)
+{
+    if (call->is_noise) {
+        return "[Probably not decrypted correctly]";
+    }
+    if (!call->report.damaged) {
+        return "";
+    }
+    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? "[Packet size limited during capture]"
+                                                                           : "[Malformed Packet]";
+}
+
+static void write_info(const perf_call *call)
+{
+    const char *parts[] = {
+        damage_text(call),
+        call->is_noise ? "" : wmem_strbuf_get_str(call->about),
+        call->is_noise || call->ndr.reader.failed ? "" : wmem_strbuf_get_str(call->info),
+    };
+
+    for (unsigned i = 0; i < array_length(parts); i++) {
+        if (*parts[i]) {
+            col_append_sep_str(call->pinfo->cinfo, COL_INFO, NULL, parts[i]);
+        }
+    }
+}
+
+const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
+{
+    return wmem_strdup_printf(pool, "%" PRIu64 " %s%s", count, word, count == 1 ? "" : "s");
+}
+
+const char *perf_short_text(wmem_allocator_t *pool, const char *text)
+{
+    if (g_utf8_strlen(text, -1) <= MAX_TEXT) {
+        return text;
+    }
+    const char *end = g_utf8_offset_to_pointer(text, MAX_TEXT);
+    return wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text);
+}
+
+/* --- Status and handles ---------------------------------------------------------------------------------------- */
+
+void perf_call_report_status(perf_call *call, uint32_t status)
+{
+    if (!call->ndr.reader.failed && status != 0) {
+        const char *name = win32_error_name(call->pinfo->pool, status);
+        perf_found(&call->report, call->ndr.reader.item, FINDING_STATUS, "The call failed: %s", name);
+        perf_call_info(call, "%s", name);
+    }
+}
+
+bool perf_handle_is_null(const uint8_t *bytes)
+{
+    static const uint8_t null_handle[PERF_HANDLE_SIZE];
+
+    return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
+}
+
+perf_handle *perf_call_open_handle(perf_call *call, perf_handle_kind kind, const uint8_t *bytes, uint32_t begin,
+                                   uint32_t frame, const char *machine)
+{
+    perf_handle *handle = perf_handle_open(kind, call->server, bytes, begin, frame, machine);
+    const address *client = perf_call_is_request(call) ? &call->pinfo->src : &call->pinfo->dst;
+
+    handle->client = perf_server_get(client);
+    return handle;
+}
+
+proto_tree *perf_call_show_life(perf_call *call, proto_item *item, const perf_handle *handle)
+{
+    proto_tree *tree = proto_item_add_subtree(item, ett_handle);
+
+    if (handle->opened_frame != 0) {
+        add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
+    }
+    if (handle->closed_frame != 0) {
+        add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
+    }
+    return tree;
+}
+
+void perf_call_show_number(perf_call *call, proto_tree *tree, const perf_handle *handle)
+{
+    if (handle && handle->number != 0) {
+        add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+        perf_call_about(call, "%s %u", call->fields->handle_word, handle->number);
+    }
+}
+
+/* --- A PDU's end ----------------------------------------------------------------------------------------------- */
+
+/* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
+void perf_call_end_stub(perf_call *call)
+{
+    perf_reader *reader = &call->ndr.reader;
+    uint32_t left = reader_left(reader);
+
+    if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
+        proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, reader->tvb, reader->pos, left, ENC_NA);
+        perf_found(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
+    }
+}
+
+int perf_call_end(perf_call *call, proto_item *item)
+{
+    if (perf_call_is_request(call) && call->first_time) {
+        call->record->request_damaged = call->report.damaged;
+    }
+    if (call->about) {
+        write_info(call);
+    }
+    perf_report_end(&call->report, item);
+    return (int)tvb_reported_length(call->tvb);
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+void perf_call_fields_register(int proto, const char *prefix, const char *number_field, perf_call_fields *fields)
+{
+    static int *ett[] = {&ett_handle};
+    const prefixed_field list[] = {
+        {&fields->handle, fields->handle_label, "handle", FT_BYTES, BASE_NONE, NULL, 0,
+         "Context handle, as little-endian sends it"},
+        {&fields->handle_number, "Number of the handle", number_field, FT_UINT32, BASE_DEC, NULL, 0,
+         "Counts the handles of the capture, each time that one is opened"},
+        {&fields->handle_opened_in, "Opened in", "handle.opened_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
+         "The response that opened it"},
+        {&fields->handle_closed_in, "Closed in", "handle.closed_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
+         "The request that closed it"},
+        {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0, NULL},
+        {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0, NULL},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+    ndr_fields_register(proto, prefix, &fields->ndr);
+    perf_expert_register(proto, prefix, &fields->expert);
+    if (records == NULL) {
+        proto_register_subtree_array(ett, array_length(ett));
+        records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+    }
+}

@@ -1,0 +1,498 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What both protocols say of a call: whose handle it carries, what is wrong with it, whether it is noise."""
+
+import json
+import random
+import struct
+
+import pytest
+
+import test_hkpd as registry
+from conftest import TOP
+from gen import buffers, hkpd_scene, hkpd_stubs, stubs
+from gen.scene import Scene, tcp_line
+from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single, story, taught_in,
+                              unseen)
+from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
+from learned import cooked, one, read, read_file
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+PCAPS = TOP / 'test' / 'pcaps'
+NTLM = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
+SAME = bytes(4) + bytes(range(0x41, 0x51))
+QUERY_OPNUMS = (OPEN, CLOSE, INFO, DATA, VALIDATE)
+
+
+def plain():
+    return single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2),
+                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+
+
+def info_of(tshark, scene, folder, *args):
+    scene.write(folder / 'info.pcap')
+    return tshark.info(folder / 'info.pcap', *args)
+
+
+def experts(frame, prefix='pcq'):
+    return [x.name.split('.')[-1] for x in frame.walk() if x.name.startswith(prefix + '.expert.')]
+
+
+# --- numbers of handles ---------------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
+    """Counted from 1 as the capture shows them, in every request and response of opnums 3 to 7, though the bytes are the
+    same each time."""
+    s = plain()
+
+    def talk(c):
+        learn(c, s)
+        for _ in range(3):
+            run(c, [ask(s, 1)])
+    scene = story(Script([s], handles=[SAME] * 3), talk)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    life, seen = 0, 0
+    for number, messages in sorted(scene.frames.items()):
+        m, = messages
+        if m.opnum == OPEN and m.kind == 'request':
+            life += 1
+        got = frames[number].numbers('pcq.query.number')
+        if m.opnum not in QUERY_OPNUMS:
+            assert got == []
+        elif m.opnum == OPEN and m.kind == 'request' and not two_pass:
+            assert got == [], 'not known yet'
+        else:
+            assert got == [life], (number, m.opnum, m.kind)
+            seen += 1
+    assert life == 3 and seen > 30
+
+
+def test_the_number_is_in_the_info_column(tshark, tmp_path):
+    s = plain()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)]), run(c, [ask(s, 2)])))
+    info = info_of(tshark, scene, tmp_path)
+    closes = [n for n, m in frames_of(scene, CLOSE, 'request')]
+    assert [info[n] for n in closes] == ['CloseQueryHandle request, query 1', 'CloseQueryHandle request, query 2']
+
+
+def test_the_number_filters_a_whole_query(tshark, tmp_path):
+    s = plain()
+
+    def talk(c):
+        handles = c.open(), c.open()
+        for h in handles:
+            c.validate(h, [ask(s, 1)])
+        for h in handles:
+            c.data(h)
+            c.close(h)
+    scene = story(Script([s]), talk)
+    scene.write(tmp_path / 'a.pcap')
+    out, _ = tshark.run('-2', '-r', tmp_path / 'a.pcap', '-Y', 'pcq.query.number == 2', '-T', 'fields', '-e', 'frame.number')
+    # open, validate, data (probe and call), close: two frames each
+    assert len(out.split()) == 10
+
+
+@PASSES
+def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
+    """A made-up handle and its refusal, then a real one."""
+    s = plain()
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    for h in (SAME, bytes(20)):
+        line.request(DATA, stubs.request(DATA, hQuery=h, dwInSize=999))
+        line.response(DATA, stubs.response(DATA, status=6, in_size=999))
+    h = line.client().open()
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert not [n for n, m in frames_of(scene, DATA, 'request') + frames_of(scene, DATA, 'response')
+                if frames[n].all('pcq.query.number')]
+    assert frames[frames_of(scene, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
+
+
+@PASSES
+def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open(hkpd_stubs.OPEN_HKLM)
+    talk.ask('ProductName', 'Model\0'.encode('utf-16-le'), kind=1)
+    expected = []
+    for n in (1, 2):
+        expected += [(x, n) for x in talk.open()[1:] + talk.sample() + talk.close()]
+    frames = registry.read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert {n: f.numbers('hkpd.handle.number') for n, f in frames.items() if f.all('hkpd.handle.number')} == {
+        n: [number] for n, number in expected}
+
+
+# --- a handle that lives on -----------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
+    """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
+    handle is a size probe."""
+    s = plain()
+    server = Script([s], handles=[SAME] * 2)
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    learn(c, s)
+    run(c, [ask(s, 1)])
+    hidden = unseen(server)
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1)])
+    c.data(h)
+    c.data(h)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    late = [n for n, m in frames_of(scene, DATA, 'request')][-4:]
+    replies = [n for n, m in frames_of(scene, DATA, 'response')][-4:]
+    assert [frames[n].numbers('pcq.query.number') for n in replies] == [[2]] * 4
+    assert [frames[n].numbers('pcq.query.number') for n in late] == ([[2]] if two_pass else [[1]]) + [[2]] * 3
+    assert [('handle_closed' in experts(frames[n])) for n in late] == [not two_pass] + [False] * 3
+
+
+# --- noise ----------------------------------------------------------------------------------------------------------
+
+
+def without(source, target, dropped):
+    """The capture without some frames."""
+    data = source.read_bytes()
+    order = '<' if data[:4] in (b'\xd4\xc3\xb2\xa1', b'\x4d\x3c\xb2\xa1') else '>'
+    out, at, number = [data[:24]], 24, 0
+    while at < len(data):
+        size = 16 + struct.unpack_from(order + 'I', data, at + 8)[0]
+        number += 1
+        if number not in dropped:
+            out.append(data[at:at + size])
+        at += size
+    target.write_bytes(b''.join(out))
+    return target
+
+
+def test_everything_behind_a_lost_packet_is_noise(tshark, tmp_path):
+    """NTLM's key stream is off from there on, in one direction. Nothing of it is shown as if it were true."""
+    messages = json.loads((PCAPS / 'tcp-ntlm.expect.json').read_text())['messages']
+    sent = [m['frame'] for m in messages if m['direction'] == 'request']
+    lost = sent[7]
+    path = without(PCAPS / 'tcp-ntlm.pcap', tmp_path / 'lost.pcap', {lost})
+    info = tshark.info(path, *NTLM)
+    frames = read_file(tshark, path, *NTLM)
+    later = [n - 1 for n in sent if n > lost]
+    assert len(later) > 40
+    for number in later:
+        assert 'request, [Probably not decrypted correctly]' in info[number], info[number]
+        assert info[number].endswith('correctly]'), 'and no more'
+        assert experts(frames[number]).count('not_decrypted') == 1
+        shown = {x.name for x in frames[number].walk() if x.name.startswith('pcq.') and x.size}
+        assert shown <= {'pcq.noise'}, shown
+
+
+def test_noise_teaches_nothing(tshark, tmp_path):
+    """The answers behind a lost answer: no names, no handle, no sample."""
+    messages = json.loads((PCAPS / 'tcp-ntlm.expect.json').read_text())['messages']
+    lost = [m['frame'] for m in messages if m['direction'] == 'response'][0]
+    path = without(PCAPS / 'tcp-ntlm.pcap', tmp_path / 'lost.pcap', {lost})
+    frames = read_file(tshark, path, *NTLM, two_pass=True)
+    assert not [n for n, f in frames.items() if f.all('pcq.learned_in') or f.all('pcq.query.number') or f.values]
+    answered = [n - 1 for n in (m['frame'] for m in messages if m['direction'] == 'response') if n > lost]
+    assert len(answered) > 40
+    assert all('not_decrypted' in experts(frames[n]) for n in answered)
+
+
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_what_was_not_sealed_is_never_noise(tshark, tmp_path, ndr64):
+    """The same bytes in the clear are damage, and are shown as far as they go."""
+    noise = random.Random(13)
+    scene = Scene()
+    line = tcp_line(scene, ndr64=ndr64)
+    for opnum in range(8):
+        line.request(opnum, noise.randbytes(120), [])
+        line.response(opnum, noise.randbytes(120), [])
+    frames = read(tshark, scene, tmp_path)
+    info = info_of(tshark, scene, tmp_path)
+    for number in scene.frames:
+        assert 'not_decrypted' not in experts(frames[number]) and 'decrypted' not in info[number]
+        assert [x for x in frames[number].walk() if x.name.startswith('pcq.') and x.size]
+
+
+# --- findings of a call ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('opnum, in_size, rtn_size, found', [
+    (DATA, 1000, 96, True), (INFO, 1000, 40, True), (INSTANCES, 1000, 24, True), (REG_INFO, 100, 24, True),
+    (DATA, 0, 96, False), (DATA, 1000, 0, False), (INSTANCES, 1000, 0, False), (ENUMERATE, 5, 3, True),
+    (ENUMERATE, 0, 3, False)])
+def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found):
+    """lpData is empty though there was room and *pdwRtnSize says that there is something."""
+    scene = Scene()
+    line = tcp_line(scene)
+    guid = '01010101-0101-0101-0101-010101010101'
+    more = {DATA: dict(hQuery=SAME), INFO: dict(hQuery=SAME), REG_INFO: dict(szMachine='S', CounterSetGuid=guid, RequestCode=1,
+                                                                            RequestLCID=0),
+            INSTANCES: dict(szMachine='S', CounterSetGuid=guid), ENUMERATE: dict(szMachine='S')}[opnum]
+    line.request(opnum, stubs.request(opnum, dwInSize=in_size, **more))
+    frame = line.response(opnum, stubs.response(opnum, data=[] if opnum == ENUMERATE else b'', in_size=in_size,
+                                                rtn_size=rtn_size))
+    frames = read(tshark, scene, tmp_path)
+    assert experts(frames[frame]) == (['no_data'] if found else [])
+
+
+def test_an_empty_handle_is_no_damage(tshark, tmp_path):
+    """A well-formed close of nothing."""
+    scene = Scene()
+    line = tcp_line(scene)
+    asked = line.request(CLOSE, stubs.request(CLOSE, hQuery=bytes(20)))
+    line.response(CLOSE, stubs.response(CLOSE, status=6, handle=bytes(20)))
+    frames = read(tshark, scene, tmp_path)
+    info = info_of(tshark, scene, tmp_path)
+    assert experts(frames[asked]) == ['handle_null']
+    assert info[asked] == 'CloseQueryHandle request'
+    assert info[asked + 1] == 'CloseQueryHandle response, ERROR_INVALID_HANDLE'
+
+
+def test_damage_of_a_request_is_not_the_responses(tshark, tmp_path):
+    """ValidateCounters gets the same array back, with what was wrong in it."""
+    s = plain()
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    h = line.client().open()
+    data = buffers.identifiers([ask(s, 1), ask(s, 2)])
+    struct.pack_into('<I', data.data, struct.calcsize('<16sI'), 4096)
+    asked = line.request(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=data, dwAdd=1), [])
+    answer = line.response(VALIDATE, stubs.response(VALIDATE, data=data), [])
+    frames = read(tshark, scene, tmp_path)
+    info = info_of(tshark, scene, tmp_path)
+    assert 'size' in experts(frames[asked]) and experts(frames[answer]) == []
+    assert '[Malformed Packet]' in info[asked] and 'Malformed' not in info[answer]
+    assert info[asked].startswith('ValidateCounters request, [Malformed Packet], query 1')
+
+
+def test_a_second_answer_is_not_malformed(tshark, tmp_path):
+    scene = Scene()
+    line = tcp_line(scene)
+    line.request(ENUMERATE, stubs.request(ENUMERATE, szMachine='S', dwInSize=0))
+    line.response(ENUMERATE, stubs.response(ENUMERATE, data=[], in_size=0))
+    line.rpc.call_id -= 1
+    again = line.response(ENUMERATE, stubs.response(ENUMERATE, data=[], in_size=0))
+    frames = read(tshark, scene, tmp_path)
+    assert experts(frames[again]) == ['second_response']
+    assert 'Malformed' not in info_of(tshark, scene, tmp_path)[again]
+
+
+# --- the registry ---------------------------------------------------------------------------------------------------
+
+
+def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open()
+    expected = {}
+    for data, found in ((b'', 'no_data'), (None, 'no_data'), (b'PE', 'not_performance_data'),
+                        (b'P\0E\0R\0X\0' + bytes(200), 'not_performance_data')):
+        expected[talk.ask('Global', data)[1]] = [found]
+    asked, silent = talk.ask('Global', None, room=0, size=606)
+    expected[silent] = []
+    frames = registry.read(tshark, scene, tmp_path)
+    info = info_of(tshark, scene, tmp_path)
+    assert {n: experts(frames[n], 'hkpd') for n in expected} == expected
+    assert 'handle 1, Global, needs 606 bytes' in info[silent]
+    assert [n for n, words in expected.items() if 'no PERF_DATA_BLOCK' in info[n]] == list(expected)[2:4]
+
+
+def test_the_length_is_that_of_the_data(tshark, tmp_path):
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open()
+    right = talk.sample()[1]
+    b = talk.block()
+    stub = bytearray(bytes(hkpd_stubs.answer(b.record)))
+    # *lpcbLen stands before the status, *lpcbData before its own referent
+    struct.pack_into('<I', stub, len(stub) - 8, len(bytes(b.record)) - 4)
+    talk.line.request(hkpd_stubs.QUERY_VALUE, hkpd_stubs.query(talk.handle, 'Global'))
+    wrong = talk.line.response(hkpd_stubs.QUERY_VALUE, bytes(stub), [])
+    frames = registry.read(tshark, scene, tmp_path)
+    assert experts(frames[right], 'hkpd') == [] and experts(frames[wrong], 'hkpd') == ['length']
+    assert len(frames[wrong].all('hkpd.cooked')) > 10, 'a length costs no sample'
+
+
+SIGNATURE = b'P\0E\0R\0F\0'
+
+
+def values_of(talk):
+    """A value that begins as a PERF_DATA_BLOCK, a whole block, and an ordinary one."""
+    return [talk.ask('Blob', SIGNATURE + bytes(range(92)))[1], talk.ask('Whole', talk.block().record)[1],
+            talk.ask('Name', 'x\0'.encode('utf-16-le'), kind=1)[1]]
+
+
+@PASSES
+@pytest.mark.parametrize('root', ['OPEN_HKLM', 'key'])
+def test_another_keys_handle_is_never_ours(tshark, tmp_path, root, two_pass):
+    """Its opening was captured: whatever its values look like, they are the stock dissector's."""
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open(hkpd_stubs.OPEN_HKLM)
+    if root == 'key':
+        talk.open_key('SOFTWARE\\Vendor')
+    values_of(talk)
+    path = scene.write(tmp_path / 'a.pcap')
+    args = ['-2'] if two_pass else []
+    assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
+
+
+def test_a_handle_of_which_nothing_is_known_needs_a_block_that_adds_up(tshark, tmp_path):
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.handle = talk.new_handle()
+    blob, whole, name = values_of(talk)
+    frames = registry.read(tshark, scene, tmp_path)
+    assert not frames[blob].all('hkpd') and frames[blob].all('winreg.winreg_QueryValue.data')
+    assert frames[whole].all('hkpd.data_block')
+
+
+def test_a_closed_key_whose_handle_is_dealt_out_again(tshark, tmp_path):
+    """First as a key with performance data, then as another."""
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open()
+    ours = talk.sample()[1]
+    handle = talk.handle
+    talk.close()
+    talk.new_handle = lambda: handle
+    talk.open(hkpd_stubs.OPEN_HKLM)
+    others = values_of(talk)
+    frames = registry.read(tshark, scene, tmp_path)
+    assert frames[ours].all('hkpd.data_block') and not [n for n in others if frames[n].all('hkpd')]
+
+
+@pytest.mark.parametrize('order', '<>')
+def test_enumeration_in_ndr64_is_asked_as_without_the_plugin(tshark, tmp_path, order):
+    """Only QueryValue's request needs help."""
+    scene = hkpd_scene.Scene()
+    talk = hkpd_scene.Talk(scene, ndr64=True, order=order)
+    talk.open(hkpd_stubs.OPEN_HKLM)
+    talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
+    asked, _ = talk.call(hkpd_stubs.ENUM_VALUE, hkpd_stubs.enum_value(talk.handle, 0, **talk.how),
+                         hkpd_stubs.enum_answer('Counter', b'1\0002\0\0\0', **talk.how))
+    path = scene.write(tmp_path / 'a.pcap')
+    args = '-Y', 'frame.number==%d' % asked
+    assert registry.pdml(tshark, path, *args) == registry.pdml(tshark, path, *args, plugin=False)
+
+
+# --- blocks that only one identifier fits ---------------------------------------------------------------------------
+
+
+@PASSES
+def test_blocks_that_only_one_identifier_fits_are_named(tshark, tmp_path, two_pass):
+    """The server moved its blocks and QueryCounterInfo was not captured: of two single counters of one instance no one can
+    say which is which, but the block of all counters and all instances can be but one."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'C%d' % i, [i, i]) for i in (1, 2, 3)])
+    asked = [ask(s, name='*'), ask(s, 1, 'a'), ask(s, 2, 'a')]
+    server = Script([s])
+    scene = Scene()
+    line = tcp_line(scene, server)
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) != (DATA, 'response') or len(stub) < 100:
+            return stub
+        return moved(stub)
+    c = Damaging(line, alter).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, asked)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frame = frames[frames_of(scene, DATA, 'response')[0][0]]
+    blocks = frame.all('pcq.block')
+    types = [int(one(b, 'pcq.block.type'), 0) for b in blocks]
+    assert types == [1, 1, 6]
+    paths = [[one(v, 'pcq.path') for v in b.all('pcq.counter_data')] for b in blocks]
+    assert all(p is None or '#' in p or 'unknown' in p for p in paths[0] + paths[1]), paths
+    assert [p.split('\\')[-2:] for p in paths[2]] == [['Set(%s)' % k, 'C%d' % i] for k in 'ab' for i in (1, 2, 3)] or \
+        sorted(p.split('\\')[-1] for p in paths[2]) == ['C1', 'C1', 'C2', 'C2', 'C3', 'C3']
+    assert 'order_assumed' not in experts(frame)
+
+
+def moved(stub):
+    """An answer of QueryCounterData whose first block is its last."""
+    head, data, tail = stub[:20], stub[20:-4], stub[-4:]
+    header, rest = data[:48], data[48:]
+    size = struct.unpack_from('<I', rest, 8)[0]
+    total = struct.unpack_from('<I', header)[0]
+    blocks, padding = rest[:total - 48], rest[total - 48:]
+    return head + header + blocks[size:] + blocks[:size] + padding + tail
+
+
+# --- names where ids stand alone ------------------------------------------------------------------------------------
+
+
+def test_names_beside_guids_and_ids(tshark, tmp_path):
+    """Requests and answers of opnums 1 and 2, and the counter id of RequestCode 2."""
+    s = multiple('Known Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Known Counter', [1, 1]))
+
+    def talk(c):
+        learn(c, s, codes=(9, 10))
+        c.reg_info(s.guid, 1)
+        c.reg_info(s.guid, 2, 1)
+        c.instances(s.guid)
+    scene = story(Script([s]), talk)
+    frames = read(tshark, scene, tmp_path, two_pass=True)
+    taught = taught_in(scene, 9, s.guid)
+    for opnum in (REG_INFO, INSTANCES):
+        for number, m in frames_of(scene, opnum, 'request') + frames_of(scene, opnum, 'response'):
+            if number <= taught:
+                continue
+            names = [x for x in frames[number].all('pcq.counterset.name') if x.size == 0]
+            assert names and names[0].show == 'Known Set', number
+            assert names[0].after().name == 'pcq.learned_in' and names[0].after().show == str(taught)
+    ids = [frames[n] for n, m in frames_of(scene, REG_INFO, 'request') if m.record['parameters']['RequestCode'] == 2]
+    assert ids and all('Known Counter' in f.show_of('pcq.counter.name') for f in ids)
+
+
+# --- the Info column ------------------------------------------------------------------------------------------------
+
+
+def test_what_validation_asks_and_answers(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [1, 1]))
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 1, 'b')])
+        c.validate(h, [ask(s, 2, 'b')])
+        c.validate(h, [ask(s, 99, 'a')])
+    scene = story(Script([s]), talk)
+    info = info_of(tshark, scene, tmp_path)
+    asked = [info[n] for n, m in frames_of(scene, VALIDATE, 'request')]
+    told = [info[n] for n, m in frames_of(scene, VALIDATE, 'response')]
+    assert asked == ['ValidateCounters request, query 1, add 3: \\Set(a)\\One, 2 more',
+                     'ValidateCounters request, query 1, add 1: \\Set(b)\\Two',
+                     'ValidateCounters request, query 1, add 1: \\Set(a)\\#99']
+    assert told[:2] == ['ValidateCounters response, query 1, 3 added: \\Set(a)\\One, 2 more',
+                        'ValidateCounters response, query 1, 1 added: \\Set(b)\\Two']
+    assert '1 refused: \\Set(a)\\#99 (ERROR_' in told[2]
+
+
+def test_probes_say_what_they_are_about(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]))
+
+    def talk(c):
+        learn(c, s)
+        c.reg_info(s.guid, 3, 0x407)
+        c.instances(s.guid)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a')])
+        c.data(h)
+    scene = story(Script([s]), talk)
+    info = info_of(tshark, scene, tmp_path)
+    probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
+    assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, needs 8 bytes' in probes
+    assert [p for p in probes if p.startswith('EnumerateCounterSetInstances response, Set, needs ')]
+    assert [p for p in probes if p.startswith('QueryCounterData response, query 1, needs ')]
+    assert len(probes) >= 6 and all('needs ' in p and 'MEMORY' not in p for p in probes)
+
+
+def test_the_value_comes_first(tshark, tmp_path):
+    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)])))
+    info = info_of(tshark, scene, tmp_path)
+    for number, m in answers(scene):
+        assert info[number].startswith('QueryCounterData response, query 1, \\'), info[number]
+        assert 'Level = 7' in info[number] and '1 block, ' in info[number], info[number]
