@@ -287,6 +287,9 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     }
     const char *size = perf_counted(pool, back->out_size, "byte");
     const char *blocks = perf_counted(pool, summary->blocks, "block");
+    if (summary->failed > 0) {
+        blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
+    }
     const char *first = pcq_first_value(back->tvb, context);
     if (first) {
         perf_call_info(&p->call, "%s", first);

@@ -496,3 +496,12 @@ def test_the_value_comes_first(tshark, tmp_path):
     for number, m in answers(scene):
         assert info[number].startswith('QueryCounterData response, query 1, \\'), info[number]
         assert 'Level = 7' in info[number] and '1 block, ' in info[number], info[number]
+
+
+def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_path):
+    """No QueryCounterInfo: whose a block is follows from the order. An instance that is not there makes a block fail."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False)))
+    info = info_of(tshark, scene, tmp_path)
+    for number, m in answers(scene):
+        assert 'Set(a)\\One = 1 (order assumed), 1 more (3 blocks, 1 failed, ' in info[number], info[number]

@@ -563,6 +563,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         summary->instances += rows;
         summary->values += rows * walk.counters.count;
         summary->blocks += event == PERF_WALK_BLOCK;
+        summary->failed += event == PERF_WALK_BLOCK && walk.block.status != 0;
         summary->ids += event == PERF_WALK_COUNTERS ? walk.counters.count : 0;
         summary->faults += event == PERF_WALK_FAULT;
         if (event == PERF_WALK_INSTANCE) {

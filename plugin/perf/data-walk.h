@@ -133,6 +133,7 @@ typedef struct {
 /* What a whole buffer holds. */
 typedef struct {
     uint32_t blocks;
+    uint32_t failed; /* blocks with an error instead of values */
     uint32_t instances;
     uint32_t values;
     uint32_t ids; /* counter ids in all PERF_MULTI_COUNTERS */

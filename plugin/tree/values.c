@@ -163,5 +163,6 @@ const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer
     if (!r->at.is_text) {
         result = readings_result(r);
     }
-    return wmem_strconcat(pool, path + strlen("\\\\") + strlen(r->machine), " = ", readings_words(r, &result), NULL);
+    return wmem_strconcat(pool, path + strlen("\\\\") + strlen(r->machine), " = ", readings_words(r, &result),
+                          r->assumed ? " (order assumed)" : "", NULL);
 }
