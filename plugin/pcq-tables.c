@@ -7,6 +7,7 @@
 
 #include "perf/bytes.h"
 #include "perf/data-walk.h"
+#include "perf/hash.h"
 
 /* Patterns of one query that are looked through for an instance that no likelier block has. */
 #define MAX_PATTERN_BLOCKS 64
@@ -22,10 +23,11 @@ typedef struct {
 
 typedef struct {
     reading_table base;
-    perf_walk walk;      /* behind the last row that was read */
-    wmem_array_t *cells; /* row_cells */
-    uint32_t ids;        /* offset of the array of ids, 0 if there is none */
-    wmem_map_t *by_id;   /* counter id -> column + 1 */
+    perf_walk walk;          /* behind the last row that was read */
+    wmem_array_t *cells;     /* row_cells */
+    uint32_t ids;            /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;       /* counter id -> column + 1 */
+    perf_instance_key asked; /* the instance or pattern that the identifier names */
 } pcq_table;
 
 typedef struct {
@@ -142,9 +144,10 @@ static bool next_instance(pcq_table *table)
 
     while ((event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_INSTANCE) {
-            perf_instance_key key = {.name = table->walk.data + table->walk.instance.name,
-                                     .name_size = table->walk.instance.name_size,
-                                     .id = table->walk.instance.id};
+            perf_instance_key key = {
+                .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
+                .id = table->walk.instance.id,
+            };
             perf_instances_add(&table->base.instances, &key);
             return true;
         }
@@ -266,16 +269,25 @@ static uint32_t column_of(pcq_side *side, uint32_t block, const pcq_wanted *want
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
 }
 
-/* The instance that is looked for, as an identifier names one. */
-static perf_instance_key key_of(const pcq_wanted *want, const perf_identifier *identifier)
+/* What the identifier of the wanted value's block asks for. */
+static perf_instance_key *asked_of(const pcq_wanted *want, const perf_identifier *identifier)
+{
+    pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
+
+    if (here->asked.name.digest == 0) {
+        here->asked.name = (perf_name){identifier->utf16, identifier->utf16_size, 0};
+        here->asked.id = identifier->instance_id;
+        perf_name_digest(&here->asked.name);
+    }
+    return &here->asked;
+}
+
+/* The instance that is looked for: as the row has it, or as the identifier names it. */
+static perf_instance_key *instance_of(const pcq_wanted *want, const perf_identifier *identifier)
 {
     reading_table *here = pcq_side_table(want->here, want->block);
 
-    if (here && here->has_instances) {
-        return reading_table_instance(here, want->row)->key;
-    }
-    return (perf_instance_key){
-        .name = identifier->utf16, .name_size = identifier->utf16_size, .id = identifier->instance_id};
+    return here->has_instances ? &reading_table_instance(here, want->row)->key : asked_of(want, identifier);
 }
 
 static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
@@ -291,8 +303,8 @@ static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
-    perf_instance_key key = key_of(want, identifier);
-    return reading_table_find(there, &key, key.id == PERF_NO_ID);
+    perf_instance_key *key = instance_of(want, identifier);
+    return reading_table_find(there, key, key->id == PERF_NO_ID);
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
@@ -309,16 +321,57 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
     return place->row != UINT32_MAX && reading_table_cell(place->table, place->row, place->column).size > 0;
 }
 
-/* Number of the block that an identifier like `sought` asked for, UINT32_MAX if there is none. */
-static uint32_t block_for(pcq_side *side, const perf_identifier *sought)
+/* What an identifier asks for, as the key of a block. */
+typedef struct {
+    uint8_t guid[16];
+    uint32_t counter_id;
+    uint32_t instance_id;
+    perf_name instance;
+} block_key;
+
+static perf_name *name_in(const void *key)
+{
+    return &((block_key *)(uintptr_t)key)->instance;
+}
+
+static unsigned block_hash(const void *key)
+{
+    const block_key *k = key;
+
+    return perf_hash(k->guid, sizeof k->guid,
+                     perf_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+}
+
+static gboolean block_equal(const void *a, const void *b)
+{
+    const block_key *x = a, *y = b;
+
+    return x->counter_id == y->counter_id && x->instance_id == y->instance_id &&
+           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && perf_name_equal(name_in(x), name_in(y));
+}
+
+static block_key key_of(const perf_identifier *identifier)
+{
+    block_key key = {
+        {0}, identifier->counter_id, identifier->instance_id, {identifier->utf16, identifier->utf16_size, 0}};
+
+    memcpy(key.guid, identifier->guid, sizeof key.guid);
+    perf_name_digest(&key.instance);
+    return key;
+}
+
+/* Number of the block that was asked for so, UINT32_MAX if there is none. */
+static uint32_t block_for(pcq_side *side, const block_key *sought)
 {
     const perf_assignment *all = assigned(side);
 
     if (side->by_identifier == NULL) {
-        side->by_identifier = wmem_map_new(side->base.pool, perf_identifier_hash, perf_identifier_equal);
+        side->by_identifier = wmem_map_new(side->base.pool, block_hash, block_equal);
         for (uint32_t block = all->count; block-- > 0;) {
             if (all->blocks[block]) {
-                wmem_map_insert(side->by_identifier, all->blocks[block], GUINT_TO_POINTER(block + 1));
+                block_key key = key_of(all->blocks[block]);
+                wmem_map_insert(side->by_identifier, wmem_memdup(side->base.pool, &key, sizeof key),
+                                GUINT_TO_POINTER(block + 1));
             }
         }
     }
@@ -334,8 +387,8 @@ static wmem_array_t *pattern_blocks(pcq_side *side)
         side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < all->count; block++) {
             const perf_identifier *identifier = all->blocks[block];
-            if (identifier && identifier->instance && strpbrk(identifier->instance, "*?") &&
-                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+            if (identifier && identifier->instance && wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS &&
+                strpbrk(identifier->instance, "*?")) {
                 wmem_array_append_one(side->pattern_blocks, block);
             }
         }
@@ -367,25 +420,24 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const per
 {
     static const uint8_t star[2] = {'*', 0};
     const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
-    const perf_instance_key key = key_of(want, identifier);
+    perf_instance_key *asked = asked_of(want, identifier);
+    perf_instance_key *instance = instance_of(want, identifier);
+
+    perf_name_digest(&instance->name);
     const struct {
-        const uint8_t *name;
-        uint32_t size;
+        perf_name name;
         uint32_t id;
     } patterns[] = {
-        {identifier->utf16, identifier->utf16_size, identifier->instance_id},
-        {key.name, key.name_size, PERF_NO_ID},
-        {key.name, key.name_size, key.id},
-        {star, sizeof star, PERF_NO_ID},
+        {asked->name, asked->id},
+        {instance->name, PERF_NO_ID},
+        {instance->name, instance->id},
+        {{star, sizeof star, 0}, PERF_NO_ID},
     };
 
     for (unsigned p = 0; p < array_length(patterns); p++) {
         for (unsigned c = 0; c < array_length(counters); c++) {
-            perf_identifier sought = *identifier;
-            sought.counter_id = counters[c];
-            sought.utf16 = patterns[p].name;
-            sought.utf16_size = patterns[p].size;
-            sought.instance_id = patterns[p].id;
+            block_key sought = {{0}, counters[c], patterns[p].id, patterns[p].name};
+            memcpy(sought.guid, identifier->guid, sizeof sought.guid);
             uint32_t block = block_for(side, &sought);
             if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
                 return true;
@@ -395,14 +447,17 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const per
     return find_by_other_patterns(side, want, identifier, place, has_counter);
 }
 
-/* Mostly it is the same block of both samples. */
+/* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
 static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
                                reading_place *place, bool *has_counter)
 {
-    const perf_identifier *there = pcq_side_identifier(side, want->block);
-
-    return there && (there == identifier || perf_identifier_equal(there, identifier)) &&
-           take_from(side, want->block, want, identifier, place, has_counter);
+    if (side->compared_block != want->block || !side->has_compared) {
+        const perf_identifier *there = pcq_side_identifier(side, want->block);
+        side->has_compared = true;
+        side->compared_block = want->block;
+        side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
+    }
+    return side->is_alike && take_from(side, want->block, want, identifier, place, has_counter);
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)

@@ -18,6 +18,10 @@ typedef struct {
     perf_assignment assigned; /* blocks is NULL as long as it was not needed */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
+    /* the block whose identifier was compared with the other sample's last */
+    bool has_compared;
+    bool is_alike;
+    uint32_t compared_block;
 } pcq_side;
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,

@@ -35,9 +35,9 @@ static unsigned byte_order(const perf_block_walk *walk)
 }
 
 /* A name that lies in the answer. */
-static const char *name_text(readings *r, const perf_block_walk *object, const perf_instance_key *name)
+static const char *name_text(readings *r, const perf_block_walk *object, const perf_name *name)
 {
-    return perf_text_get(r->pool, r->answer.tvb, (uint32_t)(name->name - r->bytes), name->name_size,
+    return perf_text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size,
                          object->object.code_page, byte_order(object), PERF_NAME_MAX);
 }
 
@@ -146,7 +146,8 @@ const char *hkpd_readings_instance(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
-    perf_instance_key name = {.name = walk->data + walk->instance.name, .name_size = walk->instance.name_size}, parent;
+    const perf_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
+    perf_name parent;
     const perf_instance *row = reading_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name);
     const hkpd_table *object;
@@ -177,6 +178,8 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     uint32_t size = walk->value.size;
     uint32_t narrow = 0, wide = 0;
 
+    /* values may overlap: no more is read of each than is shown */
+    size = size < 2 * PERF_NAME_MAX + 4 ? size : 2 * PERF_NAME_MAX + 4;
     while (narrow < size && text[narrow] != 0) {
         narrow++;
     }

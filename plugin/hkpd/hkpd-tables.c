@@ -136,13 +136,19 @@ static bool same_counter(const hkpd_column *a, const hkpd_column *b)
     return a && b && a->key == b->key && a->type == b->type;
 }
 
+/* GLib's own hash of such a number leaves out its upper half. */
+static unsigned counter_hash(const void *key)
+{
+    return perf_hash(NULL, 0, *(const uint64_t *)key);
+}
+
 uint32_t hkpd_table_find(hkpd_table *table, const hkpd_column *counter, uint32_t hint)
 {
     if (same_counter(counter, hkpd_table_column(table, hint))) {
         return hint;
     }
     if (table->by_counter == NULL) {
-        table->by_counter = wmem_map_new(table->base.side->pool, g_int64_hash, g_int64_equal);
+        table->by_counter = wmem_map_new(table->base.side->pool, counter_hash, g_int64_equal);
         for (uint32_t i = table->base.columns; i-- > 0;) {
             wmem_map_insert(table->by_counter, &hkpd_table_column(table, i)->key, GUINT_TO_POINTER(i + 1));
         }
@@ -189,26 +195,31 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 /* Which instance a parent is, for all samples the same; or only what its name is. */
 typedef struct {
     uint32_t object;
-    const uint8_t *name; /* NULL: it could not be found, its number in its object must do */
-    uint32_t name_size;
     uint32_t ordinal;
+    bool is_named; /* else it could not be found, its number in its object (ordinal) must do */
+    perf_name name;
 } parent_identity;
 
 #define ANY_ORDINAL UINT32_MAX
+
+static perf_name *name_in(const void *identity)
+{
+    return &((parent_identity *)(uintptr_t)identity)->name;
+}
 
 static unsigned parent_hash(const void *key)
 {
     const parent_identity *k = key;
 
-    return perf_hash(k->name, k->name_size, (uint64_t)k->object << 32 | k->ordinal);
+    return perf_hash(NULL, 0, perf_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal));
 }
 
 static gboolean parent_equal(const void *a, const void *b)
 {
     const parent_identity *x = a, *y = b;
 
-    return x->object == y->object && x->ordinal == y->ordinal && (x->name == NULL) == (y->name == NULL) &&
-           x->name_size == y->name_size && (x->name_size == 0 || memcmp(x->name, y->name, x->name_size) == 0);
+    return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
+           perf_name_equal(name_in(x), name_in(y));
 }
 
 /* A number above 0 for a parent, the same one for the same parent. */
@@ -226,7 +237,7 @@ static uint32_t parent_number(const hkpd_side *side, const parent_identity *iden
 
 static perf_instance_key name_of(const perf_block_walk *walk)
 {
-    return (perf_instance_key){.name = walk->data + walk->instance.name, .name_size = walk->instance.name_size};
+    return (perf_instance_key){.name = {walk->data + walk->instance.name, walk->instance.name_size, 0}};
 }
 
 static bool is_in_object(perf_block_event event)
@@ -235,7 +246,7 @@ static bool is_in_object(perf_block_event event)
 }
 
 /* A row's name and which of those alike it is, NULL if there is no such row. */
-static const perf_instance *named_row(hkpd_table *table, uint32_t row)
+static perf_instance *named_row(hkpd_table *table, uint32_t row)
 {
     perf_block_event event = PERF_BLOCK_HEADER;
 
@@ -250,7 +261,7 @@ static const perf_instance *named_row(hkpd_table *table, uint32_t row)
     return row < perf_instances_count(&table->names) ? perf_instances_counted(&table->names, row) : NULL;
 }
 
-static const perf_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
+static perf_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
 {
     hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
 
@@ -258,13 +269,12 @@ static const perf_instance *parent_of(hkpd_side *side, const perf_block_walk *wa
     return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
 }
 
-bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object,
-                      perf_instance_key *parent)
+bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, perf_name *parent)
 {
-    const perf_instance *row = parent_of(side, walk, object);
+    perf_instance *row = parent_of(side, walk, object);
 
     if (row) {
-        *parent = row->key;
+        *parent = row->key.name;
     }
     return row != NULL;
 }
@@ -277,14 +287,14 @@ static perf_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
 {
     perf_instance_key key = name_of(walk);
     const hkpd_table *object;
-    const perf_instance *parent = parent_of(side, walk, &object);
-    parent_identity identity = {walk->instance.parent_object, NULL, 0, walk->instance.parent_instance};
+    perf_instance *parent = parent_of(side, walk, &object);
+    parent_identity identity = {walk->instance.parent_object, walk->instance.parent_instance, false, {NULL, 0, 0}};
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     if (parent) {
-        identity =
-            (parent_identity){walk->instance.parent_object, parent->key.name, parent->key.name_size, ANY_ORDINAL};
+        perf_name_digest(&parent->key.name);
+        identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
         key.parent_name = parent_number(side, &identity);
         identity.ordinal = parent->name_ordinal;
     }

@@ -62,7 +62,6 @@ perf_raw hkpd_table_number(hkpd_table *table, uint32_t row, uint64_t offset, uin
 uint32_t hkpd_number_size(const hkpd_column *column);
 
 /* The name of an instance's parent as it was sent; false without one, or where the block does not hold it. */
-bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object,
-                      perf_instance_key *parent);
+bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, perf_name *parent);
 
 #endif

@@ -33,7 +33,7 @@ void perf_hash_key(uint64_t key)
     hash_key = scatter(key);
 }
 
-uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number)
+static uint64_t hash_all(const uint8_t *bytes, size_t size, uint64_t number)
 {
     uint64_t key = hash_key;
     uint64_t sum = product(number, key) + size;
@@ -48,5 +48,17 @@ uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number)
         bytes += step;
         size -= step;
     }
-    return (uint32_t)(scatter(sum) >> 32);
+    return scatter(sum);
+}
+
+uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number)
+{
+    return (uint32_t)(hash_all(bytes, size, number) >> 32);
+}
+
+uint64_t perf_digest(const uint8_t *bytes, size_t size)
+{
+    uint64_t digest = hash_all(bytes, size, 0);
+
+    return digest != 0 ? digest : 1;
 }

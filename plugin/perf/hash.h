@@ -15,4 +15,7 @@ void perf_hash_key(uint64_t key);
 /* Of `size` bytes and a number that belongs to them. */
 uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number);
 
+/* The same in 64 bits, never 0: stands for the bytes where they are too many to be compared again and again. */
+uint64_t perf_digest(const uint8_t *bytes, size_t size);
+
 #endif

@@ -7,13 +7,31 @@
 
 #include "perf/hash.h"
 
-static bool same_name(const perf_instance_key *a, const perf_instance_key *b)
+uint64_t perf_name_digest(perf_name *name)
 {
-    return a->parent_name == b->parent_name && a->name_size == b->name_size &&
-           (a->name_size == 0 || memcmp(a->name, b->name, a->name_size) == 0);
+    if (name->digest == 0) {
+        name->digest = perf_digest(name->bytes, name->size);
+    }
+    return name->digest;
 }
 
-bool perf_instance_like(const perf_instance_key *a, const perf_instance_key *b)
+bool perf_name_equal(perf_name *a, perf_name *b)
+{
+    if (a->size != b->size || a->size == 0) {
+        return a->size == b->size;
+    }
+    if (a->size > PERF_NAME_COMPARED) {
+        return perf_name_digest(a) == perf_name_digest(b);
+    }
+    return memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static bool same_name(perf_instance_key *a, perf_instance_key *b)
+{
+    return a->parent_name == b->parent_name && perf_name_equal(&a->name, &b->name);
+}
+
+bool perf_instance_like(perf_instance_key *a, perf_instance_key *b)
 {
     if (a->by_id || b->by_id) {
         return a->by_id && b->by_id && a->id == b->id;
@@ -23,16 +41,17 @@ bool perf_instance_like(const perf_instance_key *a, const perf_instance_key *b)
 
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
-static const perf_instance_key *key_in(const void *instance)
+/* A name's digest is worked out when it is first needed, also of a key. */
+static perf_instance_key *key_in(const void *instance)
 {
-    return &((const perf_instance *)instance)->key;
+    return &((perf_instance *)(uintptr_t)instance)->key;
 }
 
 static unsigned name_hash(const void *instance)
 {
-    const perf_instance_key *key = key_in(instance);
+    perf_instance_key *key = key_in(instance);
 
-    return perf_hash(key->name, key->name_size, key->parent_name);
+    return perf_hash(NULL, 0, perf_name_digest(&key->name) + key->parent_name);
 }
 
 static gboolean name_equal(const void *a, const void *b)
@@ -42,10 +61,10 @@ static gboolean name_equal(const void *a, const void *b)
 
 static unsigned like_hash(const void *instance)
 {
-    const perf_instance_key *key = key_in(instance);
+    perf_instance_key *key = key_in(instance);
+    uint64_t relations = (uint64_t)key->parent << 32 | key->id;
 
-    return key->by_id ? perf_hash(NULL, 0, key->id)
-                      : perf_hash(key->name, key->name_size, (uint64_t)key->parent << 32 | key->id);
+    return perf_hash(NULL, 0, key->by_id ? key->id : perf_name_digest(&key->name) ^ relations);
 }
 
 static gboolean like_equal(const void *a, const void *b)
@@ -90,7 +109,7 @@ void perf_instances_add(perf_instances *instances, const perf_instance_key *key)
     wmem_array_append_one(instances->rows, instance);
 }
 
-const perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row)
+perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row)
 {
     return row_at(instances, row);
 }
@@ -107,7 +126,7 @@ static perf_instance *first_of(wmem_map_t *map, perf_instance *instance)
     return first;
 }
 
-const perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row)
+perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row)
 {
     if (instances->by_name == NULL) {
         instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
@@ -119,7 +138,7 @@ const perf_instance *perf_instances_counted(perf_instances *instances, uint32_t 
     return row_at(instances, row);
 }
 
-const perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row)
+perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row)
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);

@@ -9,10 +9,23 @@
 
 #include "ws_compat.h"
 
+/* A name as it was sent. */
+typedef struct {
+    const uint8_t *bytes; /* without terminator */
+    uint32_t size;        /* bytes */
+    uint64_t digest;      /* 0 as long as it was not needed; see perf_name_digest() */
+} perf_name;
+
+/* Longer names are told by their digests: a packet could have a name of megabytes compared for each of its values. */
+#define PERF_NAME_COMPARED 2048
+
+/* Worked out once for a name. */
+uint64_t perf_name_digest(perf_name *name);
+bool perf_name_equal(perf_name *a, perf_name *b);
+
 /* An instance as the other sample may have it too. */
 typedef struct {
-    const uint8_t *name; /* as sent, without terminator */
-    uint32_t name_size;  /* bytes */
+    perf_name name;
     uint32_t id;
     uint32_t parent;      /* which instance is its parent; 0 without one */
     uint32_t parent_name; /* the name of that; 0 without one */
@@ -45,9 +58,9 @@ uint32_t perf_instances_count(const perf_instances *instances);
 void perf_instances_add(perf_instances *instances, const perf_instance_key *key);
 
 /* A row as it was added; with its name_ordinal; with its ordinal. */
-const perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row);
-const perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row);
-const perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row);
+perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row);
+perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row);
+perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row);
 
 /* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
  * have to be there. */
@@ -55,6 +68,6 @@ uint32_t perf_instances_find(perf_instances *instances, const perf_instance *wan
 uint32_t perf_instances_find_name(perf_instances *instances, const perf_instance_key *key);
 
 /* The same but for ordinals. */
-bool perf_instance_like(const perf_instance_key *a, const perf_instance_key *b);
+bool perf_instance_like(perf_instance_key *a, perf_instance_key *b);
 
 #endif

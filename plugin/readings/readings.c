@@ -9,6 +9,10 @@
 #define PATHS_PER_BYTE 32
 #define PATHS_AT_LEAST (1 << 20)
 
+/* The same of the bytes of values that are no numbers, and what is shown of each once those are used up. */
+#define RAW_AT_LEAST 65536
+#define SHORT_RAW 64
+
 /* What is left of each of a path's names once that is used up. */
 #define SHORT_NAME 32
 
@@ -22,6 +26,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;
     r->text_left = PATHS_AT_LEAST + (uint64_t)r->size * PATHS_PER_BYTE;
+    r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     answer->layout->begin(r);
     if (r->machine == NULL || *r->machine == '\0') {
         r->machine = perf_server_address(answer->server);
@@ -74,6 +79,17 @@ const reading_counter *readings_known_counter(readings *r)
         r->at.counter->known = true;
     }
     return r->at.counter;
+}
+
+uint32_t readings_raw_size(readings *r)
+{
+    uint32_t size = r->at.size;
+
+    if (size > r->raw_left && size > SHORT_RAW) {
+        return SHORT_RAW;
+    }
+    r->raw_left -= size < r->raw_left ? size : r->raw_left;
+    return size;
 }
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */

@@ -99,6 +99,7 @@ typedef struct readings {
     uint32_t prefix_number;
     uint32_t prefix_row;
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
+    uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
     void *own; /* the layout's */
 } readings;
@@ -124,6 +125,9 @@ const char *readings_counter(readings *r);
 
 /* A text as UTF-8. */
 const char *readings_text(readings *r);
+
+/* How many of the bytes of a value that is neither number nor text are shown. */
+uint32_t readings_raw_size(readings *r);
 
 /* For people, of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample of the handle)". */

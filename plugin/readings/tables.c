@@ -32,12 +32,12 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
     return reading_table_has_row(table, row) ? table->side->layout->cell(table, row, column) : none;
 }
 
-const perf_instance *reading_table_instance(reading_table *table, uint32_t row)
+perf_instance *reading_table_instance(reading_table *table, uint32_t row)
 {
     return reading_table_has_row(table, row) ? perf_instances_row(&table->instances, row) : NULL;
 }
 
-const perf_instance *reading_table_named(reading_table *table, uint32_t row)
+perf_instance *reading_table_named(reading_table *table, uint32_t row)
 {
     return reading_table_has_row(table, row) ? perf_instances_counted(&table->instances, row) : NULL;
 }
@@ -64,8 +64,8 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     table_likeness *like = likeness_to(here, there);
 
     while (like && !like->parted && like->rows <= row) {
-        const perf_instance *a = reading_table_instance(here, like->rows);
-        const perf_instance *b = reading_table_instance(there, like->rows);
+        perf_instance *a = reading_table_instance(here, like->rows);
+        perf_instance *b = reading_table_instance(there, like->rows);
         like->parted = !a || !b || !perf_instance_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
@@ -87,8 +87,9 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     return perf_instances_find(&there->instances, perf_instances_indexed(&here->instances, row));
 }
 
-uint32_t reading_table_find(reading_table *table, const perf_instance_key *key, bool any_id)
+uint32_t reading_table_find(reading_table *table, perf_instance_key *key, bool any_id)
 {
+    perf_name_digest(&key->name);
     perf_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     reading_table_has_row(table, UINT32_MAX);

@@ -62,14 +62,14 @@ bool reading_table_has_row(reading_table *table, uint32_t row);
 perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column);
 
 /* The instance of a row that is there: as it was sent, and with its name_ordinal. */
-const perf_instance *reading_table_instance(reading_table *table, uint32_t row);
-const perf_instance *reading_table_named(reading_table *table, uint32_t row);
+perf_instance *reading_table_instance(reading_table *table, uint32_t row);
+perf_instance *reading_table_named(reading_table *table, uint32_t row);
 
 /* The row of `there` with the instance that `row` of `here` is; UINT32_MAX if there is none. Without instances that is
  * the one row that both have. */
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
 
 /* The first row with this name and, unless `any_id`, id. */
-uint32_t reading_table_find(reading_table *table, const perf_instance_key *key, bool any_id);
+uint32_t reading_table_find(reading_table *table, perf_instance_key *key, bool any_id);
 
 #endif

@@ -62,7 +62,7 @@ void value_show_sent(proto_tree *tree, const value_fields *fields, const value_w
     } else if (at->is_number) {
         proto_tree_add_uint64(tree, fields->value, tvb, at->offset, at->size, at->raw.value);
     } else if (at->size > 0) {
-        proto_tree_add_item(tree, fields->raw, tvb, at->offset, at->size, ENC_NA);
+        proto_tree_add_item(tree, fields->raw, tvb, at->offset, readings_raw_size(r), ENC_NA);
     }
 }
 
