@@ -9,7 +9,11 @@
  */
 #include "packet-pcq.h"
 
+#include "out/calls-tree.h"
+#include "out/export.h"
+#include "out/export-objects.h"
 #include "out/names-file.h"
+#include "out/statistics.h"
 #include "pcq-browse.h"
 #include "pcq-data.h"
 #include "pcq-fields.h"
@@ -60,6 +64,46 @@ static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}}
 #define OPNUM_ENUM(opnum, name, ...) OPNUM_##name = opnum,
 enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
 
+/* What makes another call the same: a handle or a registration, beside server and operation. */
+static void tell_subject(pcq_pdu *p, const perf_handle *handle)
+{
+    pcq_record *record = p->record;
+
+    if (handle) {
+        p->tapped.subject = handle->bytes;
+        p->tapped.subject_size = sizeof handle->bytes;
+    } else {
+        char *text = wmem_strdup_printf(pcq_pool(p), "%s %u", perf_guid_text(pcq_pool(p), record->guid), record->lcid);
+        p->tapped.subject = text;
+        p->tapped.subject_size = (uint32_t)strlen(text);
+    }
+}
+
+static void tap_pdu(pcq_pdu *p, uint16_t opnum)
+{
+    const perf_call *call = &p->call;
+    perf_tapped *tapped = &p->tapped;
+    const perf_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
+
+    if (call->is_noise || !perf_tap_wanted()) {
+        return;
+    }
+    tapped->operation = opnum_vals[opnum].strptr;
+    tapped->is_response = !perf_call_is_request(call);
+    tapped->is_repeated =
+        tapped->is_response && call->record->response_frame != 0 && call->record->response_frame != call->pinfo->num;
+    if (opnum == OPNUM_QueryCounterSetRegistrationInfo && pcq_request_read(p)) {
+        tapped->kind = pcq_request_code_name(p);
+    }
+    tapped->in_size = p->record->in_size;
+    tapped->adds = p->record->add;
+    tapped->event = call->event;
+    tapped->server = call->server;
+    tapped->handle = handle;
+    tell_subject(p, handle);
+    perf_tap(call->pinfo, tapped);
+}
+
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     const operation *op = &operations[di->call_data->opnum];
@@ -72,6 +116,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
         pcq_validate_unknown(&p);
     }
+    tap_pdu(&p, di->call_data->opnum);
     return perf_call_end(&p.call, proto_tree_get_parent(tree));
 }
 
@@ -142,12 +187,19 @@ void proto_register_pcq(void)
     sealed_register(proto_pcq);
     perf_state_register();
     names_file_register();
+    perf_tap_register();
+    csv_export_register();
+    long_export_register();
+    export_objects_register(proto_pcq);
+    counters_table_register();
+    queries_table_register();
     register_preferences();
 }
 
 void proto_reg_handoff_pcq(void)
 {
     if (proto_pcq != -1) {
+        calls_tree_register();
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
         sealed_watch_perflib(&uuid_perflibv2, PERFLIBV2_VERSION);
     }

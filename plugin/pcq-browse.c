@@ -78,6 +78,11 @@ static const char *counterset_text(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
+const char *pcq_request_code_name(const pcq_pdu *p)
+{
+    return val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
+}
+
 static const char *request_code_text(pcq_pdu *p)
 {
     const char *name = try_val_to_str(p->record->request_code, request_code_vals);

@@ -10,6 +10,9 @@
 
 void pcq_browse_register(int proto);
 
+/* "PERF_REG_COUNTERSET_STRUCT", of the request. */
+const char *pcq_request_code_name(const pcq_pdu *p);
+
 void pcq_enumerate_request(pcq_pdu *p);
 void pcq_enumerate_response(pcq_pdu *p);
 void pcq_registration_request(pcq_pdu *p);

@@ -29,6 +29,7 @@ void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_
     perf_call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
     perf_call_begin(call, sizeof(pcq_record));
     p->record = (pcq_record *)call->record;
+    memset(&p->tapped, 0, sizeof p->tapped);
     perf_call_aloud(call);
     if (perf_call_is_request(call)) {
         return;
@@ -82,7 +83,9 @@ void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
 
 uint32_t pcq_read_status(pcq_pdu *p)
 {
-    return pcq_read_u32(p, hf_status);
+    p->tapped.status = pcq_read_u32(p, hf_status);
+    p->tapped.has_status = !p->call.ndr.reader.failed;
+    return p->tapped.status;
 }
 
 proto_item *pcq_read_handle(pcq_pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
@@ -174,7 +177,11 @@ bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
     if (p->call.ndr.reader.failed) {
         return false;
     }
-    if (pcq_is_size_probe(back)) {
+    p->tapped.has_sizes = true;
+    p->tapped.is_probe = pcq_is_size_probe(back);
+    p->tapped.out_size = back->out_size;
+    p->tapped.rtn_size = back->rtn_size;
+    if (p->tapped.is_probe) {
         perf_call_info(&p->call, "needs %s", perf_counted(pcq_pool(p), back->rtn_size, back->unit));
         return false;
     }

@@ -6,6 +6,7 @@
 #ifndef PCQ_PCQ_CALL_H
 #define PCQ_PCQ_CALL_H
 
+#include "out/tap.h"
 #include "pcq-buffers.h"
 #include "tree/call.h"
 
@@ -30,6 +31,8 @@ typedef struct {
     perf_call call;
     pcq_record *record;     /* the same as call.record */
     bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
+    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    readings_answer answer; /* of it */
 } pcq_pdu;
 
 /* Registers the fields; `proto` is the protocol's. */

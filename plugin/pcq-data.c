@@ -355,7 +355,7 @@ bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context)
     return perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
 }
 
-static readings_answer answer_of(tvbuff_t *tvb, const pcq_data_context *context)
+readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
 {
     return (readings_answer){&pcq_readings_layout, context->server, context->handle,
                              context->sample,      context->event,  tvb};
@@ -412,7 +412,7 @@ static bool structures_are_wanted(proto_tree *tree)
 
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
 {
-    readings_answer answer = answer_of(tvb, context);
+    readings_answer answer = pcq_data_answer(tvb, context);
     value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures = context->summary.faults > 0 || structures_are_wanted(tree);
 
@@ -441,7 +441,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
 
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
 {
-    readings_answer answer = answer_of(tvb, context);
+    readings_answer answer = pcq_data_answer(tvb, context);
 
     return context->summary.values > 0 ? value_headline(context->report->pinfo->pool, &answer) : NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef PCQ_PCQ_DATA_H
 #define PCQ_PCQ_DATA_H
 
+#include "readings/readings.h"
 #include "tree/reader.h"
 #include "state/state.h"
 
@@ -27,6 +28,9 @@ bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context);
 
 /* Shows it, after pcq_check_data(). Does nothing if nobody looks and nothing is wrong. */
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context);
+
+/* The same as a stream of readings. */
+readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context);
 
 /* "\\SRV\...\% Processor Time = 12.4 %, 239 more", or NULL if there is no value. */
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context);

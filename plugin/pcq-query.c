@@ -337,6 +337,10 @@ void pcq_data_response(pcq_pdu *p)
         }
         context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
         pcq_dissect_data(back.tvb, back.tree, &context);
+        if (done) {
+            p->answer = pcq_data_answer(back.tvb, &context);
+            p->tapped.answer = &p->answer;
+        }
         describe_data(p, &back, &context);
     }
 }
@@ -455,6 +459,8 @@ void pcq_validate_response(pcq_pdu *p)
     bool done = !p->call.ndr.reader.failed && status == STATUS_SUCCESS;
     if (done) {
         describe_validation(p, &context);
+        p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
+        p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
     }
     perf_call_report_status(&p->call, status);
     perf_call_end_stub(&p->call);

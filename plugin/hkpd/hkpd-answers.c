@@ -202,6 +202,11 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     }
     context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     hkpd_dissect_block(own_data_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    if (back->status == STATUS_SUCCESS) {
+        p->answer = hkpd_block_answer(back->value.tvb, &context);
+        p->answer.handle = p->call.record->handle;
+        p->tapped.answer = &p->answer;
+    }
     describe_block(p, back, &context);
 }
 
@@ -263,6 +268,18 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
+/* Without room for data, success is the answer to a size probe. */
+static void tell_sizes(hkpd_pdu *p, const answer *back)
+{
+    perf_tapped *tapped = &p->tapped;
+
+    tapped->has_sizes = !p->call.ndr.reader.failed;
+    tapped->rtn_size = back->value.size;
+    tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
+    tapped->is_probe = tapped->has_sizes && tapped->rtn_size > 0 && tapped->out_size == 0 &&
+                       (back->status == STATUS_MORE_DATA || (back->status == STATUS_SUCCESS && p->record->room == 0));
+}
+
 static void check_length(hkpd_pdu *p, const answer *back)
 {
     const hkpd_value_parameters *value = &back->value;
@@ -281,6 +298,7 @@ int hkpd_value_response(hkpd_pdu *p)
     back.kind = kind_of(p, &back);
     find_handle(p, &back);
     note_outcome(p, &back);
+    tell_sizes(p, &back);
     if (back.kind == ANSWER_OTHER) {
         return other_answer(p, &back);
     }

@@ -468,7 +468,7 @@ uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *c
     return wmem_array_get_raw(indexes);
 }
 
-static readings_answer answer_of(tvbuff_t *tvb, const hkpd_context *context)
+readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)
 {
     return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, context->event, tvb};
 }
@@ -552,7 +552,7 @@ static bool structures_are_wanted(proto_tree *tree)
 
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 {
-    readings_answer answer = answer_of(tvb, context);
+    readings_answer answer = hkpd_block_answer(tvb, context);
     value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
@@ -577,7 +577,7 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 
 const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context)
 {
-    readings_answer answer = answer_of(tvb, context);
+    readings_answer answer = hkpd_block_answer(tvb, context);
 
     return context->summary.values > 0 ? value_headline(context->report->pinfo->pool, &answer) : NULL;
 }

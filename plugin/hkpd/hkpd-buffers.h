@@ -8,6 +8,7 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
+#include "readings/readings.h"
 #include "tree/reader.h"
 #include "state/state.h"
 
@@ -32,6 +33,9 @@ uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *c
 
 /* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
+
+/* The same as a stream of readings. */
+readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context);
 
 /* "\\SRV\...\% Processor Time = 12.4 %", or NULL if there is no value. */
 const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context);

@@ -190,7 +190,9 @@ void hkpd_show_handle(hkpd_pdu *p, const perf_handle *handle, int offset)
 
 uint32_t hkpd_read_status(hkpd_pdu *p)
 {
-    return ndr_u32(&p->call.ndr, hf_winreg_status);
+    p->tapped.status = ndr_u32(&p->call.ndr, hf_winreg_status);
+    p->tapped.has_status = !p->call.ndr.reader.failed;
+    return p->tapped.status;
 }
 
 static const char *read_pointed_name(hkpd_pdu *p, int hf)

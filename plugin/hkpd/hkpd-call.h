@@ -10,6 +10,7 @@
 #define PCQ_HKPD_HKPD_CALL_H
 
 #include "hkpd/names.h"
+#include "out/tap.h"
 #include "tree/call.h"
 
 #define STATUS_SUCCESS 0
@@ -44,6 +45,8 @@ typedef struct {
     hkpd_record *record; /* the same as call.record */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
+    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    readings_answer answer; /* of it */
 } hkpd_pdu;
 
 /* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */

@@ -45,11 +45,12 @@ typedef int (*pdu_function)(hkpd_pdu *p);
 
 static const struct {
     uint16_t opnum;
+    const char *name;
     pdu_function request;
     pdu_function response;
     const char *response_shape;
 } operations[] = {
-#define OPERATION_ROW(opnum, name, request, response, shape) {opnum, request, response, shape},
+#define OPERATION_ROW(opnum, name, request, response, shape) {opnum, name, request, response, shape},
     HKPD_OPERATIONS(OPERATION_ROW)};
 
 static bool is_active(void)
@@ -69,6 +70,47 @@ static bool is_noise(hkpd_pdu *p, const char *shape)
     return noise;
 }
 
+/* What a value's name asks for, in words that are few. */
+static const char *kind_of(const hkpd_record *record)
+{
+    uint32_t language;
+
+    if (record->name == NULL) {
+        return NULL;
+    }
+    if (hkpd_titles_of(record->name, &language) != HKPD_TITLES_NONE) {
+        return "titles";
+    }
+    if (g_ascii_isdigit(*record->name)) {
+        return "objects by their indexes";
+    }
+    return hkpd_is_performance_name(record->name) ? record->name : "other values";
+}
+
+static void tap_pdu(hkpd_pdu *p, unsigned operation)
+{
+    const perf_call_record *record = p->call.record;
+    perf_tapped *tapped = &p->tapped;
+    const perf_handle *handle = record->handle ? record->handle : record->answering;
+
+    if (hkpd_key_of(handle) == NULL || !perf_tap_wanted()) {
+        return;
+    }
+    tapped->is_hkpd = true;
+    tapped->operation = operations[operation].name;
+    tapped->is_response = !perf_call_is_request(&p->call);
+    tapped->is_repeated =
+        tapped->is_response && record->response_frame != 0 && record->response_frame != p->call.pinfo->num;
+    tapped->kind = kind_of(p->record);
+    tapped->in_size = p->record->room;
+    tapped->event = p->call.event;
+    tapped->server = p->call.server;
+    tapped->handle = handle;
+    tapped->subject = p->record->name;
+    tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
+    perf_tap(p->call.pinfo, tapped);
+}
+
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     hkpd_pdu p;
@@ -84,7 +126,9 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (is_noise(&p, operations[i].response_shape)) {
         return perf_call_end(&p.call, NULL);
     }
-    return (perf_call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+    int length = (perf_call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+    tap_pdu(&p, i);
+    return length;
 }
 
 /* Where no function is for the request the stock one stays. */

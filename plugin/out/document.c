@@ -1,0 +1,296 @@
+/* document.c
+ * The answers of one query as PDH-CSV 4.0.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#define _POSIX_C_SOURCE 200809L /* fseeko */
+#define _FILE_OFFSET_BITS 64
+
+#include "out/document.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "out/file.h"
+
+#ifdef _WIN32
+#define fseeko _fseeki64
+#endif
+
+#define HEADER "(PDH-CSV 4.0)"
+
+/* A row as it waits in the scratch file. Its columns follow unless they are those of the row before, then its values. */
+typedef struct {
+    int64_t seconds;
+    uint32_t nanoseconds;
+    uint32_t count;
+    uint32_t same_columns;
+} row_header;
+
+/* --- All documents --------------------------------------------------------------------------------------------- */
+
+static void free_document(void *data)
+{
+    document *doc = data;
+
+    columns_clear(&doc->columns);
+    g_array_free(doc->last, TRUE);
+    g_array_free(doc->rows, TRUE);
+    g_free(doc->machine);
+    g_free(doc);
+}
+
+documents *documents_new(const char *beside)
+{
+    documents *d = g_new0(documents, 1);
+
+    d->beside = g_strdup(beside);
+    d->all = g_ptr_array_new_with_free_func(free_document);
+    d->owners = g_hash_table_new(NULL, NULL);
+    d->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    d->values = g_array_new(FALSE, FALSE, sizeof(double));
+    return d;
+}
+
+void documents_free(documents *d)
+{
+    if (d->scratch) {
+        fclose(d->scratch);
+    }
+    g_ptr_array_free(d->all, TRUE);
+    g_hash_table_destroy(d->owners);
+    g_array_free(d->numbers, TRUE);
+    g_array_free(d->values, TRUE);
+    g_free(d->beside);
+    g_free(d);
+}
+
+static void fail(documents *d)
+{
+    d->failed = true;
+    out_file_report(d->beside ? d->beside : "a temporary file", errno);
+}
+
+char *document_suffix(const document *doc)
+{
+    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->handle->number);
+}
+
+/* --- Adding ---------------------------------------------------------------------------------------------------- */
+
+static document *document_of(documents *d, packet_info *pinfo, const perf_tapped *tapped, const readings *r)
+{
+    const perf_handle *handle = tapped->answer->handle;
+    document *doc = g_hash_table_lookup(d->owners, handle);
+
+    if (doc == NULL) {
+        doc = g_new0(document, 1);
+        doc->handle = handle;
+        doc->is_hkpd = tapped->is_hkpd;
+        doc->first_frame = pinfo->num;
+        doc->machine = g_strdup(r->machine);
+        columns_init(&doc->columns);
+        doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        g_ptr_array_add(d->all, doc);
+        g_hash_table_insert(d->owners, (void *)handle, doc);
+    }
+    return doc;
+}
+
+/* typeperf shows counters; bases, which only divide others, and texts are none. */
+static bool is_shown(perf_none none)
+{
+    return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
+}
+
+static void collect_row(documents *d, document *doc, readings *r)
+{
+    const reading *at;
+    const char *path;
+    unsigned place = 0;
+
+    g_array_set_size(d->numbers, 0);
+    g_array_set_size(d->values, 0);
+    while ((at = readings_next(r)) != NULL) {
+        if (at->is_text) {
+            continue;
+        }
+        perf_result result = readings_result(r);
+        if (!is_shown(result.none) || (path = readings_path(r)) == NULL) {
+            continue;
+        }
+        uint32_t number = columns_number(&doc->columns, place++, path);
+        if (number != NO_COLUMN) {
+            double value = result.none == PERF_NONE_OK ? result.value : NAN;
+            g_array_append_val(d->numbers, number);
+            g_array_append_val(d->values, value);
+        }
+    }
+}
+
+static bool same_columns(const document *doc, const GArray *numbers)
+{
+    return doc->last->len == numbers->len &&
+           (numbers->len == 0 || memcmp(doc->last->data, numbers->data, numbers->len * sizeof(uint32_t)) == 0);
+}
+
+static void put(documents *d, const void *data, size_t size)
+{
+    if (!d->failed && size > 0 && fwrite(data, 1, size, d->scratch) != size) {
+        fail(d);
+    }
+    d->size += (int64_t)size;
+}
+
+static void keep_row(documents *d, document *doc, const packet_info *pinfo)
+{
+    row_header row = {(int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs, d->numbers->len,
+                      same_columns(doc, d->numbers)};
+
+    if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
+        d->failed = true;
+        return;
+    }
+    g_array_append_val(doc->rows, d->size);
+    put(d, &row, sizeof row);
+    if (!row.same_columns) {
+        put(d, d->numbers->data, row.count * sizeof(uint32_t));
+        g_array_set_size(doc->last, 0);
+        g_array_append_vals(doc->last, d->numbers->data, row.count);
+    }
+    put(d, d->values->data, row.count * sizeof(double));
+}
+
+document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped)
+{
+    if (d->failed || tapped->is_repeated) {
+        return NULL;
+    }
+    if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
+        d->left_out++;
+        return NULL;
+    }
+    readings *r = readings_begin(pinfo->pool, tapped->answer);
+    document *doc = document_of(d, pinfo, tapped, r);
+    collect_row(d, doc, r);
+    keep_row(d, doc, pinfo);
+    return doc;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------- */
+
+/* Reads rows in the order in which they were added. */
+typedef struct {
+    documents *d;
+    int64_t at; /* in the scratch file */
+    GArray *numbers;
+    GArray *values;
+    double *cells; /* of each column, NAN for none */
+} row_reader;
+
+static bool get(row_reader *reader, void *data, size_t size)
+{
+    reader->at += (int64_t)size;
+    return size == 0 || fread(data, 1, size, reader->d->scratch) == size;
+}
+
+static bool read_row(row_reader *reader, int64_t from, row_header *row)
+{
+    if (reader->at != from && fseeko(reader->d->scratch, from, SEEK_SET) != 0) {
+        return false;
+    }
+    reader->at = from;
+    if (!get(reader, row, sizeof *row)) {
+        return false;
+    }
+    g_array_set_size(reader->values, row->count);
+    if (!row->same_columns) {
+        g_array_set_size(reader->numbers, row->count);
+        if (!get(reader, reader->numbers->data, row->count * sizeof(uint32_t))) {
+            return false;
+        }
+    }
+    return get(reader, reader->values->data, row->count * sizeof(double));
+}
+
+/* Where a path stands twice in an answer, its first value counts. */
+static void fill_cells(row_reader *reader)
+{
+    for (unsigned i = 0; i < reader->values->len; i++) {
+        double *cell = &reader->cells[g_array_index(reader->numbers, uint32_t, i)];
+        if (isnan(*cell)) {
+            *cell = g_array_index(reader->values, double, i);
+        }
+    }
+}
+
+static void write_cells(row_reader *reader, unsigned count, perf_csv *text, document_take take, void *user)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (isnan(reader->cells[i])) {
+            perf_csv_pdh_blank(text);
+        } else {
+            perf_csv_pdh_number(text, reader->cells[i]);
+            reader->cells[i] = NAN;
+        }
+        if (i % 1024 == 1023) {
+            take(user, text, false);
+        }
+    }
+    perf_csv_end_row(text);
+    take(user, text, false);
+}
+
+static void write_header(const columns *c, perf_csv *text, document_take take, void *user)
+{
+    perf_csv_pdh_text(text, HEADER);
+    for (uint32_t i = 0; i < c->paths->len; i++) {
+        perf_csv_pdh_text(text, columns_path(c, i));
+        take(user, text, false);
+    }
+    perf_csv_end_row(text);
+}
+
+static bool write_rows(row_reader *reader, const document *doc, perf_csv *text, document_take take, void *user)
+{
+    unsigned count = doc->columns.paths->len;
+    row_header row;
+
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        if (!read_row(reader, g_array_index(doc->rows, int64_t, i), &row)) {
+            return false;
+        }
+        fill_cells(reader);
+        perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
+        write_cells(reader, count, text, take, user);
+    }
+    return true;
+}
+
+bool document_write(documents *d, const document *doc, document_take take, void *user)
+{
+    row_reader reader = {.d = d, .at = -1};
+    perf_csv text = {0};
+    unsigned count = doc->columns.paths->len;
+
+    if (d->failed) {
+        return false;
+    }
+    reader.numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    reader.values = g_array_new(FALSE, FALSE, sizeof(double));
+    reader.cells = g_new(double, count);
+    for (unsigned i = 0; i < count; i++) {
+        reader.cells[i] = NAN;
+    }
+    write_header(&doc->columns, &text, take, user);
+    if (!write_rows(&reader, doc, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+        fail(d);
+    }
+    take(user, &text, true);
+    perf_csv_free(&text);
+    g_array_free(reader.numbers, TRUE);
+    g_array_free(reader.values, TRUE);
+    g_free(reader.cells);
+    return !d->failed;
+}

@@ -1,0 +1,240 @@
+/* file.c
+ * A file that is written whole or not at all.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#define _POSIX_C_SOURCE 200809L /* fdopen */
+#define _FILE_OFFSET_BITS 64
+
+#include "out/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <fcntl.h>
+
+#include <glib/gstdio.h>
+
+#include <wsutil/report_message.h>
+
+#ifdef _WIN32
+#include <io.h>
+#else
+#define O_BINARY 0
+#endif
+
+#define LONG_TEXT 65536
+#define MAX_LINKS 40
+#define ALL_MAY_WRITE 0666 /* as the umask allows */
+
+struct out_file {
+    FILE *stream;    /* NULL: closed, in its place */
+    char *path;      /* as it was asked for */
+    char *target;    /* behind links; NULL for what is written to at once */
+    char *temporary; /* NULL once it is in its place */
+    bool failed;
+};
+
+/* --- The program's end ----------------------------------------------------------------------------------------- */
+
+static GSList *unfinished; /* out_file with a temporary file */
+static bool any_failed;
+
+/* Wireshark gives a statistic no way to say that it failed at the end, or to tidy up when it ends early. */
+static void at_exit(void)
+{
+    for (GSList *at = unfinished; at; at = at->next) {
+        g_unlink(((const out_file *)at->data)->temporary);
+    }
+    if (any_failed) {
+        fflush(NULL);
+        _Exit(EXIT_FAILURE);
+    }
+}
+
+static void watch_exit(void)
+{
+    static bool watched;
+
+    if (!watched) {
+        watched = true;
+        atexit(at_exit);
+    }
+}
+
+void out_file_report(const char *path, int error)
+{
+    watch_exit();
+    any_failed = true;
+    report_failure("pcq: cannot write %s: %s", strcmp(path, "-") == 0 ? "standard output" : path, g_strerror(error));
+}
+
+static void fail(out_file *file)
+{
+    if (!file->failed) {
+        file->failed = true;
+        out_file_report(file->path, errno);
+    }
+}
+
+/* --- Opening --------------------------------------------------------------------------------------------------- */
+
+/* What a link leads to, so that the link stays one. */
+static char *behind_links(const char *path)
+{
+    char *target = g_strdup(path);
+
+    for (int i = 0; i < MAX_LINKS && g_file_test(target, G_FILE_TEST_IS_SYMLINK); i++) {
+        char *next = g_file_read_link(target, NULL);
+        if (next == NULL) {
+            break;
+        }
+        if (!g_path_is_absolute(next)) {
+            char *folder = g_path_get_dirname(target), *joined = g_build_filename(folder, next, NULL);
+            g_free(folder);
+            g_free(next);
+            next = joined;
+        }
+        g_free(target);
+        target = next;
+    }
+    return target;
+}
+
+static FILE *open_temporary(const char *beside, char **name)
+{
+    *name = g_strconcat(beside, ".XXXXXX", NULL);
+    int descriptor = g_mkstemp_full(*name, O_RDWR | O_BINARY, ALL_MAY_WRITE);
+    FILE *stream = descriptor == -1 ? NULL : fdopen(descriptor, "w+b");
+
+    if (stream == NULL) {
+        g_free(*name);
+        *name = NULL;
+    }
+    return stream;
+}
+
+static FILE *standard_output(void)
+{
+#ifdef _WIN32
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+    return stdout;
+}
+
+static bool is_special(const char *path)
+{
+    return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
+}
+
+out_file *out_file_open(const char *path)
+{
+    out_file *file = g_new0(out_file, 1);
+
+    file->path = g_strdup(path);
+    if (strcmp(path, "-") == 0) {
+        file->stream = standard_output();
+    } else if (is_special(path)) {
+        file->stream = g_fopen(path, "wb");
+    } else {
+        file->target = behind_links(path);
+        file->stream = open_temporary(file->target, &file->temporary);
+    }
+    if (file->stream == NULL) {
+        out_file_report(path, errno);
+        out_file_close(file);
+        return NULL;
+    }
+    if (file->temporary) {
+        watch_exit();
+        unfinished = g_slist_prepend(unfinished, file);
+    }
+    return file;
+}
+
+FILE *out_file_scratch(const char *path)
+{
+    FILE *stream;
+
+    if (path && strcmp(path, "-") != 0 && !is_special(path)) {
+        char *target = behind_links(path), *name = NULL;
+        stream = open_temporary(target, &name);
+        if (stream) {
+            g_unlink(name); /* where an open file cannot go, it stays until it is closed */
+        }
+        g_free(name);
+        g_free(target);
+    } else {
+        stream = tmpfile();
+    }
+    if (stream == NULL) {
+        out_file_report(path ? path : "a temporary file", errno);
+    }
+    return stream;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------- */
+
+void out_file_write(out_file *file, const void *data, size_t size)
+{
+    if (file->failed || size == 0) {
+        return;
+    }
+    if (file->stream == NULL) {
+        file->stream = g_fopen(file->target, "ab"); /* it is in its place already */
+    }
+    if (file->stream == NULL || fwrite(data, 1, size, file->stream) != size) {
+        fail(file);
+    }
+}
+
+void out_file_take(out_file *file, perf_csv *text, bool all)
+{
+    if (text->failed) {
+        errno = ENOMEM;
+        fail(file);
+    }
+    if (all || text->size >= LONG_TEXT) {
+        out_file_write(file, text->data, text->size);
+        text->size = 0;
+    }
+}
+
+/* Not every system renames a file that is open. */
+bool out_file_place(out_file *file)
+{
+    if (file->failed || file->stream == NULL) {
+        return !file->failed;
+    }
+    if (file->target == NULL) {
+        if (fflush(file->stream) != 0) {
+            fail(file);
+        }
+        return !file->failed;
+    }
+    bool closed = fclose(file->stream) == 0;
+    file->stream = NULL;
+    if (!closed || (file->temporary && g_rename(file->temporary, file->target) != 0)) {
+        fail(file);
+        return false;
+    }
+    unfinished = g_slist_remove(unfinished, file);
+    g_free(file->temporary);
+    file->temporary = NULL;
+    return true;
+}
+
+void out_file_close(out_file *file)
+{
+    if (file->stream && file->stream != stdout) {
+        fclose(file->stream);
+    }
+    if (file->temporary) {
+        g_unlink(file->temporary);
+        unfinished = g_slist_remove(unfinished, file);
+    }
+    g_free(file->temporary);
+    g_free(file->target);
+    g_free(file->path);
+    g_free(file);
+}

@@ -1,0 +1,63 @@
+/* table.h
+ * A table of Wireshark's simple statistics, whose rows turn up as the capture is read.
+ *
+ * Windows that show it keep pointers to its rows: a row that was made stays, and is used again after a reset.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_OUT_TABLE_H
+#define PCQ_OUT_TABLE_H
+
+#include "ws_compat.h"
+
+#include <epan/stat_tap_ui.h>
+
+typedef struct {
+    stat_tap_table *table;
+    unsigned made; /* rows, shown or not */
+} out_table;
+
+/* For stat_tap_init_cb: makes the table, or empties it. */
+void out_table_begin(out_table *t, stat_tap_table_ui *ui, const char *title);
+
+/* For stat_tap_reset_table_cb. */
+void out_table_reset(out_table *t);
+
+/* For stat_tap_free_table_item_cb: the table goes. */
+void out_table_gone(out_table *t);
+
+/* The items of a new row, all without a value; its number is that of the rows before. */
+stat_tap_table_item_type *out_table_add(out_table *t);
+
+/* A text of the packet's for people: without control characters. To be freed. */
+char *out_table_text(const char *text);
+
+static inline unsigned out_table_rows(const out_table *t)
+{
+    return t->table->num_elements;
+}
+
+static inline stat_tap_table_item_type *out_table_row(const out_table *t, unsigned row)
+{
+    return t->table->elements[row];
+}
+
+static inline void out_set_text(stat_tap_table_item_type *item, const char *text)
+{
+    item->type = TABLE_ITEM_STRING;
+    item->value.string_value = text;
+}
+
+static inline void out_set_count(stat_tap_table_item_type *item, uint64_t count)
+{
+    item->type = TABLE_ITEM_UINT;
+    item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
+}
+
+static inline void out_set_number(stat_tap_table_item_type *item, double number)
+{
+    item->type = TABLE_ITEM_FLOAT;
+    item->value.float_value = number;
+}
+
+#endif

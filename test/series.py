@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What statistics and exports must say of a scene: the series of its values, worked out from the generator alone."""
+
+import csv
+import datetime
+import io
+import re
+from typing import NamedTuple
+
+from gen.model import TYPE_NAMES, TYPES
+
+# [MS-PCQ] 2.2.4.2 and winperf.h
+BASES = {v for v, n in TYPE_NAMES.items() if n.endswith('_BASE')}
+NO_COUNTERS = {TYPES[n] for n in ('PERF_COUNTER_TEXT', 'PERF_COUNTER_NODATA', 'PERF_DOUBLE_RAW',
+                                  'PERF_COUNTER_HISTOGRAM_TYPE') if n in TYPES}
+RAW_COUNTS = {TYPES[n] for n in ('PERF_COUNTER_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_RAWCOUNT_HEX',
+                                 'PERF_COUNTER_LARGE_RAWCOUNT_HEX')}
+COLUMNS = ['time', 'frame', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
+           'reason', 'status']
+
+
+class Value(NamedTuple):
+    path: str
+    raw: object
+    type: int
+    cooked: object
+
+    @property
+    def is_text(self):
+        return self.type == TYPES['PERF_COUNTER_TEXT']
+
+    @property
+    def is_column(self):
+        """Does typeperf show it? Bases and texts are no counters."""
+        return self.type not in BASES and self.type not in NO_COUNTERS
+
+
+class Answer(NamedTuple):
+    frame: int
+    at: datetime.datetime       # of the frame
+    key: object                 # the handle
+    values: list
+
+
+def series(scene, numbers=None):
+    """[Answer] of a scene of either protocol, in order; numbers: only these frames"""
+    out = []
+    for frame, messages in sorted(scene.frames.items()):
+        for m in messages:
+            if m.kind != 'response' or 'values' not in m.record or numbers is not None and frame not in numbers:
+                continue
+            at = datetime.datetime.fromtimestamp(scene.capture.frames[frame - 1][0] / 10 ** 6, datetime.timezone.utc)
+            values = [Value(v['path'], v['raw'], v['type'], v['cooked']) if isinstance(v, dict) else Value(*v)
+                      for v in m.record['values']]
+            out.append(Answer(frame, at, m.record.get('parameters', {}).get('hQuery'), values))
+    return out
+
+
+def columns(answers):
+    """The paths of a document, in the order in which they first came."""
+    return list(dict.fromkeys(v.path for a in answers for v in a.values if v.is_column))
+
+
+def pdh_time(at):
+    return at.strftime('%m/%d/%Y %H:%M:%S.') + '%03d' % (at.microsecond // 1000)
+
+
+def pdh_rows(text):
+    """[[cell]] of a PDH-CSV file, of which every byte outside the cells is as typeperf writes it."""
+    assert text.endswith('\r\n')
+    rows = []
+    for row in csv.reader(io.StringIO(text, newline=''), strict=True):
+        rows.append(row)
+    quoted = ''.join(','.join('"%s"' % c.replace('"', '""') for c in row) + '\r\n' for row in rows)
+    assert quoted == text
+    return rows
+
+
+def compare_pdh(text, answers):
+    """-> how many numbers were compared"""
+    rows = pdh_rows(text)
+    paths = columns(answers)
+    assert rows[0] == ['(PDH-CSV 4.0)'] + paths
+    assert len(rows) == len(answers) + 1
+    count = 0
+    for row, answer in zip(rows[1:], answers):
+        assert row[0] == pdh_time(answer.at)
+        expected = {}
+        for v in answer.values:
+            expected.setdefault(v.path, v.cooked)
+        for path, cell in zip(paths, row[1:], strict=True):
+            if expected.get(path) is None:
+                assert cell == ' ', (answer.frame, path, cell)
+            else:
+                assert re.fullmatch(r'-?\d+\.\d{6}', cell), (answer.frame, path, cell)
+                assert abs(float(cell) - expected[path]) <= 5.1e-7 + 1e-12 * abs(expected[path]), (path, cell, expected[path])
+                count += 1
+    return count
+
+
+def long_rows(text):
+    """[{column: cell}], of which every byte is RFC 4180."""
+    assert text.endswith('\r\n')
+    rows = list(csv.reader(io.StringIO(text, newline=''), strict=True))
+
+    def cell(c):
+        return '"%s"' % c.replace('"', '""') if re.search('[",\r\n]', c) else c
+    assert ''.join(','.join(map(cell, row)) + '\r\n' for row in rows) == text
+    assert rows[0] == COLUMNS
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows[1:]]
+
+
+def table(tshark, capture, statistic, *args):
+    """[{column: cell}] of a table of `-z`; a cell that is not shown is None"""
+    out, _ = tshark.run('-q', '-r', capture, '-z', statistic, *args)
+    lines = [line for line in out.split('\n') if line.endswith(' |')]
+    names = [c.strip() for c in lines[0].split('|')[:-1]]
+    return [dict(zip(names, [c[:-1] for c in line.split('|')[:-1]] + [None] * len(names))) for line in lines[1:]]

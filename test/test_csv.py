@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`-z pcq,csv`, `-z pcq,long` and Export Objects: every byte of both forms, against series worked out from the generator."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import TSHARK
+from gen import client, hkpd_scene, model
+from gen.scene import Scene, tcp_line
+from gen.server import Query
+from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story_types import every_type, together
+from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table
+
+PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
+FIRST_SAMPLE = 'first sample of the handle'
+
+
+@pytest.fixture
+def export(tshark, tmp_path):
+    """export(scene, 'csv', …) -> the text of the file"""
+    def get(scene, form, *args, query_filter='', name='out.csv'):
+        capture, out = tmp_path / 'scene.pcap', tmp_path / name
+        scene.write(capture)
+        tshark.run('-q', '-r', capture, *scene.options, '-z', 'pcq,%s,%s%s' % (form, out, query_filter and ',' + query_filter),
+                   *args)
+        return out.read_bytes().decode('utf-8')
+    return get
+
+
+def failing(tshark, *args):
+    """(exit status, what is said) of a tshark that is expected to fail"""
+    done = subprocess.run([TSHARK, *map(str, args)], env=tshark.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return done.returncode, done.stderr.decode('utf-8', 'replace')
+
+
+def whole_session():
+    """Odd shapes, instances that come and go, refused counters, a removal."""
+    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+
+    def talk(c):
+        client.browse(c, server.sets)
+        ids = client.wanted(server.sets)
+        client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    return story(server, talk)
+
+
+def all_types():
+    types = every_type(False)
+    server = Script([types], clock=seconds(9))
+
+    def talk(c):
+        learn(c, types)
+        run(c, together(types, 6)[0], 4)
+    return story(server, talk)
+
+
+def small(samples=3, value=lambda at, k: 1000 + 10 * at.number, name='Small', kind='PERF_COUNTER_BULK_COUNT'):
+    s = single(name, counter(1, kind, 'Things', value))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1)], samples)
+    return story(server, talk)
+
+
+# --- PDH-CSV ------------------------------------------------------------------------------------------------------
+
+
+@PASSES
+@pytest.mark.parametrize('make', [whole_session, all_types])
+def test_pdh_csv(export, make, passes):
+    scene = make()
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) > 60
+
+
+@PASSES
+@pytest.mark.parametrize('how', [{}, dict(samba=True), dict(block_order='>')], ids=['windows', 'samba', 'big-endian'])
+def test_pdh_csv_of_hkpd(export, how, passes):
+    scene = hkpd_scene.session(samples=4, **how)
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) > 60
+
+
+def test_the_bytes_of_a_small_file(export):
+    """As typeperf writes it: the first sample of a rate is blank, six decimals, CR LF."""
+    scene = small()
+    at = [a.at.strftime('%m/%d/%Y %H:%M:%S.%f')[:-3] for a in series(scene)]
+    rates = [a.values[0].cooked for a in series(scene)]
+    assert rates[0] is None
+    assert export(scene, 'csv') == (
+        '"(PDH-CSV 4.0)","\\\\SRV01\\Small\\Things"\r\n'
+        '"%s"," "\r\n"%s","%.6f"\r\n"%s","%.6f"\r\n' % (at[0], at[1], rates[1], at[2], rates[2]))
+
+
+def two_queries(hkpd=False):
+    """Two handles that are asked in turns, and the answers of each."""
+    sets = [single('First', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number)),
+            single('Second', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: 100 + at.number))]
+    server = Script(sets)
+
+    def talk(c):
+        learn(c, *sets)
+        handles = [c.open(), c.open()]
+        for handle, s in zip(handles, sets):
+            c.validate(handle, [ask(s, 1)])
+            c.info(handle)
+        for _ in range(3):
+            for handle in handles:
+                c.data(handle)
+    scene = story(server, talk)
+    answers = series(scene)
+    return scene, answers[0::2], answers[1::2]
+
+
+def test_a_file_for_each_query(export, tmp_path):
+    scene, first, second = two_queries()
+    assert compare_pdh(export(scene, 'csv', name='run.csv'), first) == 3
+    assert compare_pdh((tmp_path / 'run-query-2.csv').read_bytes().decode(), second) == 3
+    assert sorted(p.name for p in tmp_path.glob('run*')) == ['run-query-2.csv', 'run.csv']
+
+
+def test_a_filter_chooses_answers(export, tmp_path):
+    scene, first, second = two_queries()
+    assert compare_pdh(export(scene, 'csv', query_filter='pcq.query.number == 2'), second) == 3
+    assert not (tmp_path / 'out-query-2.csv').exists()
+    frame = first[1].frame
+    text = export(scene, 'csv', query_filter='frame.number == %d' % frame)
+    assert compare_pdh(text, first[1:2]) == 1
+    assert {r['frame'] for r in long_rows(export(scene, 'long', query_filter='frame.number == %d' % frame))} == {str(frame)}
+
+
+def test_export_objects(tshark, tmp_path):
+    scene, first, second = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    for passes in [], ['-2']:
+        folder = tmp_path / ('objects%d' % len(passes))
+        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % folder)
+        files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
+        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv']
+        assert compare_pdh(files['SRV01-query-1.csv'], first) == compare_pdh(files['SRV01-query-2.csv'], second) == 3
+
+
+def test_export_objects_of_hkpd(tshark, tmp_path):
+    scene = hkpd_scene.session(samples=3)
+    scene.write(tmp_path / 'scene.pcap')
+    tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    only, = (tmp_path / 'objects').iterdir()
+    assert re.fullmatch(r'SRV01-hkpd-\d+\.csv', only.name)
+    assert compare_pdh(only.read_bytes().decode(), series(scene)) > 60
+
+
+def test_no_answers(export):
+    assert export(small(), 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
+    assert long_rows(export(small(), 'long', query_filter='frame.number == 1')) == []
+
+
+def test_standard_output(tshark, tmp_path, export):
+    scene = small()
+    for form in 'csv', 'long':
+        text = export(scene, form)
+        out = subprocess.run([TSHARK, '-q', '-r', str(tmp_path / 'scene.pcap'), '-z', 'pcq,%s,-' % form], env=tshark.env,
+                             stdout=subprocess.PIPE, check=True).stdout
+        assert out == text.encode()
+
+
+def test_columns_that_come_late(export):
+    """New instances in the middle: the header has them, the rows before are blank there."""
+    there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
+                 instances=lambda n: [(ord(x), x) for x in there[n]])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*')], 4)
+    scene = story(server, talk)
+    text = export(scene, 'csv')
+    assert compare_pdh(text, series(scene)) == 7
+    rows = pdh_rows(text)
+    assert [p.rpartition('(')[2] for p in rows[0][1:]] == ['a)\\Size', 'b)\\Size', 'c)\\Size']
+    assert [[c == ' ' for c in row[1:]] for row in rows[1:]] == [[False, True, True], [False, False, True],
+                                                                  [True, False, True], [False, False, False]]
+
+
+def test_names_with_quotes_and_commas(export):
+    s = multiple('Odd "set", really', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Si"ze, of', lambda at, k: 7),
+                 instances=['a,b', 'c"d', 'line\nend'])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*')], 2)
+    scene = story(server, talk)
+    assert compare_pdh(export(scene, 'csv'), series(scene)) == 6
+    rows = long_rows(export(scene, 'long'))
+    assert [r['instance'] for r in rows[:3]] == ['a,b', 'c"d', 'line\nend']
+    assert {r['counterset'] for r in rows} == {'Odd "set", really'}
+
+
+@PASSES
+@pytest.mark.parametrize('statistic', ['csv', 'long', 'counters'])
+def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
+    """The second response of a call is no sample, and nothing of it is told."""
+    s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = line.client()
+    learn(c, s)
+    handle = c.open()
+    c.validate(handle, [ask(s, 1)])
+    c.info(handle)
+    for _ in range(3):
+        c.data(handle, 1000)
+        line.rpc.response(scene.frames[max(scene.frames)][-1].stub)
+    if statistic == 'csv':
+        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
+    elif statistic == 'long':
+        assert compare_long(export(scene, 'long', *passes), series(scene)) == 2
+    else:
+        scene.write(tmp_path / 'scene.pcap')
+        row, = table(tshark, tmp_path / 'scene.pcap', 'pcq,counters', *passes)
+        assert (row['Samples'], row['Results'], row['Gaps']) == ('3', '2', '0')
+
+
+def test_more_than_a_tree_holds(export):
+    """The tree's budget is none of the export's."""
+    s = multiple('Crowd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: k),
+                 instances=['i%d' % i for i in range(3000)])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*')], 2)
+    scene = story(server, talk)
+    limit = ['-o', 'gui.max_tree_items:1000']
+    assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
+    assert len(long_rows(export(scene, 'long', *limit))) == 6000
+
+
+# --- The long form ------------------------------------------------------------------------------------------------
+
+
+def parts(path):
+    m = re.fullmatch(r'\\\\([^\\]*)\\(.*)\\([^\\]*)', path, re.S)
+    server, middle, name = m.groups()
+    m = re.fullmatch(r'(.*?)\((.*)\)', middle, re.S)
+    return (server, *(m.groups() if m else (middle, '')), name)
+
+
+def compare_long(text, answers, simple=True):
+    """-> how many results were compared"""
+    rows, count = long_rows(text), 0
+    expected = [(a, v) for a in answers for v in a.values]
+    assert len(rows) == len(expected)
+    for row, (answer, v) in zip(rows, expected):
+        where = (answer.frame, v.path, row)
+        assert row['time'] == answer.at.strftime('%Y-%m-%dT%H:%M:%S.%f') + '000Z', where
+        assert row['frame'] == str(answer.frame) and row['query'] == '1' and row['status'] == '0', where
+        assert row['path'] == v.path, where
+        if simple:
+            assert (row['server'], row['counterset'], row['instance'], row['counter']) == parts(v.path), where
+        if isinstance(v.raw, int):
+            assert row['raw'] == str(v.raw), where
+        elif v.is_text:
+            assert row['raw'] == v.raw and row['result'] == row['reason'] == '', where
+        if v.cooked is None:
+            assert row['result'] == row['unit'] == '', where
+            assert bool(row['reason']) == (not v.is_text), where
+        elif v.type in RAW_COUNTS:
+            assert row['result'] == str(v.raw) and row['reason'] == '', where
+        else:
+            assert float(row['result']) == pytest.approx(v.cooked, rel=1e-12), where
+            assert repr(float(row['result'])) in (row['result'], row['result'] + '.0') or 'e' in repr(float(row['result'])), where
+            assert row['reason'] == '', where
+        count += v.cooked is not None
+    return count
+
+
+@PASSES
+@pytest.mark.parametrize('make', [all_types])
+def test_long(export, make, passes):
+    scene = make()
+    answers = series(scene)
+    assert compare_long(export(scene, 'long', *passes), answers) > 150
+    rows = long_rows(export(scene, 'long', *passes))
+    first = [r for r in rows if r['frame'] == str(answers[0].frame)]
+    assert {r['reason'] for r in first if r['counter'] == 'PERF_COUNTER_COUNTER'} == {FIRST_SAMPLE}
+    later = [r for r in rows if r['frame'] == str(answers[1].frame)]
+    units = {r['counter']: r['unit'] for r in later}
+    assert units['PERF_COUNTER_COUNTER'] == '/sec' and units['PERF_ELAPSED_TIME'] == 'sec'
+    assert units['PERF_COUNTER_TIMER'] == '%' and units['PERF_COUNTER_RAWCOUNT'] == ''
+
+
+@PASSES
+def test_long_of_hkpd(export, passes):
+    scene = hkpd_scene.session(samples=3)
+    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) > 60
+
+
+@pytest.mark.parametrize('kind', ['PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT_HEX'])
+def test_all_bits_of_a_count(export, kind):
+    """2^64 - 1 and 2^53 + 1 are no doubles."""
+    numbers = [2 ** 64 - 1, 2 ** 53 + 1, 0]
+    scene = small(3, lambda at, k: numbers[at.number], kind=kind)
+    rows = long_rows(export(scene, 'long'))
+    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(n), str(n), '') for n in numbers]
+
+
+def test_a_query_whose_opening_was_not_captured(export):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    server = Script([s])
+    handle = unseen(server).open()
+
+    def talk(c):
+        learn(c, s)
+        c.validate(handle, [ask(s, 1)])
+        c.info(handle)
+        c.data(handle)
+        c.data(handle)
+    scene = story(server, talk)
+    assert [r['result'] for r in long_rows(export(scene, 'long'))] == ['0', '1']
+    assert len(pdh_rows(export(scene, 'csv'))) == 3
+
+
+# --- Files --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('form', ['csv', 'long'])
+def test_what_cannot_be_written(tshark, tmp_path, form):
+    scene = small()
+    scene.write(tmp_path / 'scene.pcap')
+    for target, reason in ((tmp_path / 'no' / 'such.csv', 'No such file or directory'), ('/dev/full', 'No space left on device')):
+        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s' % (form, target))
+        assert status == 1 and 'cannot write %s: %s' % (target, reason) in said
+    for argument in 'pcq,' + form, 'pcq,%s,' % form:
+        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', argument)
+        assert status != 0 and '-z pcq,%s,FILE[,FILTER]' % form in said
+
+
+@pytest.mark.parametrize('form', ['csv', 'long'])
+def test_nothing_is_left_of_a_wrong_filter(tshark, tmp_path, form):
+    small().write(tmp_path / 'scene.pcap')
+    (tmp_path / 'out.csv').write_text('mine')
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s,no such filter' % (form, tmp_path / 'out.csv'))
+    assert status != 0 and said
+    assert (tmp_path / 'out.csv').read_text() == 'mine'
+    assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
+
+
+@pytest.mark.parametrize('form', ['csv', 'long'])
+def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
+    """A link stays a link, rights come from the umask, nothing else is left in the folder."""
+    scene = small()
+    text = export(scene, form, name='target.csv')
+    (tmp_path / 'target.csv').write_text('old')
+    (tmp_path / 'link.csv').symlink_to('target.csv')
+    tshark.run('-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s' % (form, tmp_path / 'link.csv'))
+    assert (tmp_path / 'link.csv').is_symlink()
+    assert (tmp_path / 'target.csv').read_bytes().decode() == text
+    umask = os.umask(0)
+    os.umask(umask)
+    assert (tmp_path / 'target.csv').stat().st_mode & 0o777 == 0o666 & ~umask
+    assert sorted(os.listdir(tmp_path)) == ['link.csv', 'scene.pcap', 'target.csv']

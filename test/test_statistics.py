@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`-z pcq,tree`, `-z pcq,counters` and `-z pcq,queries`: every number, against what the generator knows."""
+
+import math
+import re
+import statistics
+from collections import Counter as Tally
+
+import pytest
+
+from gen import client, hkpd_scene, model, stubs
+from gen.scene import Scene, tcp_line
+from gen.server import Query
+from gen.story_script import Script, Times, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from series import series, table
+
+PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
+EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
+
+
+@pytest.fixture
+def stat(tshark, tmp_path):
+    """stat(scene, 'counters', …) -> its rows"""
+    def get(scene, name, *args, query_filter=''):
+        scene.write(tmp_path / 'scene.pcap')
+        return table(tshark, tmp_path / 'scene.pcap', 'pcq,%s%s' % (name, query_filter and ',' + query_filter), *args)
+    return get
+
+
+def whole_session():
+    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+
+    def talk(c):
+        client.browse(c, server.sets)
+        ids = client.wanted(server.sets)
+        client.query(c, ids, 5, remove=[ids[1], ids[6]])
+    return story(server, talk)
+
+
+def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None, samples=None):
+    s = single('Small', counter(1, kind, 'Things', values))
+    server = Script([s], clock=clock or seconds(20))
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1)], samples or len(values))
+    return story(server, talk)
+
+
+# --- counters -------------------------------------------------------------------------------------------------------
+
+
+def expected_counters(answers):
+    """{path: {column: value}} of the answers of one query"""
+    out = {}
+    for number, answer in enumerate(answers):
+        seen = set()
+        for v in answer.values:
+            if v.is_text or v.path in seen:
+                continue
+            seen.add(v.path)
+            row = out.setdefault(v.path, {'Samples': 0, 'Gaps': 0, 'results': [], 'last': number - 1})
+            row['Samples'] += 1
+            row['Gaps'] += number - row['last'] - 1
+            row['last'] = number
+            if v.cooked is not None:
+                row['results'].append(v.cooked)
+    return out
+
+
+def compare_counters(rows, answers):
+    """-> how many have a mean"""
+    expected, count = expected_counters(answers), 0
+    shown = {row['Counter']: row for row in rows if row['Samples'] != '0'}
+    assert len({row['Counter'] for row in rows}) == len(rows)
+    # a table shows control characters as escapes
+    plain = {p: e for p, e in expected.items() if not any(c < ' ' for c in p)}
+    assert set(plain) <= set(shown) and len(shown) == len(expected)
+    for path, e in plain.items():
+        row, results = shown[path], e['results']
+        assert (int(row['Samples']), int(row['Gaps']), int(row['Results'])) == (e['Samples'], e['Gaps'], len(results)), path
+        if not results:
+            assert row['Unit'] is None and row['Maximum'] is None
+            continue
+        for column, value in (('First', results[0]), ('Last', results[-1]), ('Minimum', min(results)),
+                              ('Mean', math.fsum(results) / len(results)), ('Maximum', max(results))):
+            assert float(row[column]) == pytest.approx(value, rel=1e-12), (path, column)
+        count += 1
+    return count
+
+
+@PASSES
+def test_counters(stat, passes):
+    scene = whole_session()
+    assert compare_counters(stat(scene, 'counters', *passes), series(scene)) > 60
+
+
+@PASSES
+@pytest.mark.parametrize('how', [{}, dict(samba=True)], ids=['windows', 'samba'])
+def test_counters_of_hkpd(stat, how, passes):
+    scene = hkpd_scene.session(samples=4, **how)
+    assert compare_counters(stat(scene, 'counters', *passes), series(scene)) == 45
+
+
+def test_resets_and_units(stat):
+    """A value that goes backwards has no result, and is counted."""
+    row, = stat(one_counter([2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)], 'PERF_COUNTER_BULK_COUNT'), 'counters')
+    assert (row['Samples'], row['Results'], row['Resets'], row['Unit']) == ('6', '3', '2', '/sec')
+
+
+def test_gaps(stat):
+    """Answers of the query that lack a path, between its first and its last sample."""
+    there = ['ab', 'a', 'ab', 'b', 'b', 'bc', 'abc']
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 1),
+                 instances=lambda n: [(ord(x), x) for x in there[n]])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*')], len(there))
+    rows = {r['Counter'][-7]: r for r in stat(story(server, talk), 'counters')}
+    assert {k: (r['Samples'], r['Gaps']) for k, r in rows.items()} == {'a': ('4', '3'), 'b': ('6', '1'), 'c': ('2', '0')}
+
+
+def test_two_queries_of_one_counter(stat):
+    """One row for a path, whoever asked; the answers of another query are no gaps."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10 + at.number))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        handles = [c.open(), c.open()]
+        for h in handles:
+            c.validate(h, [ask(s, 1)])
+            c.info(h)
+        for h in handles + handles[:1] * 3 + handles:
+            c.data(h, 1000)
+    row, = stat(story(server, talk), 'counters')
+    assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
+
+
+def test_refusals(stat):
+    """A counter that the server does not have: each refusal of it, in a row that has no samples."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1), ask(s, 9)])
+        c.validate(h, [ask(s, 9)])
+        c.info(h)
+        c.data(h, 1000)
+    rows = {r['Counter']: r for r in stat(story(server, talk), 'counters')}
+    assert rows['\\\\SRV01\\Small\\#9']['Refusals'] == '2' and rows['\\\\SRV01\\Small\\#9']['Samples'] == '0'
+    assert rows['\\\\SRV01\\Small\\Things']['Refusals'] == '0' and rows['\\\\SRV01\\Small\\Things']['Samples'] == '1'
+
+
+def test_a_filter_chooses_answers(stat):
+    scene = one_counter([5, 7, 9, 11])
+    frames = [a.frame for a in series(scene)][1:3]
+    row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames))
+    assert (row['Samples'], row['Minimum'], row['Maximum']) == ('2', '7', '9')
+
+
+# --- queries --------------------------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_queries(stat, passes):
+    """Intervals by the server's own clock, which is no whole number of seconds and once stops for long."""
+    ticks = [0, 10000123, 20000456, 30000001, 75000000, 85000321, 95000007, 105000111]
+    stamps = [(5 * 10 ** 11 + t, 134351767437550592 + t) for t in ticks]
+    scene = one_counter(list(range(8)), clock=Times(stamps))
+    row, = stat(scene, 'queries', *passes)
+    intervals = [(b - a) / 10 ** 7 for a, b in zip(ticks, ticks[1:])]
+    median = statistics.median(intervals)
+    assert float(row['Interval (s)']) == pytest.approx(median, abs=6e-7)
+    assert float(row['Jitter (s)']) == pytest.approx(statistics.median(abs(x - median) for x in intervals), abs=6e-7)
+    assert float(row['Longest (s)']) == pytest.approx(max(intervals), abs=6e-7)
+    offsets = [(filetime - EPOCH) / 10 ** 7 - a.at.timestamp() for (_, filetime), a in zip(stamps, series(scene))]
+    assert float(row['Server clock (s)']) == pytest.approx(statistics.fmean(offsets), abs=6e-4)
+    opened = next(n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.OPEN, 'response'))
+    closed = next(n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.CLOSE, 'request'))
+    assert (row['Handle'], row['Client'], row['Server']) == ('query 1', '192.0.2.10', 'SRV01 (192.0.2.20)')
+    assert (row['Opened'], row['Closed']) == ('frame %d' % opened, 'frame %d' % closed)
+    assert (row['Counters'], row['Refused'], row['Samples']) == ('1', '0', '8')
+    # PERF_DATA_HEADER, PERF_COUNTER_HEADER, PERF_COUNTER_DATA with 4 bytes ([MS-PCQ] 2.2.4.8 and after)
+    assert row['Bytes/sample'] == str(48 + 16 + 16)
+
+
+def test_queries_without_samples_or_ends(stat):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    server = Script([s])
+    early = unseen(server).open()
+
+    def talk(c):
+        learn(c, s)
+        c.validate(early, [ask(s, 1), ask(s, 9)])
+        c.data(early, 1000)
+        c.open()
+    first, second = stat(story(server, talk), 'queries')
+    assert (first['Opened'], first['Closed'], first['Samples']) == ('before the capture', 'left open', '1')
+    assert (first['Counters'], first['Refused'], first['Interval (s)']) == ('1', '1', None)
+    assert (second['Handle'], second['Samples'], second['Bytes/sample']) == ('query 2', '0', None)
+    assert second['Opened'].startswith('frame ')
+
+
+@PASSES
+def test_queries_of_hkpd(stat, passes):
+    scene = hkpd_scene.session(samples=4)
+    row, = stat(scene, 'queries', *passes)
+    assert row['Handle'].startswith('hkpd ') and row['Samples'] == '4'
+    assert row['Opened'].startswith('frame ') and row['Closed'].startswith('frame ')
+    assert float(row['Interval (s)']) > 0
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+def tree(tshark, capture, *args, query_filter=''):
+    """{(node, …): [cells]} of the statistics tree"""
+    out, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,tree' + (query_filter and ',' + query_filter), *args)
+    nodes, way = {}, []
+    for line in out.split('\n'):
+        m = re.match(r'( *)(\S.*?)  +(\d+) +(.*)$', line)
+        if m:
+            way = way[:len(m[1])] + [m[2]]
+            nodes[tuple(way)] = [m[3]] + m[4].split()
+    return nodes
+
+
+@PASSES
+def test_calls(tshark, tmp_path, passes):
+    scene = whole_session()
+    scene.write(tmp_path / 'scene.pcap')
+    nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
+    messages = [m for _, there in sorted(scene.frames.items()) for m in there]
+    requests = Tally(stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2') for m in messages if m.kind == 'request')
+    assert nodes['Requests', 'PerflibV2'][0] == str(sum(requests.values()))
+    for name, count in requests.items():
+        assert nodes['Requests', 'PerflibV2', name][0] == str(count), name
+    statuses = Tally(m.status for m in messages if m.kind == 'response')
+    assert nodes['Responses by status',][0] == str(sum(statuses.values()))
+    assert nodes['Responses by status', 'ERROR_SUCCESS'][0] == str(statuses[0])
+    assert nodes['Responses by status', 'ERROR_NOT_ENOUGH_MEMORY'][0] == str(statuses[8])
+    # each probe is followed by the call that it was for, but for those that were answered otherwise
+    assert nodes['Size probes',][0] == str(statuses[8])
+    assert nodes['Size probes', 'followed by an answer'][0] == str(statuses[8])
+    assert nodes['Size probes', 'not followed by an answer'][0] == '0'
+    codes = Tally(m.record['parameters']['RequestCode'] for m in messages
+                  if m.kind == 'request' and m.opnum == stubs.REG_INFO)
+    shown = {way[-1]: int(cells[0]) for way, cells in nodes.items()
+             if len(way) == 4 and way[2] == 'QueryCounterSetRegistrationInfo' and way[0] == 'Requests'}
+    assert sorted(shown.values()) == sorted(codes.values())
+    assert shown['PERF_REG_COUNTERSET_STRUCT'] == codes[1]
+
+
+def test_sizes_of_calls(tshark, tmp_path):
+    scene = one_counter([1, 2, 3])
+    scene.write(tmp_path / 'scene.pcap')
+    cells = tree(tshark, tmp_path / 'scene.pcap')['Bytes returned', 'QueryCounterData']
+    assert cells[:4] == ['3', '80.00', '80', '80']
+
+
+def test_a_probe_without_an_answer(tshark, tmp_path):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1)])
+        c.data(h, 0)
+        c.data(h, 0)
+        c.data(h, 1000)
+        c.data(h, 0)
+    scene = story(server, talk)
+    scene.write(tmp_path / 'scene.pcap')
+    nodes = tree(tshark, tmp_path / 'scene.pcap', query_filter='pcq.opnum == 6')
+    assert [nodes['Size probes', *x][0] for x in ([], ['followed by an answer'], ['not followed by an answer'])] == [
+        '3', '1', '2']
+
+
+@PASSES
+def test_calls_of_hkpd(tshark, tmp_path, passes):
+    """Only what concerns performance data: the rest of the registry is not counted."""
+    scene = hkpd_scene.session(samples=3)
+    scene.write(tmp_path / 'scene.pcap')
+    nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
+    queries = nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue']
+    assert int(queries[0]) == sum(int(c[0]) for way, c in nodes.items()
+                                  if len(way) == 4 and way[:3] == ('Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue'))
+    assert nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue', 'titles'][0] == '2'
