@@ -23,7 +23,7 @@
 #define ITEMS_OF_STRING 20
 #define ITEMS_OF_INSTANCE 12
 #define ITEMS_OF_IDENTIFIER 30
-#define ITEMS_OF_GUID 2
+#define ITEMS_OF_GUID 4
 
 /* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
 #define MAX_IDLE_ITEMS 40000
@@ -177,6 +177,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
             if (label[0] != '{') {
                 proto_item_append_text(reader.item, " (%s)", label);
             }
+            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
         }
     }
     report_hidden(context, tree, hidden, "GUIDs");
@@ -698,6 +699,9 @@ static bool read_identifier(perf_reader *outer, pcq_context *context)
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : COUNTER_IDENTIFIER_SIZE, &reader);
     pcq_read_counterset_guid(&reader, identifier.guid);
     identifier.status = reader_u32(&reader, hf_identifier_status);
+    if (!context->is_response && !reader.failed) {
+        proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
+    }
     reader_u32(&reader, hf_identifier_size);
     identifier.counter_id = pcq_read_counter_id(&reader);
     identifier.instance_id = pcq_read_instance_id(&reader);
