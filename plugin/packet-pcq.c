@@ -142,8 +142,9 @@ static void register_preferences(void)
                                    10, &pref_sample_limit);
     prefs_register_filename_preference(module, "names_file", "Names file",
                                        "Names and types that other captures taught, written with "
-                                       "\"tshark -z pcq,names,FILE\". If none is given, \"pcq_names\" in the "
-                                       "profile's or the personal configuration folder is read.",
+                                       "\"tshark -z pcq,names,FILE\", a provider's manifest (.man), or a folder of "
+                                       "both. If none is given, \"pcq_names\" in the profile's or the personal "
+                                       "configuration folder is read.",
                                        &pref_names_file, FALSE);
     prefs_register_string_preference(module, "graph", "Counters for the I/O graph",
                                      "Paths, with * for any text and ; between several: the results of these counters "
@@ -162,7 +163,8 @@ static bool is_taken(void)
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
-        {&hf_opnum, {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), 0, NULL, HFILL}},
+        {&hf_opnum,
+         {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), 0, "Operation of PerflibV2, 0 to 7", HFILL}},
     };
     static int *ett[] = {&ett_pcq};
 

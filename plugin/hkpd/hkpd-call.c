@@ -329,7 +329,9 @@ void hkpd_call_register(int proto)
 {
     static hf_register_info hf[] = {
         {&hf_key, {"Key", "hkpd.key", FT_STRING, BASE_NONE, NULL, 0, "What the handle was opened as", HFILL}},
-        {&hf_value_type, {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0, NULL, HFILL}},
+        {&hf_value_type,
+         {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0,
+          "REG_* type of the data, as the registry says it", HFILL}},
         {&hf_sent_data,
          {"Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL, 0,
           "The client's buffer as it is sent with a request: no performance data", HFILL}},

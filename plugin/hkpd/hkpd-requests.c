@@ -131,7 +131,9 @@ void hkpd_query_register(int proto)
         {&hf_retry_of,
          {"Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL, 0,
           "The request of the same value that was answered with ERROR_MORE_DATA", HFILL}},
-        {&hf_enum_index, {"Number of the value", "hkpd.enum_index", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_enum_index,
+         {"Number of the value", "hkpd.enum_index", FT_UINT32, BASE_DEC, NULL, 0,
+          "Position among the values of the key, from 0", HFILL}},
     };
 
     proto_register_field_array(proto, hf, array_length(hf));

@@ -128,7 +128,9 @@ void hkpd_titles_register(int proto)
         {&hf_title_index,
          {"Index", "hkpd.title.index", FT_UINT32, BASE_DEC, NULL, 0, "Even ones are names, odd ones help texts",
           HFILL}},
-        {&hf_title_text, {"Text", "hkpd.title.text", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_title_text,
+         {"Text", "hkpd.title.text", FT_STRING, BASE_NONE, NULL, 0, "Name or explanation that the index stands for",
+          HFILL}},
     };
     static int *ett[] = {&ett_title};
 

@@ -305,8 +305,10 @@ void perf_call_fields_register(int proto, const char *prefix, const char *number
          "The response that opened it"},
         {&fields->handle_closed_in, "Closed in", "handle.closed_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The request that closed it"},
-        {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0, NULL},
-        {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0, NULL},
+        {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0,
+         "What stands behind the last parameter"},
+        {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0,
+         "Its bytes, which were probably not decrypted"},
     };
 
     register_prefixed(proto, prefix, list, array_length(list));

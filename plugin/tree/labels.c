@@ -58,9 +58,12 @@ void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *
 {
     static int *ett[] = {&ett_counter_type};
     const prefixed_field list[] = {
-        {&fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0, NULL},
-        {&fields->size, "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK, NULL},
-        {&fields->kind, "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK, NULL},
+        {&fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0,
+         "PERF_* type: size, kind and how the value is calculated"},
+        {&fields->size, "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK,
+         "Bytes of a value"},
+        {&fields->kind, "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK,
+         "Number, counter, text or nothing"},
         {&fields->subtype, "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
          "Its meaning depends on the kind"},
         {&fields->timer, "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,

@@ -222,7 +222,8 @@ void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
         {&fields->actual_count, "Actual count", "array.actual_count", FT_UINT64, BASE_DEC, NULL, 0,
          "Elements that are sent"},
         {&fields->pointer, "Pointer", "pointer", FT_NONE, BASE_NONE, NULL, 0, "NDR pointer and what it points to"},
-        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0, NULL},
+        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0,
+         "0: the pointer is null, and nothing stands for it"},
     };
 
     register_prefixed(proto, prefix, list, array_length(list));

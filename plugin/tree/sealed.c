@@ -189,6 +189,9 @@ void sealed_register(int proto)
           "The call is sealed, and the key given does not open it", EXPFILL}},
     };
 
+    for (unsigned i = 0; i < array_length(findings); i++) {
+        findings[i].eiinfo.hf_info.hfinfo.blurb = "The packet says which key opens it; docs/decryption.md says how";
+    }
     expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
     /* Handles of the interface's own protocol would be taken for the same dissector twice. */
     proto_perflib = proto_register_protocol_in_name_only("Performance Counter Query Protocol, sealed calls",

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/reference.md from what tshark -G says: every field, finding and preference of the plugin."""
+
+import os
+import re
+import subprocess
+import sys
+
+PREFIXES = ('pcq', 'hkpd')
+TYPES = {'FT_NONE': 'structure', 'FT_FRAMENUM': 'frame', 'FT_STRING': 'text', 'FT_BYTES': 'bytes', 'FT_GUID': 'GUID',
+         'FT_BOOLEAN': 'boolean', 'FT_DOUBLE': 'double', 'FT_ABSOLUTE_TIME': 'time', 'FT_RELATIVE_TIME': 'duration'}
+
+HEAD = '''# Reference
+
+Made by `script/reference` from what `tshark -G` says; a test compares the two. How to ask with these names:
+[cheat-sheet.md](cheat-sheet.md).
+'''
+FINDINGS = '''## Findings
+
+Wireshark's expert information (Analyze, Expert Information; `-z expert`). Each is a filter: `pcq.expert.NAME`, or
+`hkpd.expert.NAME` in HKEY_PERFORMANCE_DATA.
+'''
+PREFERENCES = '''## Preferences
+
+Preferences, Protocols, PCQ and HKPD; on the command line `-o NAME:VALUE`.
+'''
+TITLES = {'pcq': 'Fields of PerflibV2', 'hkpd': 'Fields of HKEY_PERFORMANCE_DATA'}
+
+
+def tshark(*args):
+    done = subprocess.run([os.environ.get('TSHARK', 'tshark'), *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    return done.stdout.decode()
+
+
+def fields():
+    """[(filter name, title, type, description)] of the plugin's fields"""
+    rows = [line.split('\t') for line in tshark('-G', 'fields').splitlines() if line.startswith('F\t')]
+    return sorted((r[2], r[1], r[3], r[7] if len(r) > 7 else '') for r in rows if r[2].split('.')[0] in PREFIXES)
+
+
+def preferences():
+    """[(name, default, description)]"""
+    found, text = [], []
+    for line in tshark('-G', 'defaultprefs').splitlines():
+        m = re.match(r'#?((?:%s)\.\w+): ?(.*)' % '|'.join(PREFIXES), line)
+        if m:
+            found.append((m[1], m[2], text[0]))
+        text = text + [line.removeprefix('# ')] if line.startswith('# ') else []
+    return sorted(found, key=lambda row: PREFIXES.index(row[0].split('.')[0]))
+
+
+def cell(text):
+    return text.replace('|', '\\|')
+
+
+def table(titles, rows):
+    return '\n'.join('| %s |' % ' | '.join(map(cell, row)) for row in [titles, ['---'] * len(titles), *rows]) + '\n'
+
+
+def page():
+    shown = fields()
+    parts = [HEAD]
+    for prefix in PREFIXES:
+        rows = [('`%s`' % name, TYPES.get(kind) or kind.removeprefix('FT_').lower(), title, text)
+                for name, title, kind, text in shown if name.startswith(prefix + '.') and '.expert.' not in name]
+        parts.append('## %s\n\n%s' % (TITLES[prefix], table(['field', 'type', 'name', 'meaning'], rows)))
+    findings = {}
+    for name, title, _, text in shown:
+        prefix, _, short = name.partition('.expert.')
+        if short:
+            findings.setdefault((short, title, text), []).append(prefix)
+    rows = [('`%s`' % short, title, text, ', '.join(sorted(by, key=PREFIXES.index)))
+            for (short, title, text), by in sorted(findings.items())]
+    parts.append('%s\n%s' % (FINDINGS, table(['finding', 'meaning', 'what to do', 'in'], rows)))
+    rows = [('`%s`' % name, '`%s`' % default if default else '', text) for name, default, text in preferences()]
+    parts.append('%s\n%s' % (PREFERENCES, table(['preference', 'default', 'meaning'], rows)))
+    return '\n'.join(parts)
+
+
+if __name__ == '__main__':
+    sys.stdout.write(page())
