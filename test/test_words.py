@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a person reads at a value: the number, its unit, and the formula with its numbers."""
+
+import pytest
+
+from gen.story_script import Script, Times, answers, ask, counter, learn, run, single, story
+from learned import one, read
+
+RAW = 1407264450854600263           # no double holds it
+START = 5 * 10 ** 11, 134351767437550592
+
+
+def second():
+    """Two samples, a second apart by both clocks."""
+    return Times([START, (START[0] + 10 ** 7, START[1] + 10 ** 7)])
+
+
+def words(item):
+    return item.label.split(' = ', 1)[1]
+
+
+def told(tshark, folder, *counters, clock=None, samples=2):
+    """[values of each answer] of one single-instance set"""
+    s = single('Machine', *counters)
+    server = Script([s], **({'clock': clock} if clock else {}))
+    scene = story(server, lambda c: (learn(c, s), run(c, [ask(s)], samples)))
+    frames = read(tshark, scene, folder)
+    return [frames[number] for number, _ in answers(scene)]
+
+
+def test_raw_types_show_the_integer(tshark, tmp_path):
+    """The result is a double, which cannot hold all 64 bits: the label shows what was sent."""
+    frame, = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Raw', [RAW]),
+                  counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT_HEX', 'Hex', [RAW]),
+                  counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'All', [2 ** 64 - 1]), samples=1)
+    assert [words(v) for v in frame.values] == ['1,407,264,450,854,600,263', '0x%x' % RAW,
+                                                '18,446,744,073,709,551,615']
+
+
+@pytest.mark.parametrize('step, expected', [(20000000, '20,000,000.0 /sec'), (124, '124.0 /sec'), (12, '12.0 /sec'),
+                                            (1, '1.00 /sec'), (0, '0.0 /sec')])
+def test_a_rate(tshark, tmp_path, step, expected):
+    """One second between the samples."""
+    frame = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 5 + step]), clock=second())[1]
+    value, = frame.values
+    assert words(value) == expected
+
+
+def test_milliseconds_are_seen(tshark, tmp_path):
+    """Avg. Disk sec/Read: 3 reads that took 4,100 ticks of 100 ns."""
+    frame = told(tshark, tmp_path, counter(1, 'PERF_AVERAGE_TIMER', 'Avg. Disk sec/Read', [10, 4110], base=2),
+                 counter(2, 'PERF_AVERAGE_BASE', 'Base', [7, 10]), clock=second())[1]
+    assert words(frame.values[0]) == '0.000137 sec'
+
+
+def test_the_formula_has_its_numbers(tshark, tmp_path):
+    first, later = told(tshark, tmp_path, counter(1, 'PERF_100NSEC_TIMER_INV', 'Busy', [80, 1080]),
+                         counter(2, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 2005]),
+                         counter(3, 'PERF_RAW_FRACTION', 'Full', [1, 3], base=4),
+                         counter(4, 'PERF_RAW_BASE', 'Base', [2, 4]),
+                         counter(5, 'PERF_COUNTER_RAWCOUNT', 'Raw', [1, 1]), clock=second())
+    assert [one(v, 'pcq.cooked.formula') for v in later.values] == [
+        '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000',
+        '(N1 - N0) / ((T1 - T0) / F), N1 = 2,005, N0 = 5, T1 - T0 = 10,000,000, F = 10,000,000',
+        '100 * N1 / B1, N1 = 3, B1 = 4', None, None]
+    assert one(first.values[0], 'pcq.cooked.formula') == '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 80'
+
+
+def test_a_clock_that_stands_still(tshark, tmp_path):
+    """There is a sample before, and no time between."""
+    frame = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 6]), clock=Times([START]))[1]
+    header, = frame.all('pcq.data_header')
+    assert one(header, 'pcq.sample.interval') is not None
+    assert float(one(header, 'pcq.sample.interval')) == 0
