@@ -33,6 +33,8 @@ typedef struct {
 typedef struct {
     uint32_t offset;
     uint32_t type;
+    bool is_known; /* whose it is */
+    const perf_identifier *identifier;
     pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
 
@@ -52,7 +54,7 @@ static bool find_next_block(pcq_side *side)
 
     while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
-            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, NULL};
+            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, false, NULL, NULL};
             wmem_array_append_one(scout->blocks, entry);
             perf_walk_skip_block(&scout->walk);
             return true;
@@ -94,16 +96,30 @@ static const perf_assignment *assigned(pcq_side *side)
     return &side->assigned;
 }
 
+static const perf_identifier *look_up_identifier(pcq_side *side, uint32_t block, uint32_t type)
+{
+    if (side->index == NULL) {
+        const perf_assignment *all = assigned(side);
+        return block < all->count ? all->blocks[block] : NULL;
+    }
+    const perf_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+    return identifier && perf_identifier_fits(identifier, type) ? identifier : NULL;
+}
+
 const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
 {
-    const perf_assignment *all = assigned(side);
+    block_entry *entry = block_at(side, block);
 
-    return block < all->count ? all->blocks[block] : NULL;
+    if (entry && !entry->is_known) {
+        entry->identifier = look_up_identifier(side, block, entry->type);
+        entry->is_known = true;
+    }
+    return entry ? entry->identifier : NULL;
 }
 
 bool pcq_side_assumed(pcq_side *side)
 {
-    return assigned(side)->assumed;
+    return side->index == NULL && assigned(side)->assumed;
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -236,6 +252,7 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
     side->base.size = size;
     side->handle = handle;
     side->event = event;
+    side->index = perf_query_index_at(handle, event);
     if (size >= PERF_DATA_HEADER_SIZE) {
         side->base.clocks.perf_time = perf_le64(bytes + 8);
         side->base.clocks.time_100ns = perf_le64(bytes + 16);
@@ -363,13 +380,12 @@ static block_key key_of(const perf_identifier *identifier)
 /* Number of the block that was asked for so, UINT32_MAX if there is none. */
 static uint32_t block_for(pcq_side *side, const block_key *sought)
 {
-    const perf_assignment *all = assigned(side);
-
     if (side->by_identifier == NULL) {
         side->by_identifier = wmem_map_new(side->base.pool, block_hash, block_equal);
-        for (uint32_t block = all->count; block-- > 0;) {
-            if (all->blocks[block]) {
-                block_key key = key_of(all->blocks[block]);
+        for (uint32_t block = count_blocks(side); block-- > 0;) {
+            const perf_identifier *identifier = pcq_side_identifier(side, block);
+            if (identifier) {
+                block_key key = key_of(identifier);
                 wmem_map_insert(side->by_identifier, wmem_memdup(side->base.pool, &key, sizeof key),
                                 GUINT_TO_POINTER(block + 1));
             }
@@ -381,12 +397,11 @@ static uint32_t block_for(pcq_side *side, const block_key *sought)
 /* Blocks with instance headers that patterns asked for. */
 static wmem_array_t *pattern_blocks(pcq_side *side)
 {
-    const perf_assignment *all = assigned(side);
-
     if (side->pattern_blocks == NULL) {
+        uint32_t count = count_blocks(side);
         side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
-        for (uint32_t block = 0; block < all->count; block++) {
-            const perf_identifier *identifier = all->blocks[block];
+        for (uint32_t block = 0; block < count; block++) {
+            const perf_identifier *identifier = pcq_side_identifier(side, block);
             if (identifier && identifier->instance && wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS &&
                 strpbrk(identifier->instance, "*?")) {
                 wmem_array_append_one(side->pattern_blocks, block);

@@ -15,7 +15,8 @@ typedef struct {
     const perf_handle *handle;
     uint32_t event; /* as of when the query's identifiers count */
     struct pcq_scout *scout;
-    perf_assignment assigned; /* blocks is NULL as long as it was not needed */
+    const perf_query_index *index; /* tells whose each block is, */
+    perf_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     /* the block whose identifier was compared with the other sample's last */

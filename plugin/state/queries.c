@@ -7,20 +7,12 @@
 
 #include "state/spans.h"
 
-/* Which identifier belongs to which block, from one QueryCounterInfo response. */
-typedef struct {
-    uint32_t event;
-    uint32_t frame;
-    uint32_t count;
-    perf_identifier *by_index;
-} index_version;
-
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
 typedef struct {
     uint32_t event;
     bool complete;       /* the entries are all that the query holds */
-    wmem_array_t *index; /* index_version, ascending events */
+    wmem_array_t *index; /* perf_query_index, ascending events */
 } query_epoch;
 
 /* How many entries held from an event on. */
@@ -58,7 +50,7 @@ gboolean perf_identifier_equal(const void *a, const void *b)
 
 static query_epoch *begin_epoch(struct perf_query *query, uint32_t event, bool complete)
 {
-    query_epoch epoch = {event, complete, wmem_array_sized_new(wmem_file_scope(), sizeof(index_version), 1)};
+    query_epoch epoch = {event, complete, wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_index), 1)};
 
     wmem_array_append_one(query->epochs, epoch);
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
@@ -182,7 +174,7 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
 {
     struct perf_query *query = query_of(handle);
     query_epoch *epoch = newest_epoch(query);
-    index_version version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), perf_identifier, count)};
+    perf_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), perf_identifier, count)};
 
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
@@ -239,12 +231,12 @@ static uint32_t epoch_event(const void *element)
 
 static uint32_t index_event(const void *element)
 {
-    return ((const index_version *)element)->event;
+    return ((const perf_query_index *)element)->event;
 }
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
  * instead, and what a pattern other than "*" gives is not known. */
-static bool type_fits(const perf_identifier *identifier, uint32_t type)
+bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type)
 {
     bool all_counters = identifier->counter_id == PERF_NO_ID;
     bool pattern = identifier->instance && strpbrk(identifier->instance, "*?");
@@ -256,22 +248,34 @@ static bool type_fits(const perf_identifier *identifier, uint32_t type)
     return all_counters == ((type & 2) != 0) && ((pattern && !all_instances) || all_instances == ((type & 4) != 0));
 }
 
-static bool assign_by_index(wmem_array_t *index, uint32_t event, const uint32_t *types, perf_assignment *assignment)
+static const query_epoch *epoch_at(const perf_handle *handle, uint32_t event)
 {
-    unsigned count = wmem_array_get_count(index);
-    unsigned earlier = perf_count_until(index, event, index_event);
+    unsigned epochs =
+        handle && handle->query && event != 0 ? perf_count_until(handle->query->epochs, event, epoch_event) : 0;
+
+    return epochs > 0 ? wmem_array_index(handle->query->epochs, epochs - 1) : NULL;
+}
+
+const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t event)
+{
+    const query_epoch *epoch = epoch_at(handle, event);
+    unsigned count = epoch ? wmem_array_get_count(epoch->index) : 0;
 
     if (count == 0) {
-        return false;
+        return NULL;
     }
-    const index_version *version = wmem_array_index(index, earlier > 0 ? earlier - 1 : 0);
-    assignment->frame = version->frame;
-    for (uint32_t i = 0; i < version->count && i < assignment->count; i++) {
-        if (type_fits(&version->by_index[i], types[i])) {
-            assignment->blocks[i] = &version->by_index[i];
+    unsigned earlier = perf_count_until(epoch->index, event, index_event);
+    return wmem_array_index(epoch->index, earlier > 0 ? earlier - 1 : 0);
+}
+
+static void assign_by_index(const perf_query_index *index, const uint32_t *types, perf_assignment *assignment)
+{
+    assignment->frame = index->frame;
+    for (uint32_t i = 0; i < index->count && i < assignment->count; i++) {
+        if (perf_identifier_fits(&index->by_index[i], types[i])) {
+            assignment->blocks[i] = &index->by_index[i];
         }
     }
-    return true;
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
@@ -339,7 +343,7 @@ static bool count_classes(const perf_identifier **identifiers, const uint32_t *t
         match->blocks[type]++;
         match->members[class_of(identifiers[i])]++;
         for (unsigned t = 0; t < NUM_TYPES; t++) {
-            match->fits[t] |= type_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
+            match->fits[t] |= perf_identifier_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
         }
     }
     return can_match(match);
@@ -389,7 +393,7 @@ static uint32_t assign_certain(const perf_identifier **identifiers, const uint32
 static bool assign_by_order(const perf_identifier **identifiers, const uint32_t *types, perf_assignment *assignment)
 {
     for (uint32_t i = 0; i < assignment->count; i++) {
-        if (!type_fits(identifiers[i], types[i])) {
+        if (!perf_identifier_fits(identifiers[i], types[i])) {
             return false;
         }
     }
@@ -426,15 +430,13 @@ bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const perf_identifier *, count);
-    if (handle == NULL || handle->query == NULL || event == 0 || count == 0) {
+    const query_epoch *epoch = epoch_at(handle, event);
+    if (epoch == NULL || count == 0) {
         return false;
     }
-    unsigned epochs = perf_count_until(handle->query->epochs, event, epoch_event);
-    if (epochs == 0) {
-        return false;
-    }
-    const query_epoch *epoch = wmem_array_index(handle->query->epochs, epochs - 1);
-    if (assign_by_index(epoch->index, event, types, assignment)) {
+    const perf_query_index *index = perf_query_index_at(handle, event);
+    if (index) {
+        assign_by_index(index, types, assignment);
         return true;
     }
     if (epoch->complete && assign_without_index(pool, handle, event, types, assignment)) {

@@ -57,6 +57,19 @@ typedef struct {
     uint32_t frame; /* QueryCounterInfo that told, 0 if none did */
 } perf_assignment;
 
+/* What one QueryCounterInfo response said: which identifier each block belongs to. */
+typedef struct {
+    uint32_t event;
+    uint32_t frame;
+    uint32_t count;
+    perf_identifier *by_index;
+} perf_query_index;
+
+/* The one that tells whose the blocks of a sample are; NULL where only perf_query_assign() can tell. A block is an
+ * identifier's if its type (dwType) fits. */
+const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t event);
+bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type);
+
 /* `types` holds the dwType of each of `count` blocks. Returns false if nothing is known. Without QueryCounterInfo a block
  * is given to an identifier if every way to give all of them agrees on it; where the order of the identifiers is one of
  * those ways, that order is assumed for the others. */
