@@ -275,7 +275,7 @@ static void show_bad_value(data_view *view)
 {
     uint32_t at = view->walk->value.offset;
 
-    if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         proto_item *item =
             proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk->value.size, ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
@@ -288,9 +288,9 @@ static void show_bad_value(data_view *view)
 static void show_value(data_view *view)
 {
     view->budget.values_left--;
-    if (view->block && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         show_value_in_full(view);
-    } else if (view->block && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    } else if (view->block && perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->block, &fields, &view->wishes, view->readings);
     } else {
         view->budget.values_hidden++;
@@ -375,7 +375,7 @@ static void show_structures(data_view *view)
 /* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
 static void show_values_alone(data_view *view)
 {
-    while (readings_next(view->readings) && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    while (readings_next(view->readings) && perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->tree, &fields, &view->wishes, view->readings);
     }
 }

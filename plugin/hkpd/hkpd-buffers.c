@@ -394,9 +394,9 @@ static void show_value_in_full(block_view *view)
 static void show_value(block_view *view)
 {
     view->budget.values_left--;
-    if (view->counters && perf_budget_take(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->counters && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         show_value_in_full(view);
-    } else if (view->object && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    } else if (view->object && perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->object, &fields, &view->wishes, view->readings);
     } else {
         view->budget.values_hidden++;
@@ -487,7 +487,7 @@ static void show_structures(block_view *view)
 /* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
 static void show_values_alone(block_view *view)
 {
-    while (readings_next(view->readings) && perf_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    while (readings_next(view->readings) && perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->tree, &fields, &view->wishes, view->readings);
     }
 }

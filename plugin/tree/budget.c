@@ -5,17 +5,20 @@
  */
 #include "tree/budget.h"
 
+#include "readings/graph.h"
+
 void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values)
 {
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
     budget->room = tree_room(tree);
+    budget->of_graph = graph_is_on();
     budget->values = budget->values_left = values;
 }
 
 bool perf_budget_take(perf_budget *budget, uint32_t items)
 {
-    uint64_t rest = (uint64_t)budget->values_left * ITEMS_OF_SHORT_VALUE;
+    uint64_t rest = (uint64_t)budget->values_left * (ITEMS_OF_SHORT_VALUE + budget->of_graph);
 
     if (budget->short_form || budget->room < items + rest) {
         budget->short_form = true;
@@ -32,6 +35,16 @@ bool perf_budget_take_any(perf_budget *budget, uint32_t items)
     }
     budget->room -= items;
     return true;
+}
+
+bool perf_budget_take_value(perf_budget *budget, uint32_t items)
+{
+    return perf_budget_take(budget, items + budget->of_graph);
+}
+
+bool perf_budget_take_short_value(perf_budget *budget)
+{
+    return perf_budget_take_any(budget, ITEMS_OF_SHORT_VALUE + budget->of_graph);
 }
 
 void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others)

@@ -15,6 +15,7 @@
 typedef struct {
     bool is_shown;        /* there is a tree */
     uint32_t room;        /* items that the tree can still take */
+    uint32_t of_graph;    /* items that each value may take once more: 1 if counters are chosen for the graph */
     uint32_t values;      /* all of them */
     uint32_t values_left; /* not yet met */
     uint32_t values_hidden;
@@ -29,6 +30,10 @@ bool perf_budget_take(perf_budget *budget, uint32_t items);
 
 /* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
 bool perf_budget_take_any(perf_budget *budget, uint32_t items);
+
+/* The same for a value, whose forms have these items without that of the graph. */
+bool perf_budget_take_value(perf_budget *budget, uint32_t items);
+bool perf_budget_take_short_value(perf_budget *budget);
 
 /* Says what is not shown. `others` names the structures. */
 void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others);

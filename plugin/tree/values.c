@@ -5,6 +5,7 @@
  */
 #include "tree/values.h"
 
+#include "readings/graph.h"
 #include "tree/prefixed.h"
 #include "tree/reader.h"
 #include "tree/strings.h"
@@ -24,6 +25,8 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
          "With its numbers: N value, B base, M multi counter, T performance time, F its frequency, H time in 100 ns, O "
          "time "
          "of the object; 0 is the previous sample"},
+        {&fields->graph, "For the graph", "graph", FT_DOUBLE, BASE_NONE, NULL, 0,
+         "The calculated value again, where the preference pcq.graph names its path"},
         {&fields->previous, "Previous sample", "sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The sample that values are calculated from together with this one"},
         {&fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
@@ -43,9 +46,10 @@ value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields)
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
         .formula = proto_field_is_referenced(tree, fields->formula),
+        .graph = graph_is_on() && proto_field_is_referenced(tree, fields->graph),
     };
 
-    wishes.any = wishes.value || wishes.path || wishes.result || wishes.formula;
+    wishes.any = wishes.value || wishes.path || wishes.result || wishes.formula || wishes.graph;
     return wishes;
 }
 
@@ -92,15 +96,27 @@ static void show_result(proto_tree *tree, const value_fields *fields, const valu
     }
 }
 
+static void show_for_graph(proto_tree *tree, const value_fields *fields, readings *r, const char *path)
+{
+    path = path ? path : readings_path(r);
+    if (path && graph_wants(path)) {
+        perf_result result = readings_result(r);
+        if (result.none == PERF_NONE_OK) {
+            proto_item_set_generated(proto_tree_add_double(tree, fields->graph, r->answer.tvb, 0, 0, result.value));
+        }
+    }
+}
+
 void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
 {
     value_show_sent(tree, fields, wishes, r);
-    if (wishes->path) {
-        show_path(tree, fields, r);
-    }
+    const char *path = wishes->path ? show_path(tree, fields, r) : NULL;
     if (wishes->result && !r->at.is_text) {
         perf_result result = readings_result(r);
         show_result(tree, fields, wishes, r, &result);
+    }
+    if (wishes->graph && !r->at.is_text) {
+        show_for_graph(tree, fields, r, path);
     }
 }
 
@@ -132,6 +148,9 @@ void value_show_meaning(proto_tree *tree, const value_fields *fields, const valu
         if (formula) {
             add_generated_string(tree, fields->formula, r->answer.tvb, formula);
         }
+    }
+    if (wishes->graph && !r->at.is_text) {
+        show_for_graph(tree, fields, r, path);
     }
     if (wishes->visible) {
         label_structure(structure, r, path, &result);

@@ -10,7 +10,7 @@
 
 #include "readings/readings.h"
 
-/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula, .counter.type, .sample.previous and
+/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula, .graph, .sample.previous and
  * .sample.interval. */
 typedef struct {
     int value;
@@ -20,6 +20,7 @@ typedef struct {
     int cooked;
     int cooked_none;
     int formula;
+    int graph;
     int previous;
     int interval;
 } value_fields;
@@ -33,13 +34,14 @@ typedef struct {
     bool path;
     bool result;
     bool formula;
+    bool graph; /* and counters are chosen for it */
     bool any;
 } value_wishes;
 
 value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields);
 
 /* The value as it was sent; what it means: path, result and formula, and what the label of its structure says of them; and
- * value, path and result side by side. They add nothing that nobody looks at. */
+ * value, path and result side by side. Where the path is chosen for the graph the result stands there twice. They add nothing that nobody looks at. */
 void value_show_sent(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
 void value_show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
                         proto_item *structure);
