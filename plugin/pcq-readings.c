@@ -229,6 +229,7 @@ static void take_value(readings *r)
     if (r->counters == NULL) {
         open_counters(r);
     }
+    at->is_refused = false;
     at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
     at->column = walk->value.column;
     at->offset = walk->value.data;
@@ -243,6 +244,20 @@ static void take_value(readings *r)
         at->text_size = text_size(r->bytes + at->offset, at->size);
     }
     readings_take(r, pcq_raw_at(r->bytes, walk->value.offset));
+}
+
+/* A block that holds an error instead of values. */
+static void take_refusal(readings *r)
+{
+    const pcq_stream *stream = stream_of(r);
+    reading *at = &r->at;
+
+    memset(at, 0, sizeof *at);
+    at->is_refused = true;
+    at->offset = stream->walk.block.offset;
+    at->counter = wmem_new0(r->pool, reading_counter);
+    at->counter->id = stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
+    readings_take(r, (perf_raw){0, 0});
 }
 
 perf_walk_event pcq_readings_event(readings *r)
@@ -263,6 +278,10 @@ static bool next(readings *r)
 
     while ((event = pcq_readings_event(r)) != PERF_WALK_END) {
         if (event == PERF_WALK_VALUE) {
+            return true;
+        }
+        if (event == PERF_WALK_BLOCK && r->with_refusals && stream_of(r)->walk.block.type == PERF_ERROR_RETURN) {
+            take_refusal(r);
             return true;
         }
     }

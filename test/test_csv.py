@@ -326,6 +326,26 @@ def test_a_query_whose_opening_was_not_captured(export):
     assert len(pdh_rows(export(scene, 'csv'))) == 3
 
 
+def test_refused_blocks(export):
+    """An instance that is gone: a row with the block's status and no value; no column of its own in PDH-CSV."""
+    there = ['ab', 'a', 'ab']
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
+        (ord(x), x) for x in there[n]])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3)
+    scene = story(server, talk)
+    rows = long_rows(export(scene, 'long'))
+    assert [(r['instance'], r['raw'], r['result'], r['reason'], r['status']) for r in rows] == [
+        ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0'),
+        ('a', '5', '5', '', '0'), ('b', '', '', 'ERROR_NO_DATA', '232'),
+        ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
+    assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size'
+    assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
+
+
 # --- Files --------------------------------------------------------------------------------------------------------
 
 

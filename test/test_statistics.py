@@ -156,6 +156,20 @@ def test_refusals(stat):
     assert rows['\\\\SRV01\\Small\\Things']['Refusals'] == '0' and rows['\\\\SRV01\\Small\\Things']['Samples'] == '1'
 
 
+def test_refused_blocks(stat):
+    """An instance that is gone for a while: a refusal for each answer, which is a gap too."""
+    there = ['ab', 'a', 'a', 'ab']
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
+        (ord(x), x) for x in there[n]])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 4)
+    rows = {r['Counter'][-7]: (r['Samples'], r['Gaps'], r['Refusals']) for r in stat(story(server, talk), 'counters')}
+    assert rows == {'a': ('4', '0', '0'), 'b': ('2', '2', '2')}
+
+
 def test_a_filter_chooses_answers(stat):
     scene = one_counter([5, 7, 9, 11])
     frames = [a.frame for a in series(scene)][1:3]

@@ -252,6 +252,17 @@ static void count_value(follower *f, readings *r, const reading *at, answer_coun
     show(s->counter, at->counter->type ? at->counter->type->unit : NULL);
 }
 
+static void count_block(readings *r)
+{
+    const char *path = readings_path(r);
+
+    if (path) {
+        counter *c = counter_of(path);
+        c->refusals++;
+        show(c, NULL);
+    }
+}
+
 static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
 {
     readings *r = readings_begin(pinfo->pool, tapped->answer);
@@ -261,6 +272,7 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
     unsigned place = 0;
     const reading *at;
 
+    r->with_refusals = true;
     f->answers++;
     count_of(f, r, false);
     while ((at = readings_next(r)) != NULL) {
@@ -268,7 +280,9 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
             number = r->number;
             answered = count_of(f, r, tapped->is_hkpd);
         }
-        if (!at->is_text) {
+        if (at->is_refused) {
+            count_block(r);
+        } else if (!at->is_text) {
             count_value(f, r, at, answered, place++);
         }
     }

@@ -75,6 +75,14 @@ static void write_result(perf_csv *text, const reading *at, const perf_result *r
                   result->none == PERF_NONE_OK || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
 }
 
+static void write_refusal(perf_csv *text, readings *r)
+{
+    perf_csv_text(text, NULL);
+    perf_csv_text(text, NULL);
+    perf_csv_text(text, NULL);
+    perf_csv_text(text, win32_error_name(r->pool, r->status));
+}
+
 static void write_row(perf_csv *text, const packet_info *pinfo, readings *r, const reading *at)
 {
     const perf_handle *handle = r->answer.handle;
@@ -88,7 +96,7 @@ static void write_row(perf_csv *text, const packet_info *pinfo, readings *r, con
         perf_csv_text(text, NULL);
     }
     perf_csv_text(text, r->machine);
-    if (!at->is_text) {
+    if (!at->is_text && !at->is_refused) {
         result = readings_result(r);
     }
     const char *path = readings_path(r);
@@ -96,8 +104,12 @@ static void write_row(perf_csv *text, const packet_info *pinfo, readings *r, con
     perf_csv_text(text, readings_instance(r));
     perf_csv_text(text, readings_counter(r));
     perf_csv_text(text, path);
-    write_raw(text, r, at);
-    write_result(text, at, &result);
+    if (at->is_refused) {
+        write_refusal(text, r);
+    } else {
+        write_raw(text, r, at);
+        write_result(text, at, &result);
+    }
     perf_csv_whole(text, r->status);
     perf_csv_end_row(text);
 }
@@ -116,6 +128,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin(pinfo->pool, call->answer);
+    r->with_refusals = true;
     while ((at = readings_next(r)) != NULL) {
         write_row(&export->text, pinfo, r, at);
         out_file_take(export->file, &export->text, false);

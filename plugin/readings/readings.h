@@ -55,6 +55,7 @@ typedef struct {
     uint32_t offset;
     uint32_t size; /* bytes */
     reading_counter *counter;
+    bool is_refused; /* no value: what was asked for had an error, r->status */
     bool is_text;
     bool is_number; /* 4 or 8 bytes */
     perf_raw raw;   /* of a number */
@@ -71,7 +72,8 @@ typedef struct readings {
     uint32_t size;
     const char *machine; /* without backslashes */
     reading_side *now;
-    reading at; /* the reading that was pulled last */
+    reading at;         /* the reading that was pulled last */
+    bool with_refusals; /* for whoever sets it, blocks of an error are readings too */
     struct {
         bool known;
         perf_point now;
