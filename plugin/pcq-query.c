@@ -25,16 +25,18 @@ static int ett_query = -1;
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* "\Processor(0)\% Processor Time". */
+/* "\Processor(0)\% Processor Time". Each packet lists many of them: long names are cut before anything is made of them. */
 static const char *identifier_text(pcq_pdu *p, const perf_identifier *identifier)
 {
     wmem_allocator_t *pool = pcq_pool(p);
     perf_server *server = p->call.server;
-    const char *set = pcq_counterset_label(pool, server, identifier->guid, p->call.event);
-    const char *counter = pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event);
+    const char *set = perf_short_text(pool, pcq_counterset_label(pool, server, identifier->guid, p->call.event));
+    const char *counter =
+        perf_short_text(pool, pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
 
-    return identifier->instance ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, identifier->instance, counter)
-                                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
+    return identifier->instance
+               ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, perf_short_text(pool, identifier->instance), counter)
+               : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
 }
 
 static const char *entry_text(pcq_pdu *p, const perf_query_entry *entry)

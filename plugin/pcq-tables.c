@@ -292,7 +292,7 @@ static perf_instance_key *asked_of(const pcq_wanted *want, const perf_identifier
     pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
 
     if (here->asked.name.digest == 0) {
-        here->asked.name = (perf_name){identifier->utf16, identifier->utf16_size, 0};
+        here->asked.name = (perf_name){identifier->utf16, identifier->utf16_size, identifier->digest};
         here->asked.id = identifier->instance_id;
         perf_name_digest(&here->asked.name);
     }
@@ -369,8 +369,10 @@ static gboolean block_equal(const void *a, const void *b)
 
 static block_key key_of(const perf_identifier *identifier)
 {
-    block_key key = {
-        {0}, identifier->counter_id, identifier->instance_id, {identifier->utf16, identifier->utf16_size, 0}};
+    block_key key = {{0},
+                     identifier->counter_id,
+                     identifier->instance_id,
+                     {identifier->utf16, identifier->utf16_size, identifier->digest}};
 
     memcpy(key.guid, identifier->guid, sizeof key.guid);
     perf_name_digest(&key.instance);
@@ -402,8 +404,8 @@ static wmem_array_t *pattern_blocks(pcq_side *side)
         side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < count; block++) {
             const perf_identifier *identifier = pcq_side_identifier(side, block);
-            if (identifier && identifier->instance && wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS &&
-                strpbrk(identifier->instance, "*?")) {
+            if (identifier && identifier->asks != PERF_ASKS_ONE &&
+                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
                 wmem_array_append_one(side->pattern_blocks, block);
             }
         }

@@ -5,6 +5,7 @@
  */
 #include "state/queries.h"
 
+#include "perf/hash.h"
 #include "state/spans.h"
 
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
@@ -32,12 +33,79 @@ struct perf_query {
     query_counts now;
 };
 
+/* --- Names of instances ---------------------------------------------------------------------------------------- */
+
+/* A name is kept once, whatever number of identifiers has it, and looked over once. */
+typedef struct {
+    const uint8_t *utf16;
+    uint32_t size;
+    uint64_t digest;
+    const char *instance;
+    perf_asks asks;
+} kept_name;
+
+static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
+
+static unsigned name_hash(const void *key)
+{
+    return (unsigned)((const kept_name *)key)->digest;
+}
+
+/* Digests are keyed and of 64 bits; names that were compared byte by byte for each identifier could be megabytes long. */
+static gboolean name_equal(const void *a, const void *b)
+{
+    const kept_name *x = a, *y = b;
+
+    return x->digest == y->digest && x->size == y->size;
+}
+
+static perf_asks asks_for(const char *instance)
+{
+    return instance == NULL || strpbrk(instance, "*?") == NULL ? PERF_ASKS_ONE
+           : strcmp(instance, "*") == 0                        ? PERF_ASKS_ALL
+                                                               : PERF_ASKS_PATTERN;
+}
+
+static const kept_name *keep_name(const perf_identifier *identifier)
+{
+    kept_name key = {identifier->utf16, identifier->utf16_size, perf_digest(identifier->utf16, identifier->utf16_size),
+                     NULL, PERF_ASKS_ONE};
+    kept_name *name = wmem_map_lookup(names, &key);
+
+    if (name == NULL) {
+        name = wmem_memdup(wmem_file_scope(), &key, sizeof key);
+        name->utf16 = wmem_memdup(wmem_file_scope(), key.utf16, key.size);
+        name->instance = identifier->instance ? wmem_strdup(wmem_file_scope(), identifier->instance) : NULL;
+        name->asks = asks_for(name->instance);
+        wmem_map_insert(names, name, name);
+    }
+    return name;
+}
+
+static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
+{
+    *kept = *identifier;
+    if (identifier->utf16_size > 0) {
+        const kept_name *name = keep_name(identifier);
+        kept->instance = name->instance;
+        kept->utf16 = name->utf16;
+        kept->asks = name->asks;
+        kept->digest = name->digest;
+    }
+}
+
+static uint64_t digest_of(const perf_identifier *identifier)
+{
+    return identifier->digest != 0 || identifier->utf16_size == 0
+               ? identifier->digest
+               : perf_digest(identifier->utf16, identifier->utf16_size);
+}
+
 unsigned perf_identifier_hash(const void *key)
 {
     const perf_identifier *k = key;
-    unsigned hash = perf_hash_bytes(k->guid, 16, k->counter_id * 31 + k->instance_id);
 
-    return k->utf16_size > 0 ? perf_hash_bytes(k->utf16, k->utf16_size, hash) : hash;
+    return perf_hash_bytes(k->guid, 16, k->counter_id * 31 + k->instance_id) ^ (unsigned)digest_of(k);
 }
 
 gboolean perf_identifier_equal(const void *a, const void *b)
@@ -45,8 +113,15 @@ gboolean perf_identifier_equal(const void *a, const void *b)
     const perf_identifier *x = a, *y = b;
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id && memcmp(x->guid, y->guid, 16) == 0 &&
-           x->utf16_size == y->utf16_size && (x->utf16_size == 0 || memcmp(x->utf16, y->utf16, x->utf16_size) == 0);
+           x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
+
+void perf_queries_register(void)
+{
+    names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);
+}
+
+/* --- What a query holds ---------------------------------------------------------------------------------------- */
 
 static query_epoch *begin_epoch(struct perf_query *query, uint32_t event, bool complete)
 {
@@ -72,17 +147,6 @@ static struct perf_query *query_of(perf_handle *handle)
         begin_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
-}
-
-static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
-{
-    *kept = *identifier;
-    if (identifier->instance) {
-        kept->instance = wmem_strdup(wmem_file_scope(), identifier->instance);
-    }
-    if (identifier->utf16_size > 0) {
-        kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
-    }
 }
 
 static uint32_t *count_of(struct perf_query *query, const perf_query_entry *entry)
@@ -239,13 +303,13 @@ static uint32_t index_event(const void *element)
 bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type)
 {
     bool all_counters = identifier->counter_id == PERF_NO_ID;
-    bool pattern = identifier->instance && strpbrk(identifier->instance, "*?");
-    bool all_instances = pattern && strcmp(identifier->instance, "*") == 0;
+    bool all_instances = identifier->asks == PERF_ASKS_ALL;
 
     if (type == 0) {
         return true;
     }
-    return all_counters == ((type & 2) != 0) && ((pattern && !all_instances) || all_instances == ((type & 4) != 0));
+    return all_counters == ((type & 2) != 0) &&
+           (identifier->asks == PERF_ASKS_PATTERN || all_instances == ((type & 4) != 0));
 }
 
 static const query_epoch *epoch_at(const perf_handle *handle, uint32_t event)
@@ -294,10 +358,7 @@ typedef struct {
 
 static unsigned class_of(const perf_identifier *identifier)
 {
-    bool pattern = identifier->instance && strpbrk(identifier->instance, "*?");
-    unsigned instances = !pattern ? 0 : strcmp(identifier->instance, "*") == 0 ? 1 : 2;
-
-    return instances * 2 + (identifier->counter_id == PERF_NO_ID);
+    return (unsigned)identifier->asks * 2 + (identifier->counter_id == PERF_NO_ID);
 }
 
 static unsigned type_number(uint32_t type)

@@ -9,6 +9,13 @@
 #include "state/facts.h"
 #include "state/handles.h"
 
+/* Which instances a name asks for. */
+typedef enum {
+    PERF_ASKS_ONE,    /* that one, or it is no name at all */
+    PERF_ASKS_ALL,    /* "*" */
+    PERF_ASKS_PATTERN /* another pattern with * or ? */
+} perf_asks;
+
 /* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
 typedef struct {
     uint8_t guid[16];
@@ -19,11 +26,16 @@ typedef struct {
     const char *instance; /* name or pattern, NULL if there is none */
     const uint8_t *utf16; /* the same as it was sent, without terminator */
     uint32_t utf16_size;  /* bytes */
+    /* worked out when the query keeps it, 0 before */
+    perf_asks asks;
+    uint64_t digest; /* of utf16 (perf/hash.h); 0 without a name */
 } perf_identifier;
 
 /* What an identifier asks for (not its index and status), as keys of maps. */
 unsigned perf_identifier_hash(const void *key);
 gboolean perf_identifier_equal(const void *a, const void *b);
+
+void perf_queries_register(void);
 
 /* An identifier and the server's verdict on it, from one event to another. */
 typedef struct {

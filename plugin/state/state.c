@@ -16,6 +16,7 @@ void perf_state_register(void)
         perf_servers_register();
         perf_facts_register();
         perf_handles_register();
+        perf_queries_register();
         perf_samples_register();
         done = true;
     }

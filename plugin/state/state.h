@@ -18,6 +18,7 @@
  *   is
  *   identifiers of a query   perf_handle                           queries, perf_query_changed each version with the next
  *                                                                  and _info
+ *   names of identifiers     what they say                         queries                     with the file
  *   perf_sample              perf_handle (newest), call record     samples, perf_sample_keep   with the file; its bytes,
  *                                                                                              of their own allocation,
  *                                                                                              when the limit is passed,

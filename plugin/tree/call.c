@@ -207,13 +207,15 @@ const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
     return wmem_strdup_printf(pool, "%" PRIu64 " %s%s", count, word, count == 1 ? "" : "s");
 }
 
+/* Looks at no more of the text than is shown. */
 const char *perf_short_text(wmem_allocator_t *pool, const char *text)
 {
-    if (g_utf8_strlen(text, -1) <= MAX_TEXT) {
-        return text;
+    const char *end = text;
+
+    for (unsigned i = 0; i < MAX_TEXT && *end; i++) {
+        end = g_utf8_next_char(end);
     }
-    const char *end = g_utf8_offset_to_pointer(text, MAX_TEXT);
-    return wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text);
+    return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
