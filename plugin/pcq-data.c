@@ -50,27 +50,13 @@ static int ett_multi = -1;
 static int ett_id = -1;
 static int ett_counter_data = -1;
 
-/* Which finding each fault of the walk is. */
-static perf_finding fault_finding(perf_walk_fault fault)
-{
-    switch (fault) {
-    case PERF_FAULT_BLOCK_COUNT:
-    case PERF_FAULT_COUNTERS_COUNT:
-    case PERF_FAULT_INSTANCES_COUNT:
-    case PERF_FAULT_VALUE_COUNT:
-        return FINDING_COUNT;
-    case PERF_FAULT_BLOCK_REST:
-    case PERF_FAULT_INSTANCES_REST:
-    case PERF_FAULT_TRAILING:
-        return FINDING_TRAILING_BYTES;
-    case PERF_FAULT_BLOCK_TYPE:
-        return FINDING_BLOCK_TYPE;
-    case PERF_FAULT_HEADER_SHORT:
-        return FINDING_STUB_SHORT;
-    default:
-        return FINDING_SIZE;
-    }
-}
+/* Which finding each kind of fault is. */
+static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
+    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
+    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
+    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
+    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+};
 
 /* The state of showing one buffer. */
 typedef struct {
@@ -82,7 +68,10 @@ typedef struct {
     proto_tree *tree;  /* of the buffer */
     proto_tree *block; /* of the current block, NULL if it is not shown */
     proto_item *block_item;
-    proto_tree *instance; /* of the current instance, else the block */
+    proto_item *header;
+    proto_item *structure; /* that the walk announced last, NULL if it is not shown */
+    uint32_t start;        /* its offset */
+    proto_tree *instance;  /* of the current instance, else the block */
     perf_budget budget;
     bool order_reported;
 } data_view;
@@ -109,6 +98,7 @@ static void show_header(data_view *view)
         perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_systemtime(&reader, hf_system_time);
+    view->header = reader.node;
     if (reader.tree) {
         value_show_samples(reader.tree, &fields, view->tvb, view->readings);
         proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
@@ -116,6 +106,12 @@ static void show_header(data_view *view)
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
+static void announce(data_view *view, proto_item *structure, uint32_t start)
+{
+    view->structure = structure;
+    view->start = start;
+}
 
 static const char *identifier_text(data_view *view, const perf_identifier *identifier)
 {
@@ -151,7 +147,7 @@ static void show_block(data_view *view)
     uint32_t at = walk->block.offset;
 
     view->block = view->instance = NULL;
-    view->block_item = NULL;
+    view->block_item = view->structure = NULL;
     if (view->tree == NULL || !perf_budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
         view->budget.others_hidden++;
         return;
@@ -163,6 +159,7 @@ static void show_block(data_view *view)
     proto_tree_add_item(view->block, hf_block_size, view->tvb, at + 8, 4, ENC_LITTLE_ENDIAN);
     pcq_add_reserved(view->block, view->tvb, at + 12);
     label_block(view, view->block_item);
+    announce(view, view->block_item, at);
 }
 
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const perf_identifier *identifier)
@@ -197,6 +194,7 @@ static void show_counters(data_view *view)
     proto_tree_add_item(tree, hf_multi_counters_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_multi_counters_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u counters", walk->counters.count);
+    announce(view, item, at);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
         if (!perf_budget_take(&view->budget, ITEMS_OF_ID)) {
             view->budget.others_hidden += walk->counters.count - column;
@@ -221,21 +219,7 @@ static void show_instances(data_view *view)
     proto_tree_add_item(tree, hf_multi_instances_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_multi_instances_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u instances", walk->instances.count);
-}
-
-static void check_instance(data_view *view)
-{
-    const perf_walk *walk = view->walk;
-
-    if (walk->instance.size % 8 != 0) {
-        perf_found(view->context->report, view->block_item, FINDING_SIZE,
-                   "Size of the instance at offset %u is %u, not a multiple of 8", walk->instance.offset,
-                   walk->instance.size);
-    }
-    if (!walk->instance.terminated) {
-        perf_found(view->context->report, view->block_item, FINDING_TEXT,
-                   "The name of the instance at offset %u has no terminator", walk->instance.offset);
-    }
+    announce(view, item, at);
 }
 
 static void show_instance(data_view *view)
@@ -243,7 +227,7 @@ static void show_instance(data_view *view)
     const perf_walk *walk = view->walk;
 
     view->instance = view->block;
-    check_instance(view);
+    view->structure = NULL;
     if (view->block == NULL || !perf_budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
         view->budget.others_hidden += walk->values_left == 0;
         return;
@@ -252,6 +236,7 @@ static void show_instance(data_view *view)
                              walk->instance.terminated};
     const char *name = utf16_string(pool_of(view), view->tvb, walk->instance.name, walk->instance.name_size);
     view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
+    announce(view, proto_tree_get_parent(view->instance), walk->instance.offset);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -268,6 +253,7 @@ static void show_value_in_full(data_view *view)
     proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     value_show_sent(tree, &fields, &view->wishes, view->readings);
+    announce(view, item, at);
 }
 
 /* One whose sizes don't fit: what is certain of it. */
@@ -282,6 +268,7 @@ static void show_bad_value(data_view *view)
         proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
         proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
         proto_item_append_text(item, ": unreadable");
+        announce(view, item, at);
     }
 }
 
@@ -299,18 +286,35 @@ static void show_value(data_view *view)
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
 
+/* The item of the field that is wrong, or of what is nearest to it. */
+static proto_item *faulty_item(const data_view *view)
+{
+    uint32_t at = view->walk->fault_offset;
+
+    if (at < PERF_DATA_HEADER_SIZE) {
+        return view->header ? perf_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+    }
+    if (view->structure && at >= view->start) {
+        return perf_field_at(view->structure, at - view->start);
+    }
+    if (view->block_item && at >= view->walk->block.offset) {
+        return perf_field_at(view->block_item, at - view->walk->block.offset);
+    }
+    return proto_tree_get_parent(view->tree);
+}
+
 static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    bool in_block = walk->fault != PERF_FAULT_HEADER_SHORT && walk->fault != PERF_FAULT_TRAILING &&
-                    walk->fault != PERF_FAULT_BLOCK_COUNT && walk->fault != PERF_FAULT_TOTAL_SIZE;
+    const perf_fault_info *info = &perf_walk_fault_infos[walk->fault];
 
     if (walk->fault == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
         return;
     }
-    perf_found(view->context->report, in_block ? view->block_item : proto_tree_get_parent(view->tree),
-               fault_finding(walk->fault), "At offset %u: %s", walk->fault_offset, perf_walk_fault_text[walk->fault]);
+    char *text = wmem_strdup_printf(pool_of(view), info->text, walk->fault_stated, walk->fault_found);
+    (info->harm ? perf_found : perf_noted)(view->context->report, faulty_item(view), fault_findings[info->kind],
+                                           "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(data_view *view, perf_walk_event event)
@@ -333,7 +337,8 @@ static void show_event(data_view *view, perf_walk_event event)
         break;
     case PERF_WALK_NO_INSTANCE:
         if (view->block) {
-            pcq_add_bad_instance(view->block, view->tvb, view->walk->instance.offset);
+            announce(view, pcq_add_bad_instance(view->block, view->tvb, view->walk->instance.offset),
+                     view->walk->instance.offset);
         }
         break;
     case PERF_WALK_VALUE:
@@ -351,8 +356,10 @@ static void show_event(data_view *view, perf_walk_event event)
 bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context)
 {
     uint32_t size = tvb_captured_length(tvb);
+    const perf_data_summary *summary = &context->summary;
+    bool flawless = perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
 
-    return perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
+    return flawless || summary->sound_blocks > 0;
 }
 
 readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
@@ -426,7 +433,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     view->wishes = wishes;
     view->readings = readings_begin(context->report->pinfo->pool, &answer);
     view->walk = pcq_readings_walk(view->readings);
-    perf_budget_init(&view->budget, tree, context->summary.values);
+    perf_budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
     if (pcq_readings_assumed(view->readings)) {
         perf_found(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
                    "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "

@@ -23,7 +23,8 @@ typedef struct {
     perf_data_summary summary; /* filled by pcq_check_data() */
 } pcq_data_context;
 
-/* Walks the buffer without looking at values. Returns true if nothing is wrong with it. */
+/* Walks the buffer without looking at values. Returns true if something in it can be compared with other
+ * samples; each block answers for itself (perf_walk_block_sound()). */
 bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context);
 
 /* Shows it, after pcq_check_data(). Does nothing if nobody looks and nothing is wrong. */

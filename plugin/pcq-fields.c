@@ -95,7 +95,7 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
     return inner;
 }
 
-void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
+proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
 {
     proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, offset, 8, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(node, ett_instance);
@@ -103,6 +103,7 @@ void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
     proto_tree_add_item(inner, hf_instance_size, tvb, offset, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_instance_id, tvb, offset + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(node, ": unreadable");
+    return node;
 }
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */

@@ -41,8 +41,8 @@ typedef struct {
 } pcq_instance;
 proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name);
 
-/* One whose Size does not fit: what is certain of it. */
-void pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
+/* One whose Size does not fit: what is certain of it. Returns the node. */
+proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */

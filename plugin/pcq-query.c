@@ -305,12 +305,13 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     }
 }
 
-static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, perf_handle *handle)
+static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, perf_handle *handle, const perf_data_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
 
     p->record->sample =
         perf_sample_keep(handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
+    p->record->sample->has_doubts = summary->sound_blocks < summary->blocks;
 }
 
 /* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
@@ -335,7 +336,7 @@ void pcq_data_response(pcq_pdu *p)
     context.handle = handle;
     if (back.tvb) {
         if (done && sound && handle && perf_call_may_learn(&p->call)) {
-            keep_sample(p, back.tvb, handle);
+            keep_sample(p, back.tvb, handle, &context.summary);
         }
         context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
         pcq_dissect_data(back.tvb, back.tree, &context);

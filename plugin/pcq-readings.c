@@ -14,6 +14,9 @@ typedef struct {
     perf_walk walk;
     pcq_side now;
     pcq_side before;
+    pcq_side older;                    /* where a block of `before` is not sound; its base.pool is NULL without one */
+    pcq_side *earlier;                 /* what the block is compared with, NULL if there is nothing */
+    uint32_t frames[2];                /* of both */
     const perf_identifier *identifier; /* whose the block is */
     /* the block whose counters were looked up last */
     const perf_identifier *last_identifier;
@@ -46,6 +49,31 @@ bool pcq_readings_assumed(readings *r)
     return pcq_side_assumed(&stream_of(r)->now);
 }
 
+static void open_sample(readings *r, pcq_side *side, const perf_sample *sample)
+{
+    pcq_side_init(side, r->pool, r->answer.handle, sample->event, sample->bytes, sample->size);
+    side->has_doubts = sample->has_doubts;
+}
+
+/* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
+ * are looked through: whoever sends only damaged ones does not get the time for it. */
+#define MOST_OLDER 16
+
+static void open_older(readings *r, const perf_sample *previous)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_sample *older = previous;
+
+    stream->frames[0] = stream->frames[1] = previous->frame;
+    for (int i = 0; i < MOST_OLDER && older && older->has_doubts; i++) {
+        older = older->previous;
+    }
+    if (older && older != previous && !older->has_doubts && older->bytes) {
+        open_sample(r, &stream->older, older);
+        stream->frames[1] = older->frame;
+    }
+}
+
 static void begin(readings *r)
 {
     const perf_sample *sample = r->answer.sample;
@@ -55,16 +83,32 @@ static void begin(readings *r)
 
     r->machine = handle ? handle->machine : NULL;
     pcq_side_init(&stream->now, r->pool, handle, r->answer.event, r->bytes, r->size);
+    stream->now.has_doubts = sample && sample->has_doubts;
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
     r->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
-        pcq_side_init(&stream->before, r->pool, handle, previous->event, previous->bytes, previous->size);
+        open_sample(r, &stream->before, previous);
+        open_older(r, previous);
+        stream->earlier = &stream->before;
         readings_pair(r, &stream->before.base, previous->frame);
     }
 }
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static void choose_earlier(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (!stream->before.has_doubts) {
+        return;
+    }
+    bool is_lost = pcq_side_doubtful(&stream->before, r->number);
+    stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
+    readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
+    r->why_no_before = PERF_NONE_DAMAGED;
+}
 
 static void enter_block(readings *r)
 {
@@ -74,6 +118,7 @@ static void enter_block(readings *r)
     stream->identifier = pcq_side_identifier(&stream->now, stream->walk.block.index);
     r->status = stream->walk.block.status;
     r->assumed = stream->identifier && pcq_side_assumed(&stream->now);
+    choose_earlier(r);
 }
 
 static bool same_ids(const readings *r, uint32_t a, uint32_t b, uint32_t count)
@@ -298,8 +343,9 @@ static pcq_wanted wanted(readings *r, uint32_t id)
 static bool find_before(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_wanted want = wanted(r, r->at.counter->id);
+    pcq_side *earlier = stream_of(r)->earlier;
 
-    return pcq_side_find(&stream_of(r)->before, &want, place, has_counter);
+    return earlier && pcq_side_find(earlier, &want, place, has_counter);
 }
 
 static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)
@@ -315,15 +361,15 @@ static perf_raw operand(readings *r, reading_side *side, const reading_place *pl
     bool has_counter;
 
     if (id == PERF_NO_ID ||
-        !pcq_side_find(side == r->now ? &stream->now : &stream->before, &want, &found, &has_counter)) {
+        !pcq_side_find(side == r->now ? &stream->now : stream->earlier, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }
     return reading_table_cell(found.table, found.row, found.column);
 }
 
-static bool is_doubtful(readings *r _U_)
+static bool is_doubtful(readings *r)
 {
-    return false;
+    return pcq_side_doubtful(&stream_of(r)->now, r->number);
 }
 
 const readings_layout pcq_readings_layout = {

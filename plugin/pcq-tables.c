@@ -35,6 +35,7 @@ typedef struct {
     uint32_t type;
     bool is_known; /* whose it is */
     const perf_identifier *identifier;
+    bool is_doubtful;
     pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
 
@@ -54,7 +55,8 @@ static bool find_next_block(pcq_side *side)
 
     while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
-            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, false, NULL, NULL};
+            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(&scout->walk);
+            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, false, NULL, is_doubtful, NULL};
             wmem_array_append_one(scout->blocks, entry);
             perf_walk_skip_block(&scout->walk);
             return true;
@@ -80,6 +82,13 @@ static uint32_t count_blocks(pcq_side *side)
 {
     block_at(side, UINT32_MAX);
     return wmem_array_get_count(side->scout->blocks);
+}
+
+bool pcq_side_doubtful(pcq_side *side, uint32_t block)
+{
+    const block_entry *entry = side->has_doubts ? block_at(side, block) : NULL;
+
+    return entry && entry->is_doubtful;
 }
 
 /* All at once: whose a block is can depend on all others. */
@@ -328,6 +337,9 @@ static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier
 static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const perf_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
+    if (pcq_side_doubtful(side, block)) {
+        return false;
+    }
     place->column = column_of(side, block, want);
     if (place->column == UINT32_MAX) {
         return false;

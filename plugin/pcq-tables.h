@@ -13,7 +13,8 @@
 typedef struct {
     reading_side base;
     const perf_handle *handle;
-    uint32_t event; /* as of when the query's identifiers count */
+    uint32_t event;  /* as of when the query's identifiers count */
+    bool has_doubts; /* some of its blocks are not sound: given by whoever sets it up */
     struct pcq_scout *scout;
     const perf_query_index *index; /* tells whose each block is, */
     perf_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
@@ -34,6 +35,9 @@ bool pcq_side_assumed(pcq_side *side);
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
 perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset);
+
+/* True if it is not certain which of the block's values stands where: it is compared with nothing. */
+bool pcq_side_doubtful(pcq_side *side, uint32_t block);
 
 /* The block as a table; NULL if there is none. */
 reading_table *pcq_side_table(pcq_side *side, uint32_t block);

@@ -2,7 +2,9 @@
 """HKEY_PERFORMANCE_DATA inside winreg: every field of every answer, names, paths and calculated values, and that the
 rest of the registry stays as Wireshark shows it."""
 
+import dataclasses
 import re
+import struct
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -11,7 +13,7 @@ import pytest
 from conftest import TOP, TSHARK, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object
-from gen.hkpd_scene import Talk, answers, every_type, names_of, session
+from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
 from gen.model import TYPES, grows
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
@@ -76,27 +78,31 @@ def compare_fields(frames, scene):
         assert not shown, 'frame %d: too many: %s' % (number, shown[:4])
 
 
+def compare_list(items, values, where, paths=True):
+    """Items of values and what they mean. -> how many were calculated"""
+    count = 0
+    assert len(items) == len(values), where
+    for item, (path, raw, kind, cooked) in zip(items, values):
+        place = '%s %s' % (where, path)
+        if paths:
+            got = one(item, 'hkpd.path')
+            assert got is not None and shows(got, path), '%s: %r' % (place, got)
+        value, why = one(item, 'hkpd.cooked'), one(item, 'hkpd.cooked.none')
+        if isinstance(raw, str):
+            assert value is None and why is None, place
+        elif cooked is None:
+            assert value is None and why is not None, '%s: %s' % (place, value)
+        else:
+            assert value is not None and float(value) == close_to(cooked), '%s: %s (%s), expected %r' % (
+                place, value, why, cooked)
+            count += 1
+    return count
+
+
 def compare_values(frames, scene, paths=True):
     """-> how many were calculated"""
-    count = 0
-    for number, message in answers(scene):
-        items = frames[number].all('hkpd.counter_data')
-        assert len(items) == len(message.record['values']), number
-        for item, (path, raw, kind, cooked) in zip(items, message.record['values']):
-            where = 'frame %d %s' % (number, path)
-            if paths:
-                got = one(item, 'hkpd.path')
-                assert got is not None and shows(got, path), '%s: %r' % (where, got)
-            value, why = one(item, 'hkpd.cooked'), one(item, 'hkpd.cooked.none')
-            if isinstance(raw, str):
-                assert value is None and why is None, where
-            elif cooked is None:
-                assert value is None and why is not None, '%s: %s' % (where, value)
-            else:
-                assert value is not None and float(value) == close_to(cooked), '%s: %s (%s), expected %r' % (
-                    where, value, why, cooked)
-                count += 1
-    return count
+    return sum(compare_list(frames[number].all('hkpd.counter_data'), message.record['values'], 'frame %d' % number,
+                            paths) for number, message in answers(scene))
 
 
 def no_experts(frames, scene):
@@ -302,17 +308,63 @@ def test_a_block_that_failed_is_no_sample(tshark, tmp_path, status):
 
 
 @PASSES
-def test_a_damaged_block_is_no_sample(tshark, tmp_path, two_pass):
+def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
     scene = Scene()
     talk = Talk(scene)
     talk.open()
     talk.titles()
     talk.sample()
-    number = talk.sample(change=lambda b: b.record.patch(28, 'I', 200))[1]
+    b = talk.block()
+    b.record.patch(b.places[238, 'object'] + 40, 'I', 200)
+    number = talk.ask('Global', b.record)[1]
+    b.objects.remove(238)
+    b.values = [v for v in b.values if v.key[0] != 238]
+    talk.meanings(b, True, talk.handle)
+    talk.clock.tick()
+    talk.sample()
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert compare_values(frames, scene) > 40
+    assert 'count' in experts(frames[number])
+
+
+@PASSES
+def test_definitions_alone_are_no_sample(tshark, tmp_path, two_pass):
+    """MetadataGlobal: what is compared is the answer before it."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    whole = talk.objects
+    talk.objects = [dataclasses.replace(o, instances=-3 if o.instances is None else -2) for o in whole]
+    talk.ask('MetadataGlobal', talk.block().record)
+    talk.objects = whole
     talk.sample()
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
-    assert 'count' in experts(frames[number])
+
+
+def test_a_name_that_fills_its_length_is_sound(tshark, tmp_path):
+    """No terminator inside NameLength, and padding that is not zero behind it."""
+    def fill(b):
+        for place, at in b.places.items():
+            if place[1] == 'instance':
+                length, = struct.unpack_from('<I', b.record.data, at + 20)
+                if length > 2:
+                    struct.pack_into('<I', b.record.data, at + 20, length - 2)
+                    b.record.data[at + 24 + length - 2:at + 24 + length] = b'xy'
+    scene = Scene()
+    talk = Talk(scene, objects=[o for o in machine() if o.code_page == 0], fill=0x78)
+    talk.open()
+    talk.titles()
+    for _ in range(3):
+        b = talk.block()
+        fill(b)
+        talk.ask('Global', b.record, record={'values': talk.meanings(b, True, talk.handle)})
+        talk.clock.tick()
+    frames = read(tshark, scene, tmp_path)
+    assert compare_values(frames, scene) > 80
+    no_experts(frames, scene)
 
 
 def test_instances_are_told_by_their_parents(tshark, tmp_path):

@@ -50,7 +50,8 @@ static bool is_sound_block(hkpd_pdu *p, tvbuff_t *tvb)
 
     perf_report_init(&report, NULL, &p->call.fields->expert);
     init_context(p, &context, &report);
-    return hkpd_check_block(tvb, &context) && !report.damaged;
+    hkpd_check_block(tvb, &context);
+    return context.summary.faults == 0 && !report.damaged;
 }
 
 /* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
@@ -183,7 +184,7 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
         perf_call_info(&p->call, "%s", first);
     }
     if (first && summary->values > 1) {
-        perf_call_info(&p->call, "%u more (%s, %s)", summary->values - 1, objects, size);
+        perf_call_info(&p->call, "%" PRIu64 " more (%s, %s)", summary->values - 1, objects, size);
     } else if (first) {
         perf_call_info(&p->call, "%s, %s", objects, size);
     } else {

@@ -93,32 +93,13 @@ static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
 static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
-/* Which finding each fault of the walk is. */
-static perf_finding fault_finding(perf_block_fault fault)
-{
-    switch (fault) {
-    case PERF_BLOCK_FAULT_HEADER_SHORT:
-        return FINDING_STUB_SHORT;
-    case PERF_BLOCK_FAULT_OBJECT_COUNT:
-    case PERF_BLOCK_FAULT_OBJECT_BLANK:
-    case PERF_BLOCK_FAULT_DEFINITION_COUNT:
-    case PERF_BLOCK_FAULT_DEFINITION_REST:
-    case PERF_BLOCK_FAULT_INSTANCES_NUMBER:
-    case PERF_BLOCK_FAULT_INSTANCE_COUNT:
-    case PERF_BLOCK_FAULT_INSTANCE_REST:
-    case PERF_BLOCK_FAULT_COUNTERS_MISSING:
-        return FINDING_COUNT;
-    case PERF_BLOCK_FAULT_SYSTEM_NAME:
-    case PERF_BLOCK_FAULT_INSTANCE_NAME:
-        return FINDING_STRING_OFFSET;
-    case PERF_BLOCK_FAULT_INSTANCE_TEXT:
-        return FINDING_TEXT;
-    case PERF_BLOCK_FAULT_TRAILING:
-        return FINDING_TRAILING_BYTES;
-    default:
-        return FINDING_SIZE;
-    }
-}
+/* Which finding each kind of fault is. */
+static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
+    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
+    [PERF_FAULT_IS_TYPE] = FINDING_NUMBER,      [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
+    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
+    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+};
 
 /* The state of showing one block. */
 typedef struct {
@@ -131,6 +112,8 @@ typedef struct {
     unsigned encoding;
     proto_tree *tree;      /* of the answer */
     proto_item *structure; /* of the structure that the walk announced last, NULL if it is not shown */
+    uint32_t start;        /* its offset */
+    proto_item *header;    /* of PERF_DATA_BLOCK */
     proto_tree *object;    /* of the current object, NULL if it is not shown */
     proto_tree *body;      /* of the current instance, else the object */
     proto_tree *counters;  /* of the current counter block, NULL if only short forms are shown */
@@ -172,6 +155,7 @@ static void open_structure(block_view *view, proto_tree *tree, int hf, int ett, 
         reader->end = reader->pos + fields_size;
     }
     view->structure = reader->node;
+    view->start = offset;
 }
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
@@ -228,8 +212,9 @@ static void show_header(block_view *view)
     reader_u32(&reader, hf_system_name_size);
     reader_u32(&reader, hf_system_name_offset);
     show_system_name(view, &reader);
-    proto_item_append_text(reader.node, ": %u objects, %u values", view->context->summary.objects,
+    proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->context->summary.objects,
                            view->context->summary.values);
+    view->header = reader.node;
 }
 
 /* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
@@ -391,30 +376,61 @@ static void show_value_in_full(block_view *view)
     value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 
+/* What has no room any more is not walked either: many definitions can share the same bytes in many instances. */
+static void hide_values(block_view *view)
+{
+    uint64_t left = perf_block_values_left(view->walk);
+
+    view->budget.values_hidden += left;
+    view->budget.values_left -= left;
+    hkpd_readings_skip_values(view->readings);
+}
+
 static void show_value(block_view *view)
 {
+    bool affordable = perf_budget_take_bytes(&view->budget, view->walk->value.size);
+
     view->budget.values_left--;
-    if (view->counters && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+    if (affordable && view->counters && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         show_value_in_full(view);
-    } else if (view->object && perf_budget_take_short_value(&view->budget)) {
+    } else if (affordable && view->object && perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->object, &fields, &view->wishes, view->readings);
     } else {
         view->budget.values_hidden++;
+        hide_values(view);
     }
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
+/* The item of the field that is wrong, or of what is nearest to it: the structure that was announced last, its object or
+ * the whole block. */
+static proto_item *faulty_item(const block_view *view)
+{
+    uint32_t at = view->walk->fault_offset;
+    proto_item *object = proto_tree_get_parent(view->object);
+
+    if (view->structure && at >= view->start && view->walk->object.number != UINT32_MAX) {
+        return perf_field_at(view->structure, at - view->start);
+    }
+    if (object && at >= view->walk->object.offset) {
+        return perf_field_at(object, at - view->walk->object.offset);
+    }
+    return view->header ? perf_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+}
+
 static void show_fault(block_view *view)
 {
     const perf_block_walk *walk = view->walk;
+    const perf_fault_info *info = &perf_block_fault_infos[walk->fault];
 
     if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
         return;
     }
-    perf_found(view->context->report, view->structure ? view->structure : proto_tree_get_parent(view->tree),
-               fault_finding(walk->fault), "At offset %u: %s", walk->fault_offset, perf_block_fault_text[walk->fault]);
+    char *text = wmem_strdup_printf(pool_of(view), info->text, walk->fault_stated, walk->fault_found);
+    (info->harm ? perf_found : perf_noted)(view->context->report, faulty_item(view), fault_findings[info->kind],
+                                           "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(block_view *view, perf_block_event event)
@@ -438,6 +454,8 @@ static void show_event(block_view *view, perf_block_event event)
     case PERF_BLOCK_VALUE:
         show_value(view);
         break;
+    case PERF_BLOCK_NO_VALUE:
+        break;
     default:
         show_fault(view);
         break;
@@ -448,7 +466,49 @@ bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
 {
     uint32_t size = tvb_captured_length(tvb);
 
-    return perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, &context->summary);
+    perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, &context->summary);
+    return context->summary.sound_objects > 0;
+}
+
+/* Title indexes of a block's objects that are not sound: keys of a map. */
+static wmem_map_t *unsound_objects(tvbuff_t *tvb, wmem_allocator_t *pool)
+{
+    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    perf_block_walk walk;
+    perf_block_event event;
+
+    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_OBJECT) {
+            if (!perf_block_object_sound(&walk)) {
+                wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
+            }
+            perf_block_skip_object(&walk);
+        }
+    }
+    return unsound;
+}
+
+/* Whether the object is sound, and the objects that its instances' parents are in: which instance is which is not certain
+ * otherwise. */
+static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsound)
+{
+    perf_block_walk walk = *object;
+    perf_block_event event;
+
+    if (wmem_map_contains(unsound, GUINT_TO_POINTER(object->object.index))) {
+        return false;
+    }
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT) {
+        if (event == PERF_BLOCK_INSTANCE && walk.instance.parent_object != 0 &&
+            wmem_map_contains(unsound, GUINT_TO_POINTER(walk.instance.parent_object))) {
+            return false;
+        }
+        if (perf_block_values_left(&walk) > 0) {
+            perf_block_skip_values(&walk);
+        }
+    }
+    return true;
 }
 
 uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
@@ -456,11 +516,14 @@ uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *c
     perf_block_walk walk;
     perf_block_event event;
     wmem_array_t *indexes = wmem_array_new(pool, sizeof(uint32_t));
+    wmem_map_t *unsound = unsound_objects(tvb, pool);
 
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         if (event == PERF_BLOCK_OBJECT) {
-            wmem_array_append_one(indexes, walk.object.index);
+            bool known = wmem_map_size(unsound) == 0 || instances_are_known(&walk, unsound);
+            uint32_t title_index = perf_block_holds_values(&walk) && known ? walk.object.index : PERF_NO_OBJECT;
+            wmem_array_append_one(indexes, title_index);
             perf_block_skip_object(&walk);
         }
     }
@@ -567,7 +630,7 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     view->wishes = wishes;
     view->readings = readings_begin(context->report->pinfo->pool, &answer);
     view->walk = hkpd_readings_walk(view->readings);
-    perf_budget_init(&view->budget, tree, context->summary.values);
+    perf_budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
     if (structures) {
         show_structures(view);
     } else {

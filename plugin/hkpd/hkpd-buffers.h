@@ -25,10 +25,12 @@ typedef struct {
     uint32_t titles;            /* of a list: how many pairs there are */
 } hkpd_context;
 
-/* Walks the block without looking at values. Returns true if nothing is wrong with it. */
+/* Walks the block without looking at values. Returns true if something in it can be compared with other samples; each
+ * object answers for itself (perf_block_object_sound()). */
 bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context);
 
-/* Title indexes of a block's objects, in its order and in the packet's pool. */
+/* Title indexes of a block's objects, in its order and in the packet's pool; PERF_NO_OBJECT for one that is no sample: it
+ * has no values, or it is not certain which of them stands where or whose it is. */
 uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
 
 /* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */

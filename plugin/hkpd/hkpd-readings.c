@@ -27,6 +27,11 @@ const perf_block_walk *hkpd_readings_walk(const readings *r)
     return &stream_of(r)->walk;
 }
 
+void hkpd_readings_skip_values(readings *r)
+{
+    perf_block_skip_values(&stream_of(r)->walk);
+}
+
 /* --- Names ------------------------------------------------------------------------------------------------------- */
 
 static unsigned byte_order(const perf_block_walk *walk)
@@ -298,9 +303,11 @@ static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_p
     return is_base ? reading_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }
 
-static bool is_doubtful(readings *r _U_)
+static bool is_doubtful(readings *r)
 {
-    return false;
+    const perf_sample *sample = r->answer.sample;
+
+    return sample && r->number < sample->num_objects && sample->objects[r->number].is_doubtful;
 }
 
 const readings_layout hkpd_readings_layout = {

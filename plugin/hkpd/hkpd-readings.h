@@ -17,6 +17,9 @@ extern const readings_layout hkpd_readings_layout;
 perf_block_event hkpd_readings_event(readings *r);
 const perf_block_walk *hkpd_readings_walk(const readings *r);
 
+/* Leaves the counter block that the walk is in. */
+void hkpd_readings_skip_values(readings *r);
+
 /* "explorer/3", "svchost#2", "" of the instance that the walk is in. */
 const char *hkpd_readings_instance(readings *r);
 

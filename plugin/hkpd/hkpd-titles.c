@@ -97,7 +97,9 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
     if (!pair->whole) {
         perf_found(report, text_item, FINDING_TEXT, "The title at offset %u has no terminator", pair->offset);
     }
-    check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title");
+    if (!check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title")) {
+        report->damaged = true;
+    }
     proto_item_append_text(item, ": %u %s", pair->title_index, text);
 }
 
@@ -107,7 +109,7 @@ void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     title_pair pair;
     bool looked_at = proto_field_is_referenced(tree, proto_titles);
 
-    perf_budget_init(&budget, tree, 0);
+    perf_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
         context->titles++;
         if (!pair.whole || !pair.is_number || looked_at) {

@@ -7,15 +7,13 @@
 
 #include <string.h>
 
+#include "perf/block-steps.h"
 #include "perf/bytes.h"
-
-/* Code pages that mean UTF-16. */
-#define CODE_PAGE_NONE 0
-#define CODE_PAGE_UTF16 1200
 
 /* What perf_block_next() reads next. */
 enum {
     NEXT_HEADER,
+    NEXT_HEADER_CHECK,
     NEXT_OBJECT,
     NEXT_OBJECT_PARTS,
     NEXT_DEFINITION,
@@ -30,33 +28,7 @@ enum {
     NEXT_NOTHING
 };
 
-#define PERF_BLOCK_FAULT_TEXT(name, text) text,
-const char *const perf_block_fault_text[PERF_NUM_BLOCK_FAULTS] = {PERF_BLOCK_FAULTS(PERF_BLOCK_FAULT_TEXT)};
-
-uint32_t perf_block_u32(const perf_block_walk *walk, uint32_t offset)
-{
-    return walk->big_endian ? perf_be32(walk->data + offset) : perf_le32(walk->data + offset);
-}
-
-uint64_t perf_block_u64(const perf_block_walk *walk, uint32_t offset)
-{
-    return walk->big_endian ? perf_be64(walk->data + offset) : perf_le64(walk->data + offset);
-}
-
-bool perf_block_wide_names(const perf_block_walk *walk)
-{
-    return walk->object.code_page == CODE_PAGE_NONE || walk->object.code_page == CODE_PAGE_UTF16;
-}
-
-static bool has_signature(const uint8_t *data, const char *signature)
-{
-    return memcmp(data, signature, PERF_SIGNATURE_SIZE) == 0;
-}
-
-bool perf_block_is(const uint8_t *data, uint32_t size)
-{
-    return size >= PERF_SIGNATURE_SIZE && (has_signature(data, "P\0E\0R\0F") || has_signature(data, "\0P\0E\0R\0F"));
-}
+const perf_fault_info perf_block_fault_infos[PERF_NUM_BLOCK_FAULTS] = {PERF_BLOCK_FAULTS(PERF_FAULT_INFO)};
 
 void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size)
 {
@@ -66,13 +38,35 @@ void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size)
     walk->state = NEXT_HEADER;
 }
 
+static bool is_inside_object(const perf_block_walk *walk)
+{
+    return walk->state != NEXT_OBJECT_END && walk->state != NEXT_OBJECT && walk->state != NEXT_TRAILER &&
+           walk->state != NEXT_NOTHING;
+}
+
+/* Where an object's own size is wrong only its structures lead to the next one. */
+static void pass_structures(perf_block_walk *walk)
+{
+    bool one_object = walk->one_object;
+
+    walk->one_object = true;
+    while (perf_block_next(walk) != PERF_BLOCK_END) {
+        if (walk->state == NEXT_VALUE) {
+            perf_block_skip_values(walk);
+        }
+    }
+    walk->one_object = one_object;
+}
+
 void perf_block_skip_object(perf_block_walk *walk)
 {
-    if (walk->state == NEXT_FAULT && walk->then == NEXT_NOTHING) {
-        return; /* where the next object is is not known */
+    if (!is_inside_object(walk)) {
+        return;
     }
-    walk->pos = walk->object.end;
-    walk->state = NEXT_OBJECT;
+    if (walk->object.open_end) {
+        pass_structures(walk);
+    }
+    walk->state = NEXT_OBJECT_END;
 }
 
 void perf_block_skip_values(perf_block_walk *walk)
@@ -80,19 +74,27 @@ void perf_block_skip_values(perf_block_walk *walk)
     walk->state = walk->instance.number == PERF_NO_INSTANCE_NUMBER ? NEXT_OBJECT_END : NEXT_INSTANCE;
 }
 
-static perf_block_event fault(perf_block_walk *walk, perf_block_fault what, uint32_t offset, uint8_t next)
+uint32_t perf_block_values_left(const perf_block_walk *walk)
+{
+    return walk->state == NEXT_VALUE ? walk->object.num_values - walk->value.announced : 0;
+}
+
+static perf_block_event fault(perf_block_walk *walk, perf_block_fault what, uint32_t offset, uint32_t stated,
+                              uint32_t found, uint8_t next)
 {
     walk->fault = what;
     walk->fault_offset = offset;
+    walk->fault_stated = stated;
+    walk->fault_found = found;
     walk->state = next;
     return PERF_BLOCK_FAULT;
 }
 
 /* Announces a structure; the fault is the next event. */
 static perf_block_event announce_faulty(perf_block_walk *walk, perf_block_event event, perf_block_fault what,
-                                        uint32_t offset, uint8_t then)
+                                        uint32_t offset, uint32_t stated, uint32_t found, uint8_t then)
 {
-    fault(walk, what, offset, NEXT_FAULT);
+    fault(walk, what, offset, stated, found, NEXT_FAULT);
     walk->then = then;
     return event;
 }
@@ -103,47 +105,74 @@ static perf_block_event report_fault(perf_block_walk *walk)
     return PERF_BLOCK_FAULT;
 }
 
-/* Bytes of text before its terminator, at most `room` of them. */
-static uint32_t text_size(const uint8_t *text, uint32_t room, bool wide)
-{
-    uint32_t unit = wide ? 2 : 1;
-    uint32_t n = 0;
-
-    while (n + unit <= room && (text[n] != 0 || (wide && text[n + 1] != 0))) {
-        n += unit;
-    }
-    return n;
-}
-
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
+
+static bool system_name_fits(const perf_block_walk *walk)
+{
+    uint32_t at = walk->header.name;
+
+    return at >= PERF_DATA_BLOCK_SIZE && at <= walk->header.size && walk->header.name_room <= walk->header.size - at;
+}
 
 static perf_block_event read_header(perf_block_walk *walk)
 {
     if (walk->size < PERF_DATA_BLOCK_SIZE || !perf_block_is(walk->data, walk->size)) {
-        return fault(walk, PERF_BLOCK_FAULT_HEADER_SHORT, 0, NEXT_NOTHING);
+        return fault(walk, PERF_BLOCK_FAULT_HEADER_SHORT, 0, walk->size, PERF_DATA_BLOCK_SIZE, NEXT_NOTHING);
     }
-    walk->big_endian = perf_le32(walk->data + 8) == 0;
+    uint32_t little_endian = perf_le32(walk->data + 8);
     walk->big_endian_text = walk->data[0] == 0;
+    walk->big_endian = little_endian == 0 || (little_endian != 1 && walk->big_endian_text);
     walk->header.size = perf_block_u32(walk, 24);
     walk->objects_left = perf_block_u32(walk, 28);
     walk->header.name_room = perf_block_u32(walk, 80);
     walk->header.name = perf_block_u32(walk, 84);
     walk->object.number = UINT32_MAX;
     if (walk->header.size < PERF_DATA_BLOCK_SIZE || walk->header.size > walk->size) {
+        uint32_t stated = walk->header.size;
         walk->header.size = PERF_DATA_BLOCK_SIZE;
         walk->header.name_room = 0;
-        return announce_faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_HEADER_SIZE, 24, NEXT_NOTHING);
+        return announce_faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_HEADER_SIZE, 24, stated, walk->size,
+                               NEXT_NOTHING);
     }
     walk->pos = walk->header.size;
-    uint32_t at = walk->header.name;
-    if (walk->header.name_room > 0 &&
-        (at < PERF_DATA_BLOCK_SIZE || at > walk->header.size || walk->header.name_room > walk->header.size - at)) {
+    if (!system_name_fits(walk)) {
         walk->header.name_room = 0;
-        return announce_faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_SYSTEM_NAME, 84, NEXT_OBJECT);
     }
-    walk->header.name_size = text_size(walk->data + at * (walk->header.name_room > 0), walk->header.name_room, true);
-    walk->state = NEXT_OBJECT;
+    walk->header.name_size = perf_block_text_size(walk->data + (walk->header.name_room > 0 ? walk->header.name : 0),
+                                                  walk->header.name_room, true);
+    walk->state = NEXT_HEADER_CHECK;
     return PERF_BLOCK_HEADER;
+}
+
+static perf_block_event read_object(perf_block_walk *walk);
+
+/* What is wrong with the header's fields, one by one. */
+static perf_block_event check_header(perf_block_walk *walk)
+{
+    uint32_t little_endian = perf_le32(walk->data + 8);
+    uint32_t version = perf_block_u32(walk, 12);
+    uint32_t name_size = perf_block_u32(walk, 80);
+    uint32_t name = perf_block_u32(walk, 84);
+    uint32_t name_end = name <= UINT32_MAX - name_size ? name + name_size : UINT32_MAX;
+    bool outside = name_size > 0 && walk->header.name_room == 0;
+    const struct {
+        bool wrong;
+        perf_block_fault fault;
+        uint32_t offset, stated, found;
+    } checks[] = {
+        {little_endian > 1, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 8, little_endian, 1},
+        {version != 1, PERF_BLOCK_FAULT_VERSION, 12, version, 1},
+        {outside, PERF_BLOCK_FAULT_SYSTEM_NAME, 84, name_end, walk->header.size},
+        {!outside && name_size % 2 != 0, PERF_BLOCK_FAULT_SYSTEM_NAME_ODD, 80, name_size, 2},
+    };
+
+    while (walk->check < sizeof checks / sizeof *checks) {
+        unsigned i = walk->check++;
+        if (checks[i].wrong) {
+            return fault(walk, checks[i].fault, checks[i].offset, checks[i].stated, checks[i].found, NEXT_HEADER_CHECK);
+        }
+    }
+    return read_object(walk);
 }
 
 /* The block's own total is checked at the end, where it can no longer hide what was readable. Samba leaves the header
@@ -155,10 +184,10 @@ static perf_block_event read_trailer(perf_block_walk *walk)
     if (walk->pos < walk->size && walk->size - walk->pos >= 8) {
         uint32_t at = walk->pos;
         walk->pos = walk->size;
-        return fault(walk, PERF_BLOCK_FAULT_TRAILING, at, NEXT_TRAILER);
+        return fault(walk, PERF_BLOCK_FAULT_TRAILING, at, walk->size - at, walk->object.number + 1, NEXT_NOTHING);
     }
     if (total != walk->size && total != walk->size - walk->header.size) {
-        return fault(walk, PERF_BLOCK_FAULT_TOTAL_SIZE, 20, NEXT_NOTHING);
+        return fault(walk, PERF_BLOCK_FAULT_TOTAL_SIZE, 20, total, walk->size, NEXT_NOTHING);
     }
     walk->state = NEXT_NOTHING;
     return PERF_BLOCK_END;
@@ -174,42 +203,82 @@ static bool is_blank(const uint8_t *object)
     return memcmp(object, zeros, sizeof zeros) == 0;
 }
 
+static void enter_object(perf_block_walk *walk)
+{
+    uint32_t at = walk->pos;
+
+    walk->objects_left--;
+    uint32_t number = walk->object.number + 1;
+    memset(&walk->object, 0, sizeof walk->object);
+    walk->object.number = number;
+    walk->object.offset = at;
+    walk->object.index = perf_block_u32(walk, at + 12);
+    walk->object.num_instances = (int32_t)perf_block_u32(walk, at + 40);
+    walk->object.code_page = perf_block_u32(walk, at + 44);
+    walk->instance.number = PERF_NO_INSTANCE_NUMBER;
+    walk->instance.name_size = walk->instance.name_room = 0;
+}
+
+/* A TotalByteLength that leads nowhere still leaves the object readable: its structures lead to its end. */
+static perf_block_event read_object_size(perf_block_walk *walk)
+{
+    uint32_t at = walk->object.offset;
+    uint32_t left = walk->size - at;
+    uint32_t size = perf_block_u32(walk, at);
+
+    walk->object.end = at + (size < left ? size : left);
+    if (size < PERF_OBJECT_TYPE_SIZE || size > left) {
+        walk->object.end = walk->size;
+        walk->object.open_end = true;
+        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, size, left,
+                               NEXT_OBJECT_PARTS);
+    }
+    if (size % 8 != 0 && walk->objects_left > 0 && !perf_block_object_begins(walk, at + size) &&
+        perf_block_object_begins(walk, at + perf_align8(size))) {
+        walk->object.end = at + perf_align8(size);
+        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_ODD, at, size, perf_align8(size),
+                               NEXT_OBJECT_PARTS);
+    }
+    walk->state = NEXT_OBJECT_PARTS;
+    return PERF_BLOCK_OBJECT;
+}
+
 static perf_block_event read_object(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
-    uint32_t left = walk->size - at;
+    uint32_t announced = perf_block_u32(walk, 28);
 
     if (walk->objects_left == 0) {
         walk->state = NEXT_TRAILER;
         return perf_block_next(walk);
     }
-    if (left < PERF_OBJECT_TYPE_SIZE) {
+    if (walk->size - at < PERF_OBJECT_TYPE_SIZE) {
         walk->pos = walk->size;
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, at, NEXT_TRAILER);
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
     if (is_blank(walk->data + at)) {
         walk->pos = walk->size;
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, at, NEXT_NOTHING);
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
-    walk->objects_left--;
-    walk->object.number++;
-    walk->object.offset = at;
-    walk->object.index = perf_block_u32(walk, at + 12);
-    walk->object.num_instances = (int32_t)perf_block_u32(walk, at + 40);
-    walk->object.code_page = perf_block_u32(walk, at + 44);
-    walk->object.bodies = walk->object.num_definitions = walk->object.reach = 0;
-    walk->instance.number = PERF_NO_INSTANCE_NUMBER;
-    uint32_t size = perf_block_u32(walk, at);
-    walk->object.end = at + (size < left ? size : left);
-    if (size < PERF_OBJECT_TYPE_SIZE) {
-        walk->object.end = at + PERF_OBJECT_TYPE_SIZE;
-        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE_SMALL, at, NEXT_NOTHING);
+    enter_object(walk);
+    return read_object_size(walk);
+}
+
+/* Behind an object whose size is wrong the next one begins where it ends, or it cannot be found. */
+static perf_block_event end_object(perf_block_walk *walk)
+{
+    walk->state = NEXT_OBJECT;
+    if (walk->one_object) {
+        walk->state = NEXT_NOTHING;
+    } else if (!walk->object.open_end) {
+        walk->pos = walk->object.end;
+    } else if (walk->objects_left == 0) {
+        walk->pos = walk->size;
+    } else if (!perf_block_object_begins(walk, walk->pos)) {
+        walk->pos = perf_align8(walk->pos);
+        walk->state = perf_block_object_begins(walk, walk->pos) ? NEXT_OBJECT : NEXT_NOTHING;
     }
-    if (size > left) {
-        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE_LARGE, at, NEXT_OBJECT_PARTS);
-    }
-    walk->state = NEXT_OBJECT_PARTS;
-    return PERF_BLOCK_OBJECT;
+    return perf_block_next(walk);
 }
 
 /* Where the definitions and the instances are. */
@@ -222,15 +291,21 @@ static perf_block_event read_object_parts(perf_block_walk *walk)
 
     walk->left = perf_block_u32(walk, at + 32);
     walk->definition.number = UINT32_MAX;
+    walk->object.room = UINT32_MAX;
     if (header < PERF_OBJECT_TYPE_SIZE || header > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, NEXT_OBJECT_END);
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, header, room, NEXT_OBJECT_END);
     }
     walk->pos = walk->object.definitions = at + header;
-    walk->state = NEXT_DEFINITION;
-    if (definitions_end < header || definitions_end > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, NEXT_DEFINITION);
+    if (definitions_end < header) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_OVERLAP, at + 4, definitions_end, header, NEXT_DEFINITION);
+    }
+    if (definitions_end > room) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, definitions_end, room, NEXT_DEFINITION);
     }
     walk->object.bodies = at + definitions_end;
+    walk->object.usual_definitions = definitions_end - header == (uint64_t)walk->left * PERF_COUNTER_DEFINITION_SIZE;
+    walk->object.room = perf_block_counters_room(walk);
+    walk->state = NEXT_DEFINITION;
     return perf_block_next(walk);
 }
 
@@ -240,28 +315,32 @@ static perf_block_event end_definitions(perf_block_walk *walk, uint32_t limit)
 {
     uint32_t left = limit - walk->pos;
     uint32_t size = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_block_u32(walk, walk->pos) : 0;
+    uint32_t count = walk->definition.number + 1;
 
     walk->state = NEXT_BODIES;
     if (walk->object.bodies != 0 && size >= PERF_COUNTER_DEFINITION_SIZE && size <= left) {
-        return fault(walk, PERF_BLOCK_FAULT_DEFINITION_REST, walk->pos, NEXT_BODIES);
+        return fault(walk, PERF_BLOCK_FAULT_DEFINITION_REST, walk->object.offset + 32, count, count + 1, NEXT_BODIES);
     }
     return perf_block_next(walk);
 }
 
-static void note_reach(perf_block_walk *walk, uint32_t definition)
+/* One whose value lies outside the counter blocks is said once, here, and not at each instance. */
+static perf_block_event take_definition(perf_block_walk *walk)
 {
-    uint64_t size = perf_block_u32(walk, definition + 32);
-    uint64_t offset = perf_block_u32(walk, definition + 36);
-    uint64_t reach = offset + size;
+    uint32_t at = walk->definition.offset;
+    uint64_t size = perf_block_u32(walk, at + 32);
+    uint64_t end = perf_block_u32(walk, at + 36) + size;
 
-    if (size == 0) {
-        return;
+    walk->object.num_definitions++;
+    walk->pos = at + walk->definition.size;
+    if (!perf_block_value_fits(walk, at, walk->object.room)) {
+        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_VALUE_PLACE,
+                               size > walk->object.room ? at + 32 : at + 36,
+                               end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, walk->object.room, NEXT_DEFINITION);
     }
-    if (offset < PERF_COUNTER_BLOCK_SIZE || reach > UINT32_MAX) {
-        walk->object.reach = UINT32_MAX;
-    } else if (reach > walk->object.reach) {
-        walk->object.reach = (uint32_t)reach;
-    }
+    walk->object.num_values++;
+    walk->object.reach = size > 0 && end > walk->object.reach ? (uint32_t)end : walk->object.reach;
+    return PERF_BLOCK_DEFINITION;
 }
 
 static perf_block_event read_definition(perf_block_walk *walk)
@@ -272,30 +351,43 @@ static perf_block_event read_definition(perf_block_walk *walk)
     if (walk->left == 0) {
         return end_definitions(walk, limit);
     }
-    if (limit - at < PERF_COUNTER_DEFINITION_SIZE) {
-        return fault(walk, PERF_BLOCK_FAULT_DEFINITION_COUNT, at, NEXT_BODIES);
+    uint32_t left = limit - at;
+    if (left < PERF_COUNTER_DEFINITION_SIZE) {
+        return fault(walk, PERF_BLOCK_FAULT_DEFINITION_COUNT, walk->object.offset + 32,
+                     perf_block_u32(walk, walk->object.offset + 32), walk->definition.number + 1, NEXT_BODIES);
     }
     uint32_t size = perf_block_u32(walk, at);
     walk->left--;
     walk->definition.number++;
     walk->definition.offset = at;
-    walk->definition.size = size;
-    if (size < PERF_COUNTER_DEFINITION_SIZE || size > limit - at) {
-        walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
-        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, NEXT_BODIES);
+    walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
+    if (size != PERF_COUNTER_DEFINITION_SIZE && walk->object.usual_definitions) {
+        take_definition(walk);
+        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_STEP, at, size,
+                               PERF_COUNTER_DEFINITION_SIZE, NEXT_DEFINITION);
     }
-    walk->object.num_definitions++;
-    note_reach(walk, at);
-    walk->pos = at + size;
-    return PERF_BLOCK_DEFINITION;
+    if (size < PERF_COUNTER_DEFINITION_SIZE || size > left) {
+        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, size, left,
+                               NEXT_BODIES);
+    }
+    walk->definition.size = size;
+    walk->state = NEXT_DEFINITION;
+    return take_definition(walk);
 }
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
+
+/* An object with more definitions than these that lead nowhere has no values: each value would have to be searched among
+ * them, in each instance. */
+#define MOST_MISPLACED 64
 
 static perf_block_event read_bodies(perf_block_walk *walk)
 {
     int32_t count = walk->object.num_instances;
 
+    if (walk->definition.number + 1 - walk->object.num_values > MOST_MISPLACED) {
+        walk->object.num_values = 0;
+    }
     walk->state = NEXT_OBJECT_END;
     if (walk->object.bodies == 0) {
         return perf_block_next(walk);
@@ -307,9 +399,21 @@ static perf_block_event read_bodies(perf_block_walk *walk)
     } else if (count == PERF_INSTANCES_NONE) {
         walk->state = NEXT_COUNTERS;
     } else if (count < PERF_INSTANCES_METADATA_NONE) {
-        return fault(walk, PERF_BLOCK_FAULT_INSTANCES_NUMBER, walk->object.offset + 40, NEXT_OBJECT_END);
+        return fault(walk, PERF_BLOCK_FAULT_INSTANCES_NUMBER, walk->object.offset + 40, 0U - (uint32_t)count,
+                     (uint32_t)-PERF_INSTANCES_METADATA_NONE, NEXT_OBJECT_END);
     }
     return perf_block_next(walk);
+}
+
+/* Where the data ends before its object does, that was said already. */
+static perf_block_event run_out(perf_block_walk *walk, perf_block_fault what, uint32_t offset, uint32_t stated,
+                                uint32_t found)
+{
+    if (walk->object.open_end) {
+        walk->state = NEXT_OBJECT_END;
+        return perf_block_next(walk);
+    }
+    return fault(walk, what, offset, stated, found, NEXT_OBJECT_END);
 }
 
 /* What is left of an object is padding, unless it is clearly another instance with its counters. */
@@ -317,16 +421,27 @@ static perf_block_event end_instances(perf_block_walk *walk)
 {
     uint32_t left = walk->object.end - walk->pos;
     uint32_t size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, walk->pos) : 0;
+    uint32_t count = walk->instance.number + 1;
 
-    if (size >= PERF_INSTANCE_DEFINITION_SIZE && size % 8 == 0 && left >= PERF_COUNTER_BLOCK_SIZE &&
-        size <= left - PERF_COUNTER_BLOCK_SIZE) {
-        uint32_t counters = perf_block_u32(walk, walk->pos + size);
-        if (counters >= PERF_COUNTER_BLOCK_SIZE && counters <= left - size) {
-            return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->pos, NEXT_OBJECT_END);
-        }
-    }
     walk->state = NEXT_OBJECT_END;
+    if (!walk->object.open_end && size >= PERF_INSTANCE_DEFINITION_SIZE && size % 8 == 0 &&
+        perf_block_counters_follow(walk, walk->pos, size)) {
+        return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->object.offset + 40, count, count + 1, NEXT_OBJECT_END);
+    }
     return perf_block_next(walk);
+}
+
+static void enter_instance(perf_block_walk *walk, uint32_t at)
+{
+    walk->left--;
+    walk->instance.number++;
+    walk->instance.offset = at;
+    walk->instance.parent_object = perf_block_u32(walk, at + 4);
+    walk->instance.parent_instance = perf_block_u32(walk, at + 8);
+    walk->instance.unique_id = perf_block_u32(walk, at + 12);
+    walk->instance.name = at;
+    walk->instance.name_size = 0;
+    walk->instance.name_room = 0;
 }
 
 static perf_block_event read_instance(perf_block_walk *walk)
@@ -338,57 +453,63 @@ static perf_block_event read_instance(perf_block_walk *walk)
         return end_instances(walk);
     }
     if (left < PERF_INSTANCE_DEFINITION_SIZE) {
-        return fault(walk, PERF_BLOCK_FAULT_INSTANCE_COUNT, at, NEXT_OBJECT_END);
+        return run_out(walk, PERF_BLOCK_FAULT_INSTANCE_COUNT, walk->object.offset + 40,
+                       (uint32_t)walk->object.num_instances, walk->instance.number + 1);
     }
-    walk->left--;
-    walk->instance.number++;
-    walk->instance.offset = at;
-    walk->instance.size = perf_block_u32(walk, at);
-    walk->instance.parent_object = perf_block_u32(walk, at + 4);
-    walk->instance.parent_instance = perf_block_u32(walk, at + 8);
-    walk->instance.unique_id = perf_block_u32(walk, at + 12);
-    walk->instance.name = at;
-    walk->instance.name_size = 0;
-    walk->instance.name_room = 0;
-    if (walk->instance.size < PERF_INSTANCE_DEFINITION_SIZE || walk->instance.size > left) {
-        walk->instance.size = PERF_INSTANCE_DEFINITION_SIZE;
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_SIZE, at, NEXT_OBJECT_END);
+    enter_instance(walk, at);
+    uint32_t step = perf_block_instance_step(walk, at);
+    walk->instance.size = step > 0 ? step : PERF_INSTANCE_DEFINITION_SIZE;
+    if (step == 0) {
+        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_SIZE, at, perf_block_u32(walk, at),
+                               left, NEXT_OBJECT_END);
     }
-    walk->pos = at + walk->instance.size;
+    walk->pos = at + step;
     walk->state = NEXT_INSTANCE_NAME;
     return perf_block_next(walk);
 }
 
-/* NameLength counts the terminator, and in some servers the padding. A terminator right behind it will do too. */
-static bool find_name(perf_block_walk *walk, uint32_t room)
+/* NameLength counts the terminator, and in some servers the padding. A name may fill it: then it ends there, and what
+ * stands behind it is padding. */
+static void find_name(perf_block_walk *walk, uint32_t offset, uint32_t room)
 {
     bool wide = perf_block_wide_names(walk);
-    uint32_t left = walk->instance.offset + walk->instance.size - walk->instance.name;
-    uint32_t size = text_size(walk->data + walk->instance.name, room, wide);
-    uint32_t with_terminator = text_size(walk->data + walk->instance.name, left, wide) + (wide ? 2 : 1);
+    uint32_t unit = wide ? 2 : 1;
 
+    walk->instance.name = walk->instance.offset + offset;
+    uint32_t size = perf_block_text_size(walk->data + walk->instance.name, room, wide);
     walk->instance.name_size = size;
-    walk->instance.name_room = size + (wide ? 2 : 1) <= room ? size + (wide ? 2 : 1) : size;
-    return (size < room || with_terminator == room + (wide ? 2 : 1)) && !(wide && room % 2 != 0);
+    walk->instance.name_room = size + unit <= room ? size + unit : size;
 }
 
 static perf_block_event read_instance_name(perf_block_walk *walk)
 {
     uint32_t at = walk->instance.offset;
+    uint32_t size = walk->instance.size;
+    uint32_t stated = perf_block_u32(walk, at);
     uint32_t offset = perf_block_u32(walk, at + 16);
     uint32_t room = perf_block_u32(walk, at + 20);
+    bool offset_fits = offset >= PERF_INSTANCE_DEFINITION_SIZE && offset <= size;
+    bool name_fits = room == 0 || (offset_fits && room <= size - offset);
 
     walk->state = NEXT_COUNTERS;
-    if (room > 0 && (offset < PERF_INSTANCE_DEFINITION_SIZE || offset > walk->instance.size ||
-                     room > walk->instance.size - offset)) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, at, NEXT_COUNTERS);
+    if (room > 0 && name_fits) {
+        find_name(walk, offset, room);
     }
-    walk->instance.name = room > 0 ? at + offset : at;
-    if (room > 0 && !find_name(walk, room)) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at, NEXT_COUNTERS);
+    if (size != stated && size != perf_align8(stated)) {
+        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_STEP, at, stated, size,
+                               NEXT_COUNTERS);
     }
-    if (walk->instance.size % 8 != 0) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_ODD, at, NEXT_COUNTERS);
+    if (!name_fits) {
+        uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
+        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME,
+                               offset_fits ? at + 20 : at + 16, end, size, NEXT_COUNTERS);
+    }
+    if (room % 2 != 0 && perf_block_wide_names(walk)) {
+        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2,
+                               NEXT_COUNTERS);
+    }
+    if (stated % 8 != 0) {
+        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_ODD, at, stated, 8, NEXT_COUNTERS);
     }
     return PERF_BLOCK_INSTANCE;
 }
@@ -401,42 +522,56 @@ static perf_block_event read_counters(perf_block_walk *walk)
     uint32_t left = walk->object.end - at;
 
     if (left < PERF_COUNTER_BLOCK_SIZE) {
-        return fault(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, NEXT_OBJECT_END);
+        return run_out(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, left, walk->instance.number + 1);
     }
+    uint32_t stated = perf_block_u32(walk, at);
+    uint32_t step = perf_block_counters_step(walk, at);
     walk->counters.offset = at;
-    walk->counters.size = perf_block_u32(walk, at);
-    if (walk->counters.size < PERF_COUNTER_BLOCK_SIZE || walk->counters.size > left) {
-        walk->counters.size = PERF_COUNTER_BLOCK_SIZE;
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, NEXT_OBJECT_END);
+    walk->counters.size = step > 0 ? step : PERF_COUNTER_BLOCK_SIZE;
+    if (step == 0) {
+        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, stated, left,
+                               NEXT_OBJECT_END);
     }
-    walk->pos = at + walk->counters.size;
+    walk->pos = at + step;
     walk->value.column = UINT32_MAX;
+    walk->value.announced = 0;
     walk->state = NEXT_VALUE;
-    if (walk->counters.size % 8 != 0) {
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_ODD, at, NEXT_VALUE);
+    if (walk->object.num_values == 0 || step < walk->object.reach) {
+        perf_block_skip_values(walk);
+    }
+    if (step < walk->object.reach) {
+        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SMALL, at, stated,
+                               walk->object.reach, walk->state);
+    }
+    if (step != stated && step != perf_align8(stated)) {
+        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_STEP, at, stated, step,
+                               walk->state);
+    }
+    if (stated % 8 != 0) {
+        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_ODD, at, stated, 8, walk->state);
     }
     return PERF_BLOCK_COUNTERS;
 }
 
-/* The definitions were checked when they were announced. */
+/* The definitions were checked when they were announced, and what they need when the counter block was. */
 static perf_block_event read_value(perf_block_walk *walk)
 {
-    if (walk->value.column + 1 == walk->object.num_definitions) {
+    if (walk->value.announced == walk->object.num_values) {
         perf_block_skip_values(walk);
         return perf_block_next(walk);
     }
     walk->value.column++;
     walk->value.definition = walk->value.column == 0
                                  ? walk->object.definitions
-                                 : walk->value.definition + perf_block_u32(walk, walk->value.definition);
-    uint32_t size = perf_block_u32(walk, walk->value.definition + 32);
-    uint32_t offset = perf_block_u32(walk, walk->value.definition + 36);
-    walk->value.size = size;
-    walk->value.offset = walk->counters.offset + (size > 0 ? offset : 0);
-    if (size > 0 &&
-        (offset < PERF_COUNTER_BLOCK_SIZE || offset > walk->counters.size || size > walk->counters.size - offset)) {
-        return fault(walk, PERF_BLOCK_FAULT_VALUE_PLACE, walk->value.definition, NEXT_VALUE);
+                                 : walk->value.definition + perf_block_definition_step(walk, walk->value.definition);
+    walk->value.size = perf_block_u32(walk, walk->value.definition + 32);
+    walk->value.offset = walk->counters.offset;
+    if (!perf_block_value_fits(walk, walk->value.definition, walk->object.room)) {
+        walk->value.size = 0;
+        return PERF_BLOCK_NO_VALUE;
     }
+    walk->value.announced++;
+    walk->value.offset += walk->value.size > 0 ? perf_block_u32(walk, walk->value.definition + 36) : 0;
     return PERF_BLOCK_VALUE;
 }
 
@@ -460,12 +595,13 @@ perf_block_event perf_block_next(perf_block_walk *walk)
     case NEXT_OBJECT_PARTS:
         return read_object_parts(walk);
     case NEXT_OBJECT_END:
-        perf_block_skip_object(walk);
-        return read_object(walk);
+        return end_object(walk);
     case NEXT_OBJECT:
         return read_object(walk);
     case NEXT_HEADER:
         return read_header(walk);
+    case NEXT_HEADER_CHECK:
+        return check_header(walk);
     case NEXT_FAULT:
         return report_fault(walk);
     case NEXT_TRAILER:
@@ -473,31 +609,4 @@ perf_block_event perf_block_next(perf_block_walk *walk)
     default:
         return PERF_BLOCK_END;
     }
-}
-
-/* The definitions tell once for all instances how much a counter block has to hold. */
-static bool all_values_fit(const perf_block_walk *walk)
-{
-    return walk->object.reach <= walk->counters.size;
-}
-
-bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *summary)
-{
-    perf_block_walk walk;
-    perf_block_event event;
-
-    memset(summary, 0, sizeof *summary);
-    perf_block_init(&walk, data, size);
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        summary->objects += event == PERF_BLOCK_OBJECT;
-        summary->definitions += event == PERF_BLOCK_DEFINITION;
-        summary->instances += event == PERF_BLOCK_INSTANCE;
-        summary->values += event == PERF_BLOCK_VALUE;
-        summary->faults += event == PERF_BLOCK_FAULT;
-        if (event == PERF_BLOCK_COUNTERS && walk.state == NEXT_VALUE && all_values_fit(&walk)) {
-            summary->values += walk.object.num_definitions;
-            perf_block_skip_values(&walk);
-        }
-    }
-    return summary->faults == 0;
 }

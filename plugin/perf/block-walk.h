@@ -5,9 +5,9 @@
  * what is in it. The walk never reads outside [data, data + size), every event moves it forward, and it needs no
  * memory of its own: a counter's place is read from its definition whenever a value of it is announced.
  *
- * Where a size, offset or count does not add up, the structure's event is followed by a PERF_BLOCK_FAULT that says what
- * and where; the walk then goes on at the next place that is certain: the next structure if its place is sound, else
- * the next object, else nothing.
+ * Where a size, offset or count does not add up, the structure's event is followed by a PERF_BLOCK_FAULT that says what,
+ * where and with which two numbers; the walk then goes on at the next place that is certain: the next structure if its
+ * place is sound or can be found again, else the next object, else nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,6 +16,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "perf/bytes.h"
+#include "perf/faults.h"
 
 /* Sizes in bytes; one layout for 32- and 64-bit servers. A structure may be longer, its own size says so. */
 #define PERF_DATA_BLOCK_SIZE 88
@@ -39,42 +42,54 @@ typedef enum {
     PERF_BLOCK_INSTANCE,   /* PERF_INSTANCE_DEFINITION at instance.offset */
     PERF_BLOCK_COUNTERS,   /* PERF_COUNTER_BLOCK at counters.offset */
     PERF_BLOCK_VALUE,      /* what value.definition defines, at value.offset */
-    PERF_BLOCK_FAULT,      /* fault, fault_offset; the walk goes on */
+    PERF_BLOCK_NO_VALUE,   /* value.definition leads out of the counter block, which its own fault has said */
+    PERF_BLOCK_FAULT,      /* fault, fault_offset, fault_stated, fault_found; the walk goes on */
     PERF_BLOCK_END
 } perf_block_event;
 
-/* What can be wrong. The text continues "At offset ...: ". */
+/* What can be wrong: X(NAME, class, harm, text). The text takes two numbers: what is stated and what was found. "harm"
+ * is 1 where it is no longer certain which value of the object stands where. */
 #define PERF_BLOCK_FAULTS(X) \
-    X(HEADER_SHORT, "the data is too short for a PERF_DATA_BLOCK") \
-    X(TOTAL_SIZE, "TotalByteLength is not the size of the data, neither with nor without the header") \
-    X(HEADER_SIZE, "HeaderLength is smaller than the header or beyond the data, the objects cannot be found") \
-    X(SYSTEM_NAME, "the system name lies outside the header") \
-    X(OBJECT_COUNT, "fewer objects than NumObjectTypes announces") \
-    X(OBJECT_BLANK, "nothing but zeros where an object should be: the buffer was too small for it") \
-    X(OBJECT_SIZE_SMALL, "TotalByteLength is smaller than PERF_OBJECT_TYPE, the next object cannot be found") \
-    X(OBJECT_SIZE_LARGE, "TotalByteLength of the object reaches beyond the data") \
-    X(OBJECT_HEADER, "HeaderLength of the object does not fit, its counters cannot be found") \
-    X(OBJECT_DEFINITIONS, "DefinitionLength of the object does not fit, its values cannot be found") \
-    X(DEFINITION_SIZE, "ByteLength of the counter definition does not fit, those behind it cannot be found") \
-    X(DEFINITION_COUNT, "fewer counter definitions than NumCounters announces") \
-    X(DEFINITION_REST, "more counter definitions than NumCounters announces") \
-    X(INSTANCES_NUMBER, "NumInstances is negative and none of the known values") \
-    X(INSTANCE_COUNT, "fewer instances than NumInstances announces") \
-    X(INSTANCE_REST, "more instances than NumInstances announces") \
-    X(INSTANCE_SIZE, "ByteLength of the instance does not fit, the rest of the object is skipped") \
-    X(INSTANCE_ODD, "ByteLength of the instance is not a multiple of 8") \
-    X(INSTANCE_NAME, "the instance's name lies outside its definition") \
-    X(INSTANCE_TEXT, "the instance's name has no terminator or half a character") \
-    X(COUNTERS_MISSING, "the counter block is missing") \
-    X(COUNTERS_SIZE, "ByteLength of the counter block does not fit, the rest of the object is skipped") \
-    X(COUNTERS_ODD, "ByteLength of the counter block is not a multiple of 8") \
-    X(VALUE_PLACE, "CounterOffset and CounterSize lie outside the counter block, the value is skipped") \
-    X(TRAILING, "bytes are left after the last object")
+    X(HEADER_SHORT, SHORT, 1, "the data has %u bytes, a PERF_DATA_BLOCK has at least %u") \
+    X(LITTLE_ENDIAN, NUMBER, 0, "LittleEndian is 0x%x, it can be 0 or %u") \
+    X(VERSION, NUMBER, 0, "Version is %u, only %u is known") \
+    X(HEADER_SIZE, SIZE, 1, "HeaderLength is %u, it can be 88 to %u: the objects cannot be found") \
+    X(SYSTEM_NAME, PLACE, 0, "the system name ends at byte %u, the header at %u") \
+    X(SYSTEM_NAME_ODD, TEXT, 0, "SystemNameLength is %u, a character of UTF-16 has %u bytes") \
+    X(OBJECT_COUNT, COUNT, 0, "NumObjectTypes is %u, there are %u objects") \
+    X(OBJECT_BLANK, COUNT, 0, "NumObjectTypes is %u, behind %u objects are zeros: the buffer was too small") \
+    X(OBJECT_SIZE, SIZE, 1, "TotalByteLength of the object is %u, it can be 64 to %u") \
+    X(OBJECT_ODD, SIZE, 0, "TotalByteLength of the object is %u, the next one is found after %u") \
+    X(OBJECT_HEADER, SIZE, 1, "HeaderLength of the object is %u, it can be 64 to %u: its counters cannot be found") \
+    X(OBJECT_DEFINITIONS, SIZE, 1, "DefinitionLength is %u, the object has %u bytes: its values cannot be found") \
+    X(OBJECT_OVERLAP, SIZE, 1, \
+      "DefinitionLength is %u, HeaderLength alone is %u: the object's values cannot be found") \
+    X(DEFINITION_SIZE, SIZE, 1, "ByteLength of the counter definition is %u, it can be 40 to %u") \
+    X(DEFINITION_STEP, SIZE, 1, "ByteLength of the counter definition is %u, the next one is found after %u") \
+    X(DEFINITION_COUNT, COUNT, 1, "NumCounters is %u, there are %u counter definitions") \
+    X(DEFINITION_REST, COUNT, 1, "NumCounters is %u, there are at least %u counter definitions") \
+    X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
+    X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
+    X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
+    X(INSTANCE_SIZE, SIZE, 1, "ByteLength of the instance is %u, it can be 24 to %u: the object's rest is skipped") \
+    X(INSTANCE_STEP, SIZE, 1, "ByteLength of the instance is %u, its counter block is found after %u") \
+    X(INSTANCE_ODD, SIZE, 0, "ByteLength of the instance is %u, not a multiple of %u") \
+    X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u, its definition at %u") \
+    X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
+    X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
+    X(COUNTERS_SIZE, SIZE, 1, \
+      "ByteLength of the counter block is %u, it can be 4 to %u: the object's rest is skipped") \
+    X(COUNTERS_SMALL, SIZE, 1, "ByteLength of the counter block is %u, its values need %u: they are skipped") \
+    X(COUNTERS_STEP, SIZE, 1, "ByteLength of the counter block is %u, what follows is found after %u") \
+    X(COUNTERS_ODD, SIZE, 0, "ByteLength of the counter block is %u, not a multiple of %u") \
+    X(VALUE_PLACE, SIZE, 1, "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: no values") \
+    X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \
+    X(TOTAL_SIZE, SIZE, 0, "TotalByteLength is %u, the data has %u bytes")
 
-#define PERF_BLOCK_FAULT_ENUM(name, text) PERF_BLOCK_FAULT_##name,
+#define PERF_BLOCK_FAULT_ENUM(name, class, harm, text) PERF_BLOCK_FAULT_##name,
 typedef enum { PERF_BLOCK_FAULTS(PERF_BLOCK_FAULT_ENUM) PERF_NUM_BLOCK_FAULTS } perf_block_fault;
 
-extern const char *const perf_block_fault_text[PERF_NUM_BLOCK_FAULTS];
+extern const perf_fault_info perf_block_fault_infos[PERF_NUM_BLOCK_FAULTS];
 
 /* A plain value that a caller may copy to come back to this place. Offsets count from the block's start. Offsets and
  * sizes of what an event announces were checked; a structure that is followed by a fault has at least its fixed
@@ -84,10 +99,12 @@ typedef struct {
     uint32_t size;
     bool big_endian;      /* integers, by LittleEndian */
     bool big_endian_text; /* UTF-16, by the signature */
+    bool one_object;      /* ends behind the object */
 
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes behind a fault */
+    uint8_t check; /* which check of the header is next */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
 
@@ -101,13 +118,17 @@ typedef struct {
         uint32_t number; /* in the block, 0 for the first */
         uint32_t offset;
         uint32_t end;             /* first byte behind it, never beyond the data */
+        bool open_end;            /* TotalByteLength is wrong: `end` is the data's, the next object must be found */
         uint32_t index;           /* ObjectNameTitleIndex */
         uint32_t definitions;     /* offset of the first */
         uint32_t bodies;          /* offset of the first instance or counter block, 0 if it is not known */
         uint32_t num_definitions; /* those that are really there */
+        bool usual_definitions;   /* all of them have the usual size */
+        uint32_t num_values;      /* of a counter block: definitions whose place is inside it */
         int32_t num_instances;
         uint32_t code_page;
-        uint32_t reach; /* the bytes that a counter block needs for all its values, UINT32_MAX if none will do */
+        uint32_t room;  /* the bytes that its counter blocks have */
+        uint32_t reach; /* those that a counter block needs for its values */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
@@ -131,12 +152,15 @@ typedef struct {
     } counters;
     struct {
         uint32_t column;     /* number of its definition */
+        uint32_t announced;  /* values of this counter block so far */
         uint32_t definition; /* offset of its definition */
         uint32_t offset;
         uint32_t size; /* CounterSize */
     } value;
     perf_block_fault fault;
-    uint32_t fault_offset;
+    uint32_t fault_offset; /* of the field that is wrong, or where what is missing should begin */
+    uint32_t fault_stated;
+    uint32_t fault_found;
 } perf_block_walk;
 
 #define PERF_NO_INSTANCE_NUMBER UINT32_MAX
@@ -144,9 +168,10 @@ typedef struct {
 /* What a whole block holds. */
 typedef struct {
     uint32_t objects;
+    uint32_t sound_objects; /* with values, and each of them certain */
     uint32_t definitions;
     uint32_t instances;
-    uint32_t values;
+    uint64_t values; /* those of one byte that many definitions share count for each */
     uint32_t faults;
 } perf_block_summary;
 
@@ -160,14 +185,36 @@ perf_block_event perf_block_next(perf_block_walk *walk);
 void perf_block_skip_object(perf_block_walk *walk);
 void perf_block_skip_values(perf_block_walk *walk);
 
+/* The values of the current counter block that were not announced yet. */
+uint32_t perf_block_values_left(const perf_block_walk *walk);
+
+/* Asked of a walk that has just announced an object (PERF_BLOCK_OBJECT), which stays where it is.
+ * False for objects that are only described (MetadataGlobal, MetadataCostly): they are no sample of it. */
+bool perf_block_holds_values(const perf_block_walk *walk);
+/* False where it is not certain which of the object's values stands where: such an object is neither compared with
+ * other samples nor they with it. A finding about a text or an alignment does not count. Costs a walk through the
+ * object's structures. */
+bool perf_block_object_sound(const perf_block_walk *walk);
+
 /* Integers of the block's byte order. */
-uint32_t perf_block_u32(const perf_block_walk *walk, uint32_t offset);
-uint64_t perf_block_u64(const perf_block_walk *walk, uint32_t offset);
+static inline uint32_t perf_block_u32(const perf_block_walk *walk, uint32_t offset)
+{
+    return walk->big_endian ? perf_be32(walk->data + offset) : perf_le32(walk->data + offset);
+}
 
-/* Names and texts in UTF-16 rather than in a code page. */
-bool perf_block_wide_names(const perf_block_walk *walk);
+static inline uint64_t perf_block_u64(const perf_block_walk *walk, uint32_t offset)
+{
+    return walk->big_endian ? perf_be64(walk->data + offset) : perf_le64(walk->data + offset);
+}
 
-/* Walks the whole block without looking at values. Returns true if nothing is wrong with it. */
+/* Names and texts in UTF-16 rather than in a code page: CodePage is 0 or UTF-16's own. */
+static inline bool perf_block_wide_names(const perf_block_walk *walk)
+{
+    return walk->object.code_page == 0 || walk->object.code_page == 1200;
+}
+
+/* Walks the whole block without looking at values. Returns true if nothing at all is wrong with it. What may be learned
+ * from a block that is not flawless is summary->sound_objects. */
 bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *summary);
 
 #endif

@@ -35,4 +35,10 @@ static inline uint64_t perf_be64(const uint8_t *p)
     return (uint64_t)perf_be32(p) << 32 | (uint64_t)perf_be32(p + 4);
 }
 
+/* Up to the next multiple of 8, as far as 32 bits go. */
+static inline uint32_t perf_align8(uint32_t size)
+{
+    return size <= UINT32_MAX - 7 ? (size + 7) & ~7U : size;
+}
+
 #endif

@@ -5,8 +5,9 @@
  * cannot disagree about what is in a buffer. The walk never reads outside [data, data + size), every event moves
  * it forward, and it needs no memory of its own.
  *
- * Where a size or count does not add up, a PERF_WALK_FAULT event says what and where; the walk then goes on at the
- * next place that is certain: the next value if its size is sound, else the next block, else nothing.
+ * Where a size or count does not add up, a PERF_WALK_FAULT event says what, where and with which two numbers; the walk
+ * then goes on at the next place that is certain: the next value if its place is sound or can be found again, else the
+ * next block, else nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -15,6 +16,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "perf/faults.h"
 
 /* Sizes in bytes. PERF_DATA_HEADER is 48 bytes: the 64 of the specification's figure 5 draws SYSTEMTIME twice as
  * large as it is. */
@@ -45,34 +48,41 @@ typedef enum {
     PERF_WALK_NO_INSTANCE, /* the same, but its Size doesn't fit: a fault follows */
     PERF_WALK_VALUE,       /* PERF_COUNTER_DATA at value.offset */
     PERF_WALK_NO_VALUE,    /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
-    PERF_WALK_FAULT,       /* fault, fault_offset; the walk goes on */
+    PERF_WALK_FAULT,       /* fault, fault_offset, fault_stated, fault_found; the walk goes on */
     PERF_WALK_END
 } perf_walk_event;
 
-/* What can be wrong. The text continues "<structure> at <offset>: ". */
+/* What can be wrong: X(NAME, class, harm, text). The text takes two numbers: what is stated and what was found. "harm"
+ * is 1 where it is no longer certain which value of the block stands where. */
 #define PERF_WALK_FAULTS(X) \
-    X(HEADER_SHORT, "the buffer is too short for a PERF_DATA_HEADER") \
-    X(TOTAL_SIZE, "dwTotalSize is not the size of the buffer") \
-    X(BLOCK_COUNT, "fewer blocks than dwNumCounters announces") \
-    X(BLOCK_SIZE_SMALL, "dwSize is smaller than the block's header, the next block cannot be found") \
-    X(BLOCK_SIZE_LARGE, "dwSize reaches beyond the buffer") \
-    X(BLOCK_SIZE_ODD, "dwSize is not a multiple of 8") \
-    X(BLOCK_TYPE, "dwType is unknown, the block is skipped") \
-    X(BLOCK_BODY, "the block is too small for what its dwType promises") \
-    X(BLOCK_REST, "bytes are left after the block's last structure") \
-    X(COUNTERS_SIZE, "dwSize of PERF_MULTI_COUNTERS does not fit its block, the block's values cannot be found") \
-    X(COUNTERS_COUNT, "dwCounters is more than dwSize has room for, the block's values cannot be told apart") \
-    X(INSTANCES_SIZE, "dwTotalSize of PERF_MULTI_INSTANCES does not fit its block") \
-    X(INSTANCES_COUNT, "fewer instances than dwInstances announces") \
-    X(INSTANCES_REST, "bytes are left after the last instance that dwInstances announces") \
-    X(INSTANCE_SIZE, "Size of the instance does not fit, the rest of the block is skipped") \
-    X(VALUE_SIZE, "dwSize of PERF_COUNTER_DATA does not fit, the rest of the block is skipped") \
-    X(VALUE_DATA_SIZE, "dwDataSize is more than dwSize has room for, the value is skipped") \
-    X(VALUE_COUNT, "fewer values than counters") \
-    X(TRAILING, "bytes are left after the last block")
+    X(HEADER_SHORT, SHORT, 1, "the buffer has %u bytes, a PERF_DATA_HEADER has %u") \
+    X(TOTAL_SIZE, SIZE, 0, "dwTotalSize is %u, the buffer has %u bytes") \
+    X(BLOCK_COUNT, COUNT, 0, "dwNumCounters is %u, there are %u blocks") \
+    X(BLOCK_SIZE, SIZE, 1, "dwSize of the block is %u, it can be 16 to %u") \
+    X(BLOCK_SIZE_ODD, SIZE, 0, "dwSize of the block is %u, not a multiple of %u") \
+    X(BLOCK_TYPE, TYPE, 1, "dwType is %u, which is unknown: the block's %u bytes are skipped") \
+    X(BLOCK_BODY, SIZE, 1, "the block has %u bytes left, its dwType promises at least %u") \
+    X(BLOCK_REST, REST, 1, "dwSize of the block is %u, its last structure ends after %u") \
+    X(COUNTERS_SIZE, SIZE, 1, "dwSize of PERF_MULTI_COUNTERS is %u, it can be 8 to %u: no values") \
+    X(COUNTERS_STEP, SIZE, 1, "dwSize of PERF_MULTI_COUNTERS is %u, what follows is found after %u") \
+    X(COUNTERS_COUNT, COUNT, 1, "dwCounters is %u, dwSize has room for %u: the values cannot be told apart") \
+    X(INSTANCES_SIZE, SIZE, 0, "dwTotalSize of PERF_MULTI_INSTANCES is %u, the instances end after %u") \
+    X(INSTANCES_COUNT, COUNT, 1, "dwInstances is %u, there are %u instances") \
+    X(INSTANCES_REST, REST, 1, "dwInstances is %u, behind them are %u bytes more") \
+    X(INSTANCE_SIZE, SIZE, 1, "Size of the instance is %u, it can be 8 to %u: the rest of the block is skipped") \
+    X(INSTANCE_STEP, SIZE, 1, "Size of the instance is %u, its values are found after %u") \
+    X(INSTANCE_ODD, SIZE, 0, "Size of the instance is %u, not a multiple of %u") \
+    X(INSTANCE_TEXT, TEXT, 0, "Size of the instance is %u, its name fills all of it, %u bytes, without a terminator") \
+    X(VALUE_SIZE, SIZE, 1, "dwSize of PERF_COUNTER_DATA is %u, it can be 8 to %u: the rest of the block is skipped") \
+    X(VALUE_STEP, SIZE, 1, "dwSize of PERF_COUNTER_DATA is %u, what follows is found after %u") \
+    X(VALUE_DATA_SIZE, SIZE, 1, "dwDataSize is %u, dwSize has room for %u: the value is skipped") \
+    X(VALUE_COUNT, COUNT, 1, "%u values should be here, there are %u") \
+    X(TRAILING, REST, 0, "%u bytes are left behind the last of %u blocks")
 
-#define PERF_WALK_FAULT_ENUM(name, text) PERF_FAULT_##name,
+#define PERF_WALK_FAULT_ENUM(name, class, harm, text) PERF_FAULT_##name,
 typedef enum { PERF_WALK_FAULTS(PERF_WALK_FAULT_ENUM) PERF_NUM_FAULTS } perf_walk_fault;
+
+extern const perf_fault_info perf_walk_fault_infos[PERF_NUM_FAULTS];
 
 /* A plain value that a caller may copy to come back to this place. Offsets and sizes are bytes from the buffer's
  * start; all of them were checked before the event that announces them. */
@@ -81,13 +91,15 @@ typedef struct {
     uint32_t size;
 
     uint32_t pos;
-    uint8_t state;   /* what comes next, see data-walk.c */
+    uint8_t state;   /* what comes next, see data-steps.h */
+    uint8_t then;    /* what comes behind a fault */
     bool one_block;  /* ends behind the block */
     uint8_t padding; /* of this block's values, see data-walk.c */
     uint32_t blocks_left;
     uint32_t instances_left;
-    uint32_t values_left; /* of this block or instance */
-    uint32_t limit;       /* end of the structures being read: block or instance list */
+    uint32_t values_left;     /* of this block or instance */
+    uint32_t limit;           /* end of the structures being read: block or instance list */
+    uint32_t names_to_search; /* bytes of names that may still be searched for the end of an instance */
 
     uint32_t num_blocks; /* dwNumCounters */
     struct {
@@ -95,6 +107,8 @@ typedef struct {
         uint32_t offset;
         uint32_t limit;  /* first byte after the block by its dwSize, never beyond the buffer */
         uint32_t end;    /* where the next block starts: limit and padding that dwSize left out */
+        bool open_end;   /* dwSize is wrong: `limit` is the buffer's, the next block must be found */
+        uint32_t body;   /* behind the last structure that was read, 0 if they do not add up */
         uint32_t status; /* Win32 error */
         uint32_t type;   /* perf_block_type or an unknown number */
     } block;
@@ -125,7 +139,9 @@ typedef struct {
         uint32_t size;      /* up to the next structure, padding included */
     } value;
     perf_walk_fault fault;
-    uint32_t fault_offset;
+    uint32_t fault_offset; /* of the field that is wrong, or where what is missing should begin */
+    uint32_t fault_stated;
+    uint32_t fault_found;
 } perf_walk;
 
 #define PERF_NO_INSTANCE 0xFFFFFFFFU
@@ -133,14 +149,13 @@ typedef struct {
 /* What a whole buffer holds. */
 typedef struct {
     uint32_t blocks;
-    uint32_t failed; /* blocks with an error instead of values */
+    uint32_t failed;       /* blocks with an error instead of values */
+    uint32_t sound_blocks; /* those of which it is certain which value stands where */
     uint32_t instances;
     uint32_t values;
     uint32_t ids; /* counter ids in all PERF_MULTI_COUNTERS */
     uint32_t faults;
 } perf_data_summary;
-
-extern const char *const perf_walk_fault_text[PERF_NUM_FAULTS];
 
 void perf_walk_init(perf_walk *walk, const uint8_t *data, uint32_t size);
 perf_walk_event perf_walk_next(perf_walk *walk);
@@ -148,9 +163,10 @@ perf_walk_event perf_walk_next(perf_walk *walk);
 /* Starts at the block at `offset`, which an earlier walk of the same bytes has met, and ends behind it. */
 void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32_t offset);
 
-/* False for an instance whose name has no terminator or whose Size is not a multiple of 8: both are read, but
- * neither is what a server sends. */
-bool perf_walk_instance_sound(const perf_walk *walk);
+/* Asked of a walk that has just announced a block (PERF_WALK_BLOCK), which stays where it is: false where it is not
+ * certain which of the block's values stands where. Such a block is neither compared with other samples nor they with
+ * it. A finding about a text or an alignment does not count. Costs a walk through the block. */
+bool perf_walk_block_sound(const perf_walk *walk);
 
 /* Passes over values that follow in this block or instance, as far as they are numbers of the usual size, without an
  * event for each. Returns how many. */
@@ -159,13 +175,17 @@ uint32_t perf_walk_pass_values(perf_walk *walk);
 /* The same for whole instances with all their values. */
 uint32_t perf_walk_pass_rows(perf_walk *walk);
 
+/* The same for whole blocks that hold a single usual value, or none since they failed. Adds them to the summary. */
+void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary);
+
 /* Leaves the current block: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);
 
 /* Counter id of a column, from the block's array of ids; only where counters.ids is not 0. */
 uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column);
 
-/* Walks the whole buffer. Returns true if nothing is wrong with it. */
+/* Walks the whole buffer. Returns true if nothing at all is wrong with it. What may be learned from a buffer that is not
+ * flawless is summary->sound_blocks. */
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary);
 
 #endif

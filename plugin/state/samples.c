@@ -73,10 +73,13 @@ void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t co
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
         sample->objects[i].sample = sample;
+        sample->objects[i].is_doubtful = indexes[i] == PERF_NO_OBJECT;
         sample->objects[i].previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(indexes[i]));
     }
     for (uint32_t i = count; i-- > 0;) {
-        wmem_map_insert(handle->objects, GUINT_TO_POINTER(indexes[i]), &sample->objects[i]);
+        if (!sample->objects[i].is_doubtful) {
+            wmem_map_insert(handle->objects, GUINT_TO_POINTER(indexes[i]), &sample->objects[i]);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ typedef struct perf_sample perf_sample;
 typedef struct perf_object {
     perf_sample *sample;
     struct perf_object *previous; /* in the latest sample before that holds it too, NULL for the first */
+    bool is_doubtful;             /* nothing is compared with it, nor it with anything */
 } perf_object;
 
 /* One intact answer with counter data, as it was received. */
@@ -23,6 +24,7 @@ struct perf_sample {
     uint32_t frame;
     uint8_t *bytes; /* NULL once the limit made it go */
     uint32_t size;
+    bool has_doubts;       /* PerflibV2: some of its blocks are compared with nothing */
     perf_sample *previous; /* the sample before it of the same handle, NULL for the first */
     perf_object *objects;  /* HKPD: in the order of the block, NULL elsewhere */
     uint32_t num_objects;
@@ -32,7 +34,9 @@ struct perf_sample {
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
 perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
 
-/* HKPD: the title indexes of the objects that the sample holds, as it has just been kept. */
+/* HKPD: the title indexes of the objects that the sample holds, as it has just been kept; PERF_NO_OBJECT in the place of
+ * one that is no sample, since it is damaged or has no values. */
+#define PERF_NO_OBJECT UINT32_MAX
 void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count);
 
 /* Preference: the most that all samples may take, in bytes. */

@@ -7,18 +7,34 @@
 
 #include "readings/graph.h"
 
-void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values)
+/* A number is shown in as many bytes as any field. */
+#define BYTES_OF_NUMBER 8
+
+/* How often the bytes of a buffer may be shown. */
+#define TIMES_OF_BYTES 4
+
+void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
     budget->room = tree_room(tree);
     budget->of_graph = graph_is_on();
     budget->values = budget->values_left = values;
+    budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
+}
+
+bool perf_budget_take_bytes(perf_budget *budget, uint32_t size)
+{
+    if (size > BYTES_OF_NUMBER && size > budget->bytes) {
+        return false;
+    }
+    budget->bytes -= size > BYTES_OF_NUMBER ? size : 0;
+    return true;
 }
 
 bool perf_budget_take(perf_budget *budget, uint32_t items)
 {
-    uint64_t rest = (uint64_t)budget->values_left * (ITEMS_OF_SHORT_VALUE + budget->of_graph);
+    uint64_t rest = budget->values_left * (ITEMS_OF_SHORT_VALUE + budget->of_graph);
 
     if (budget->short_form || budget->room < items + rest) {
         budget->short_form = true;
@@ -54,7 +70,9 @@ void perf_budget_report(const perf_budget *budget, perf_report *report, proto_it
     }
     if (budget->values_hidden > 0) {
         perf_found(report, item, FINDING_NOT_SHOWN,
-                   "%u of %u values are not shown, a packet's tree is limited; they are kept and calculated with",
+                   "%" PRIu64 " of %" PRIu64
+                   " values are not shown, a packet's tree is limited; they are kept and calculated "
+                   "with",
                    budget->values_hidden, budget->values);
     } else if (budget->others_hidden > 0) {
         perf_found(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",

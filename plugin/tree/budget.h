@@ -16,14 +16,16 @@ typedef struct {
     bool is_shown;        /* there is a tree */
     uint32_t room;        /* items that the tree can still take */
     uint32_t of_graph;    /* items that each value may take once more: 1 if counters are chosen for the graph */
-    uint32_t values;      /* all of them */
-    uint32_t values_left; /* not yet met */
-    uint32_t values_hidden;
+    uint64_t values;      /* all of them */
+    uint64_t values_left; /* not yet met */
+    uint64_t values_hidden;
+    uint64_t bytes;         /* of values that may still be shown: values can lie over each other */
     uint32_t others_hidden; /* structures around them that are not shown */
     bool short_form;
 } perf_budget;
 
-void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint32_t values);
+/* `size` is the buffer's, in bytes. */
+void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
 
 /* Takes `items` as long as each value to come can still have its short form. */
 bool perf_budget_take(perf_budget *budget, uint32_t items);
@@ -34,6 +36,10 @@ bool perf_budget_take_any(perf_budget *budget, uint32_t items);
 /* The same for a value, whose forms have these items without that of the graph. */
 bool perf_budget_take_value(perf_budget *budget, uint32_t items);
 bool perf_budget_take_short_value(perf_budget *budget);
+
+/* Takes the bytes of one value. All values together can show some times what the buffer has; a usual number costs
+ * nothing. */
+bool perf_budget_take_bytes(perf_budget *budget, uint32_t size);
 
 /* Says what is not shown. `others` names the structures. */
 void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others);

@@ -39,6 +39,7 @@ static const char *const remedies[NUM_FINDINGS] = {
     [FINDING_LENGTH] = "The sender's fault: the data is read by what is there",
     [FINDING_HANDLE_NULL] = "The client uses a handle that it never got; look for the failed OpenQueryHandle",
     [FINDING_HANDLE_CLOSED] = "The client uses a handle after closing it; the close is linked under the handle",
+    [FINDING_NUMBER] = "A newer version, or a sender's fault; everything else is read as usual",
     [FINDING_SIZE] = "The sender's fault, or noise; what comes after it may be read at the wrong place",
     [FINDING_COUNT] = "The sender's fault, or noise; what comes after it may be read at the wrong place",
     [FINDING_STRING_OFFSET] = "The sender's fault; that one name is missing",
@@ -80,11 +81,8 @@ void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert
     report->expert = expert;
 }
 
-void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+static void add_finding(perf_report *report, proto_item *item, perf_finding finding, const char *format, va_list args)
 {
-    va_list args;
-
-    report->damaged |= finding_table[finding].damage;
     if (report->pinfo == NULL || report->muted) {
         return;
     }
@@ -93,9 +91,26 @@ void perf_found(perf_report *report, proto_item *item, perf_finding finding, con
         return;
     }
     report->findings++;
-    va_start(args, format);
     expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[finding], "%s",
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
+}
+
+void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+{
+    va_list args;
+
+    report->damaged |= finding_table[finding].damage;
+    va_start(args, format);
+    add_finding(report, item, finding, format, args);
+    va_end(args);
+}
+
+void perf_noted(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_finding(report, item, finding, format, args);
     va_end(args);
 }
 

@@ -29,6 +29,7 @@
     X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown") \
     X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty") \
     X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before") \
+    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field holds what it cannot") \
     X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit") \
     X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit") \
     X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings") \
@@ -73,6 +74,11 @@ void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
 void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* The same where nothing that was read is uncertain: it is never damage (a name without a terminator, a size that is no
+ * multiple of 8). */
+void perf_noted(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
 /* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */

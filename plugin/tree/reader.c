@@ -211,12 +211,14 @@ uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
     return size;
 }
 
-void check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                  unsigned encoding, const char *what)
 {
-    if (has_lone_surrogate(tvb, offset, size, encoding)) {
-        perf_found(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+    if (!has_lone_surrogate(tvb, offset, size, encoding)) {
+        return true;
     }
+    perf_noted(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+    return false;
 }
 
 const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what)
@@ -235,7 +237,9 @@ const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char
     if (!terminated) {
         perf_found(reader->report, reader->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
     }
-    check_utf16(reader->report, reader->item, reader->tvb, reader->pos, size, reader->encoding, what);
+    if (!check_utf16(reader->report, reader->item, reader->tvb, reader->pos, size, reader->encoding, what)) {
+        reader->report->damaged = true; /* not what anybody should learn */
+    }
     reader->pos += room;
     return text;
 }
@@ -282,6 +286,26 @@ tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     tvbuff_t *own = tvb_new_child_real_data(tvb, tvb_get_ptr(tvb, 0, (int)size), size, (int)tvb_reported_length(tvb));
     add_new_data_source(pinfo, own, name);
     return own;
+}
+
+/* A structure's own fields stand before what it holds: the search ends soon. */
+#define MOST_FIELDS 40
+
+proto_item *perf_field_at(proto_item *structure, uint32_t offset)
+{
+    if (structure == NULL || PITEM_FINFO(structure) == NULL) {
+        return structure;
+    }
+    int start = PITEM_FINFO(structure)->start;
+    proto_node *child = structure->first_child;
+    for (int i = 0; child && i < MOST_FIELDS; i++, child = child->next) {
+        field_info *field = PNODE_FINFO(child);
+        if (field && !proto_item_is_generated(child) && field->length > 0 && field->start >= start &&
+            (uint32_t)(field->start - start) == offset) {
+            return child;
+        }
+    }
+    return structure;
 }
 
 uint32_t tree_room(const proto_tree *tree)

@@ -69,6 +69,10 @@ void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_
  * beginning. In a source of its own a buffer starts anew, and has a tab of its own in the bytes pane. */
 tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
+/* The item of the field that begins `offset` bytes behind the beginning of `structure`; the structure's own if it shows
+ * none there. NULL if `structure` is. */
+proto_item *perf_field_at(proto_item *structure, uint32_t offset);
+
 /* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a
  * tree. */
 uint32_t tree_room(const proto_tree *tree);
@@ -80,8 +84,9 @@ void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[
 bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 /* Bytes of UTF-16 before its terminator, at most `room` of them. */
 uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
-/* Reports half surrogate pairs in `size` bytes. */
-void check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+/* Notes half surrogate pairs in `size` bytes. False if there are any: such a name is nothing to learn, but a value beside
+ * it is certain. */
+bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                  unsigned encoding, const char *what);
 const char *utf16_string(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size);
 proto_item *add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* --- The walk ------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    uint64_t objects, definitions, instances, values, faults;
+    uint64_t objects, sound_objects, definitions, instances, values, faults;
 } sums;
 
 static void check_inside(const perf_block_walk *walk, uint32_t offset, uint32_t size)
@@ -73,9 +73,10 @@ static void walk_all(const uint8_t *data, uint32_t size, sums *sum)
     perf_block_init(&walk, data, size);
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         check_event(&walk, event);
-        bool cell =
-            event == PERF_BLOCK_VALUE || (event == PERF_BLOCK_FAULT && walk.fault == PERF_BLOCK_FAULT_VALUE_PLACE);
+        bool cell = event == PERF_BLOCK_VALUE || event == PERF_BLOCK_NO_VALUE;
         sum->objects += event == PERF_BLOCK_OBJECT;
+        sum->sound_objects +=
+            event == PERF_BLOCK_OBJECT && perf_block_holds_values(&walk) && perf_block_object_sound(&walk);
         sum->definitions += event == PERF_BLOCK_DEFINITION;
         sum->instances += event == PERF_BLOCK_INSTANCE;
         sum->values += event == PERF_BLOCK_VALUE;
@@ -189,8 +190,8 @@ static bool read_plainly(const uint8_t *data, uint32_t size, sums *sum)
     bytes b = {data, size};
 
     memset(sum, 0, sizeof *sum);
-    if (size < 88 || memcmp(data, "P\0E\0R\0F", 8) != 0 || number(&b, 8) == 0 || number(&b, 20) != size ||
-        number(&b, 80) != 0) {
+    if (size < 88 || memcmp(data, "P\0E\0R\0F", 8) != 0 || number(&b, 8) != 1 || number(&b, 12) != 1 ||
+        number(&b, 20) != size || number(&b, 80) != 0) {
         return false;
     }
     uint64_t at = number(&b, 24);
@@ -218,9 +219,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(walked.objects == checked.objects);
     assert(walked.definitions == checked.definitions);
     assert(walked.instances == checked.instances);
-    if (walked.values != UINT64_MAX) {
-        assert(sound == (walked.faults == 0));
-    }
+    assert(walked.sound_objects == checked.sound_objects);
+    assert(sound == (walked.faults == 0) && walked.faults == checked.faults);
+    assert(walked.values == UINT64_MAX || walked.values == checked.values);
     if (read_plainly(data, (uint32_t)size, &plain)) {
         assert(sound);
         assert(plain.objects == checked.objects && plain.definitions == checked.definitions);

@@ -61,7 +61,7 @@ static void count(perf_data_summary *sum, const perf_walk *walk, perf_walk_event
     sum->values += event == PERF_WALK_VALUE;
     sum->ids += event == PERF_WALK_COUNTERS ? walk->counters.count : 0;
     sum->faults += event == PERF_WALK_FAULT;
-    sum->faults += event == PERF_WALK_INSTANCE && !perf_walk_instance_sound(walk);
+    sum->sound_blocks += event == PERF_WALK_BLOCK && perf_walk_block_sound(walk);
 }
 
 static void walk_all(const uint8_t *data, uint32_t size, perf_data_summary *sum)
@@ -170,6 +170,7 @@ static bool block(span *from, perf_data_summary *sum)
     uint32_t type = number(body.at + 4);
     body.at += 16;
     sum->blocks++;
+    sum->sound_blocks++;
     bool sound = type == 0   ? true
                  : type == 1 ? values(&body, 1, sum)
                  : type == 2 ? ids(&body, &columns, sum) && values(&body, columns, sum)
@@ -203,6 +204,7 @@ static void check_same(const perf_data_summary *a, const perf_data_summary *b)
     assert(a->instances == b->instances);
     assert(a->values == b->values);
     assert(a->ids == b->ids);
+    assert(a->sound_blocks == b->sound_blocks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

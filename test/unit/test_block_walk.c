@@ -26,6 +26,7 @@ static void build(uint8_t *data)
     memset(data, 0, SIZE);
     memcpy(data, "P\0E\0R\0F", 8);
     put(data + 8, 1);
+    put(data + 12, 1);
     put(data + 20, SIZE);
     put(data + 24, 88);
     put(data + 28, 1);
@@ -61,14 +62,16 @@ static void walk_through(const uint8_t *bytes, uint32_t size)
     perf_block_summary summary;
     perf_block_walk walk;
     perf_block_event event;
-    uint32_t steps = 0, values = 0, faults = 0;
+    uint32_t steps = 0, values = 0, faults = 0, harm = 0, sound_objects = 0;
 
     memcpy(data, bytes, size);
     perf_block_init(&walk, data, size);
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         assert(++steps < 4 * SIZE);
         faults += event == PERF_BLOCK_FAULT;
+        harm += event == PERF_BLOCK_FAULT && perf_block_fault_infos[walk.fault].harm;
         if (event == PERF_BLOCK_OBJECT) {
+            sound_objects += perf_block_holds_values(&walk) && perf_block_object_sound(&walk);
             check_place(&walk, walk.object.offset, PERF_OBJECT_TYPE_SIZE);
             check_place(&walk, walk.object.offset, walk.object.end - walk.object.offset);
         } else if (event == PERF_BLOCK_DEFINITION) {
@@ -87,6 +90,8 @@ static void walk_through(const uint8_t *bytes, uint32_t size)
     bool sound = perf_block_check(data, size, &summary);
     assert(sound == (faults == 0));
     assert(summary.values == values);
+    assert(summary.sound_objects == sound_objects && summary.sound_objects <= summary.objects);
+    assert(harm > 0 || summary.objects == 0 || summary.sound_objects > 0 || values == 0);
     free(data);
 }
 
@@ -153,8 +158,226 @@ static void test_noise(void)
     }
 }
 
+/* --- Which object is sound ------------------------------------------------------------------------------------- */
+
+#define OBJECTS 3
+#define OBJECT_SIZE (SIZE - 88)
+#define WHOLE (88 + OBJECTS * OBJECT_SIZE)
+
+/* Places in an object of build(). */
+enum { DEFINITIONS = 64, INSTANCE = 64 + 80, COUNTERS = INSTANCE + 32, SECOND = COUNTERS + 24 };
+
+static void build_objects(uint8_t *data)
+{
+    build(data);
+    put(data + 20, WHOLE);
+    put(data + 28, OBJECTS);
+    for (unsigned i = 1; i < OBJECTS; i++) {
+        memcpy(data + 88 + i * OBJECT_SIZE, data + 88, OBJECT_SIZE);
+    }
+}
+
+/* Numbers of the objects that are sound, as bits. */
+static unsigned sound_objects(const uint8_t *data, uint32_t size, unsigned *faults, perf_block_walk *last_fault)
+{
+    perf_block_walk walk;
+    perf_block_event event;
+    unsigned sound = 0;
+
+    *faults = 0;
+    perf_block_init(&walk, data, size);
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_OBJECT && perf_block_holds_values(&walk) && perf_block_object_sound(&walk)) {
+            sound |= 1U << walk.object.number;
+        } else if (event == PERF_BLOCK_FAULT) {
+            ++*faults;
+            *last_fault = walk;
+        }
+    }
+    return sound;
+}
+
+/* One number of the second object is changed: what is said of it, and which objects stay sound. */
+typedef struct {
+    uint32_t at; /* in the object */
+    uint32_t value;
+    perf_block_fault fault;
+    uint32_t stated;
+    uint32_t found;
+    unsigned sound;
+} change;
+
+static void test_one_finding_for_one_cause(void)
+{
+    static const change changes[] = {
+        {0, 0, PERF_BLOCK_FAULT_OBJECT_SIZE, 0, 2 * OBJECT_SIZE, 5},
+        {0, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_SIZE, 0xFFFFFFFF, 2 * OBJECT_SIZE, 5},
+        {0, OBJECT_SIZE - 4, PERF_BLOCK_FAULT_OBJECT_ODD, OBJECT_SIZE - 4, OBJECT_SIZE, 7},
+        {4, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, 0xFFFFFFFF, OBJECT_SIZE, 5},
+        {4, 7, PERF_BLOCK_FAULT_OBJECT_OVERLAP, 7, 64, 5},
+        {8, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_HEADER, 0xFFFFFFFF, OBJECT_SIZE, 5},
+        {32, 3, PERF_BLOCK_FAULT_DEFINITION_COUNT, 3, 2, 5},
+        {32, 1, PERF_BLOCK_FAULT_DEFINITION_REST, 1, 2, 5},
+        {40, 0x80000000, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 0x80000000, 3, 5},
+        {40, 0x7FFFFFFF, PERF_BLOCK_FAULT_INSTANCE_COUNT, 0x7FFFFFFF, 2, 5},
+        {40, 1, PERF_BLOCK_FAULT_INSTANCE_REST, 1, 2, 5},
+        {DEFINITIONS, 0, PERF_BLOCK_FAULT_DEFINITION_STEP, 0, 40, 5},
+        {DEFINITIONS, 48, PERF_BLOCK_FAULT_DEFINITION_STEP, 48, 40, 5},
+        {DEFINITIONS + 36, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
+        {DEFINITIONS + 36, 20, PERF_BLOCK_FAULT_VALUE_PLACE, 28, 24, 5},
+        {DEFINITIONS + 32, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
+        {INSTANCE, 0, PERF_BLOCK_FAULT_INSTANCE_STEP, 0, 32, 5},
+        {INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_STEP, 0xFFFFFFFF, 32, 5},
+        {INSTANCE, 40, PERF_BLOCK_FAULT_INSTANCE_STEP, 40, 32, 5},
+        {INSTANCE, 28, PERF_BLOCK_FAULT_INSTANCE_ODD, 28, 8, 7},
+        {INSTANCE + 16, 100, PERF_BLOCK_FAULT_INSTANCE_NAME, 104, 32, 7},
+        {INSTANCE + 20, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_NAME, 0xFFFFFFFF, 32, 7},
+        {INSTANCE + 20, 3, PERF_BLOCK_FAULT_INSTANCE_TEXT, 3, 2, 7},
+        {COUNTERS, 0, PERF_BLOCK_FAULT_COUNTERS_STEP, 0, 24, 5},
+        {COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_COUNTERS_STEP, 0xFFFFFFFF, 24, 5},
+        {COUNTERS, 16, PERF_BLOCK_FAULT_COUNTERS_STEP, 16, 24, 5},
+        {SECOND + 32, 0, PERF_BLOCK_FAULT_COUNTERS_STEP, 0, 24, 5},
+    };
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const change *c = &changes[i];
+        build_objects(data);
+        put(data + 88 + OBJECT_SIZE + c->at, c->value);
+        unsigned sound = sound_objects(data, WHOLE, &faults, &fault);
+        assert(faults == 1 && fault.fault == c->fault);
+        assert(fault.fault_offset / 4 == (88 + OBJECT_SIZE + c->at) / 4);
+        assert(fault.fault_stated == c->stated && fault.fault_found == c->found);
+        assert(sound == c->sound);
+    }
+}
+
+static void test_header_fields(void)
+{
+    static const change changes[] = {
+        {8, 2, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 2, 1, 7},   {12, 2, PERF_BLOCK_FAULT_VERSION, 2, 1, 7},
+        {20, 7, PERF_BLOCK_FAULT_TOTAL_SIZE, 7, WHOLE, 7}, {24, 7, PERF_BLOCK_FAULT_HEADER_SIZE, 7, WHOLE, 0},
+        {80, 4, PERF_BLOCK_FAULT_SYSTEM_NAME, 4, 88, 7},   {28, 4, PERF_BLOCK_FAULT_OBJECT_COUNT, 4, 3, 7},
+    };
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        build_objects(data);
+        put(data + changes[i].at, changes[i].value);
+        assert(sound_objects(data, WHOLE, &faults, &fault) == changes[i].sound);
+        assert(faults == 1 && fault.fault == changes[i].fault);
+        assert(fault.fault_stated == changes[i].stated && fault.fault_found == changes[i].found);
+    }
+}
+
+/* A name ends at NameLength; what stands behind it is padding. */
+static void test_a_name_that_fills_its_length(void)
+{
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    build_objects(data);
+    memset(data + 88 + INSTANCE + 24, 'x', 8);
+    assert(sound_objects(data, WHOLE, &faults, &fault) == 7 && faults == 0);
+}
+
+static void test_definitions_without_values_are_no_sample(void)
+{
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    for (uint32_t metadata = 0xFFFFFFFE; metadata >= 0xFFFFFFFD; metadata--) {
+        build_objects(data);
+        put(data + 88 + 40, metadata);
+        assert(sound_objects(data, WHOLE, &faults, &fault) == 6 && faults == 0);
+    }
+}
+
+/* --- What it costs --------------------------------------------------------------------------------------------- */
+
+/* One object of `counters` counters that all share 4 bytes, and as many instances. */
+static uint8_t *build_many(uint32_t counters, uint32_t instances, uint32_t *size)
+{
+    *size = 88 + 64 + counters * 40 + instances * (24 + 8);
+    uint8_t *data = calloc(*size, 1), *object = data + 88, *at = object + 64;
+
+    build(data);
+    memset(data + 88 + 64, 0, SIZE - 88 - 64);
+    put(data + 20, *size);
+    put(object, *size - 88);
+    put(object + 4, 64 + counters * 40);
+    put(object + 32, counters);
+    put(object + 40, instances);
+    for (uint32_t i = 0; i < counters; i++, at += 40) {
+        put(at, 40);
+        put(at + 32, 4);
+        put(at + 36, 4);
+    }
+    for (uint32_t i = 0; i < instances; i++, at += 32) {
+        put(at, 24);
+        put(at + 24, 8);
+    }
+    return data;
+}
+
+static void test_more_than_32_bits_of_values(void)
+{
+    uint32_t size;
+    uint8_t *data = build_many(70000, 70000, &size);
+    perf_block_summary summary;
+
+    assert(perf_block_check(data, size, &summary));
+    assert(summary.values == 4900000000U && summary.values > UINT32_MAX);
+    free(data);
+}
+
+/* Events of a walk that looks at no values: in proportion to the bytes, also where definitions are wrong. */
+static uint32_t steps_of(uint32_t n, bool bad)
+{
+    uint32_t size, steps = 0, faults = 0;
+    uint8_t *data = build_many(n, n, &size);
+    perf_block_walk walk;
+    perf_block_event event;
+
+    for (uint32_t i = 0; bad && i < n; i += 2) {
+        put(data + 88 + 64 + i * 40 + 36, 0xFFFFFFF0);
+    }
+    perf_block_init(&walk, data, size);
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
+        steps++;
+        faults += event == PERF_BLOCK_FAULT;
+        if (perf_block_values_left(&walk) > 0) {
+            assert(perf_block_values_left(&walk) == (bad ? n / 2 : n));
+            perf_block_skip_values(&walk);
+        }
+    }
+    assert(faults == (bad ? n / 2 : 0));
+    free(data);
+    return steps;
+}
+
+static void test_growth(void)
+{
+    for (int bad = 0; bad < 2; bad++) {
+        uint32_t once = steps_of(1000, bad), twice = steps_of(2000, bad), four = steps_of(4000, bad);
+        assert(twice <= 2 * once + 2 && four <= 2 * twice + 2);
+    }
+}
+
 int main(void)
 {
+    test_one_finding_for_one_cause();
+    test_header_fields();
+    test_a_name_that_fills_its_length();
+    test_definitions_without_values_are_no_sample();
+    test_more_than_32_bits_of_values();
+    test_growth();
     test_whole();
     test_total_without_header();
     test_every_cut();

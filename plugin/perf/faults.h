@@ -1,0 +1,31 @@
+/* faults.h
+ * What a fault that a walk has found is: shared by the two walks and by whoever shows their faults.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_PERF_FAULTS_H
+#define PCQ_PERF_FAULTS_H
+
+#include <stdbool.h>
+
+typedef enum {
+    PERF_FAULT_IS_SHORT,
+    PERF_FAULT_IS_NUMBER, /* a field holds what it cannot */
+    PERF_FAULT_IS_TYPE,
+    PERF_FAULT_IS_SIZE,
+    PERF_FAULT_IS_COUNT,
+    PERF_FAULT_IS_PLACE,
+    PERF_FAULT_IS_TEXT,
+    PERF_FAULT_IS_REST,
+    PERF_NUM_FAULT_CLASSES
+} perf_fault_class;
+
+typedef struct {
+    perf_fault_class kind;
+    bool harm;        /* it is no longer certain which value stands where */
+    const char *text; /* takes two unsigned numbers: what is stated and what was found */
+} perf_fault_info;
+
+#define PERF_FAULT_INFO(name, class, harm, text) {PERF_FAULT_IS_##class, harm, text},
+
+#endif
