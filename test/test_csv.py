@@ -186,6 +186,45 @@ def test_columns_that_come_late(export):
                                                                   [True, False, True], [False, False, False]]
 
 
+def test_names_that_change_places(export):
+    """Instances that change places, go and come back, are renamed, and names that are learned between two answers."""
+    there = ['abc', 'abc', 'acb', 'ab', 'abc', 'aac', 'aca', 'bca', 'bca', 'bcd', 'xbcd', 'xbcd', 'x', 'xbd']
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
+                 counter(2, 'PERF_COUNTER_RAWCOUNT', 'Weight', lambda at, k: 1000 * at.number + k),
+                 instances=lambda n: [(100 * i + ord(x), x) for i, x in enumerate(there[n])])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s, codes=(1, 9))
+        handle = c.open()
+        c.validate(handle, [ask(s, name='*')])
+        c.info(handle)
+        for n in range(len(there)):
+            if n == 6:
+                learn(c, s, codes=(10,))
+            c.data(handle, 1 << 20)
+    scene = story(server, talk)
+    late = scene_numbers(scene, 6)
+    for passes in [], ['-2']:
+        rows = long_rows(export(scene, 'long', *passes))
+        expected = [(a, v) for a in series(scene) for v in a.values]
+        names = [v.path if passes or a.frame in late else re.sub(
+            'Size$', '#1', re.sub('Weight$', '#2', v.path)) for a, v in expected]
+        assert [r['path'] for r in rows] == names
+        csv = pdh_rows(export(scene, 'csv', *passes))
+        assert csv[0][1:] == list(dict.fromkeys(names))
+        cells = {}
+        for (a, v), name in zip(expected, names):
+            cells.setdefault((a.frame, name), '%.6f' % v.raw)
+        for a, row in zip(series(scene), csv[1:], strict=True):
+            assert row[1:] == [cells.get((a.frame, name), ' ') for name in csv[0][1:]], a.frame
+
+
+def scene_numbers(scene, first):
+    """The frames of the answers from that one on."""
+    return {a.frame for a in series(scene)[first:]}
+
+
 def test_names_with_quotes_and_commas(export):
     s = multiple('Odd "set", really', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Si"ze, of', lambda at, k: 7),
                  instances=['a,b', 'c"d', 'line\nend'])

@@ -207,9 +207,9 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
     return count;
 }
 
-static series *series_of(follower *f, unsigned place, const char *path)
+static series *series_of(follower *f, readings *r)
 {
-    uint32_t number = columns_number(&f->columns, place, path);
+    uint32_t number = columns_number(&f->columns, r);
 
     if (number == NO_COLUMN) {
         return NULL;
@@ -219,7 +219,7 @@ static series *series_of(follower *f, unsigned place, const char *path)
     }
     series *s = &g_array_index(f->series, series, number);
     if (s->counter == NULL) {
-        s->counter = counter_of(path);
+        s->counter = counter_of(columns_path(&f->columns, number));
     }
     return s;
 }
@@ -234,10 +234,9 @@ static void count_result(counter *c, const perf_result *result)
     }
 }
 
-static void count_value(follower *f, readings *r, const reading *at, answer_count *answered, unsigned place)
+static void count_value(follower *f, readings *r, const reading *at, answer_count *answered)
 {
-    const char *path = readings_path(r);
-    series *s = path ? series_of(f, place, path) : NULL;
+    series *s = series_of(f, r);
 
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
@@ -269,11 +268,11 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
     follower *f = follower_of(tapped->answer->handle);
     uint32_t number = UINT32_MAX;
     answer_count *answered = NULL;
-    unsigned place = 0;
     const reading *at;
 
     r->with_refusals = true;
     f->answers++;
+    columns_next_answer(&f->columns);
     count_of(f, r, false);
     while ((at = readings_next(r)) != NULL) {
         if (r->number != number) {
@@ -283,7 +282,7 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
         if (at->is_refused) {
             count_block(r);
         } else if (!at->is_text) {
-            count_value(f, r, at, answered, place++);
+            count_value(f, r, at, answered);
         }
     }
 }

@@ -107,20 +107,19 @@ static bool is_shown(perf_none none)
 static void collect_row(documents *d, document *doc, readings *r)
 {
     const reading *at;
-    const char *path;
-    unsigned place = 0;
 
     g_array_set_size(d->numbers, 0);
     g_array_set_size(d->values, 0);
+    columns_next_answer(&doc->columns);
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;
         }
         perf_result result = readings_result(r);
-        if (!is_shown(result.none) || (path = readings_path(r)) == NULL) {
+        if (!is_shown(result.none)) {
             continue;
         }
-        uint32_t number = columns_number(&doc->columns, place++, path);
+        uint32_t number = columns_number(&doc->columns, r);
         if (number != NO_COLUMN) {
             double value = result.none == PERF_NONE_OK ? result.value : NAN;
             g_array_append_val(d->numbers, number);
