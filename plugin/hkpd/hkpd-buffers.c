@@ -205,7 +205,9 @@ static void show_header(block_view *view)
     reader_systemtime(&reader, hf_system_time);
     reader_skip(&reader, 4);
     reader_u64(&reader, hf_perf_time);
-    if (reader_u64(&reader, hf_perf_freq) == 0 && !reader.failed) {
+    uint64_t freq = reader_u64(&reader, hf_perf_freq);
+    value_label_frequency(reader.item, freq);
+    if (freq == 0 && !reader.failed) {
         perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_filetime(&reader, hf_perf_time_100ns);
@@ -369,10 +371,9 @@ static void show_counters(block_view *view)
 static void show_value_in_full(block_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    proto_item *item =
-        proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset, walk->value.size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
-    value_show_meaning(tree, &fields, &view->wishes, view->readings, item);
+    const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size};
+    proto_tree *tree = value_show_structure(view->counters, &structure, &fields, &view->wishes, view->readings);
+
     value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 
