@@ -65,7 +65,7 @@ need_chroot() {
     [ $is_root = yes ] || die "needs root for a chroot of $1"
     "$top/script/bootstrap" chroot
     [ -e "$chroots/$1" ] || make_chroot "$1"
-    in_chroot "$1" dpkg --configure -a
+    [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
 
 # is_system SYSTEM: does this run there?
