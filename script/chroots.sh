@@ -29,7 +29,7 @@ make_chroot() {
     script=/usr/share/debootstrap/scripts/$suite
     [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
     apart 'exec debootstrap --variant=minbase --include=ca-certificates "$@"' sh \
-        "$suite" "$root.new" "$(debian_mirror)" "$script" >&2 </dev/null
+        "$suite" "$root.new" "$(debian_mirror)" "$script" >"$root.log" 2>&1 </dev/null || die "$(tail -n 20 "$root.log")"
     # The index of a moving suite may be older than it says it may get; it is signed all the same.
     echo 'Acquire::Check-Valid-Until "false";' >"$root.new/etc/apt/apt.conf.d/90pcq"
     mkdir "$root.new/pcq"
