@@ -560,6 +560,14 @@ static perf_block_event read_value(perf_block_walk *walk)
     return PERF_BLOCK_VALUE;
 }
 
+void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset)
+{
+    walk->pos = offset;
+    walk->object.number = number - 1;
+    walk->objects_left = perf_block_u32(walk, 28) - number;
+    walk->state = NEXT_OBJECT;
+}
+
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
 perf_block_event perf_block_next(perf_block_walk *walk)
