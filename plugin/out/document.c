@@ -13,7 +13,7 @@
 
 #include "out/file.h"
 
-#if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
+#ifdef _WIN32
 #define fseeko _fseeki64
 #endif
 

@@ -15,7 +15,7 @@
 
 #include <glib/gstdio.h>
 
-#include <wsutil/report_message.h>
+#include "out/outcome.h"
 
 #ifdef _WIN32
 #include <io.h>
@@ -38,17 +38,12 @@ struct out_file {
 /* --- The program's end ----------------------------------------------------------------------------------------- */
 
 static GSList *unfinished; /* out_file with a temporary file */
-static bool any_failed;
 
-/* Wireshark gives a statistic no way to say that it failed at the end, or to tidy up when it ends early. */
-static void at_exit(void)
+/* However it ends: also when another statistic could not start. */
+static void remove_temporaries(void)
 {
     for (GSList *at = unfinished; at; at = at->next) {
         g_unlink(((const out_file *)at->data)->temporary);
-    }
-    if (any_failed) {
-        fflush(NULL);
-        _Exit(EXIT_FAILURE);
     }
 }
 
@@ -58,15 +53,13 @@ static void watch_exit(void)
 
     if (!watched) {
         watched = true;
-        atexit(at_exit);
+        atexit(remove_temporaries);
     }
 }
 
 void out_file_report(const char *path, int error)
 {
-    watch_exit();
-    any_failed = true;
-    report_failure("pcq: cannot write %s: %s", strcmp(path, "-") == 0 ? "standard output" : path, g_strerror(error));
+    outcome_failed("pcq: cannot write %s: %s", strcmp(path, "-") == 0 ? "standard output" : path, g_strerror(error));
 }
 
 static void fail(out_file *file)
