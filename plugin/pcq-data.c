@@ -94,6 +94,7 @@ static void show_header(data_view *view)
     reader_u64(&reader, hf_perf_time_stamp);
     reader_filetime(&reader, hf_perf_time_100ns);
     uint64_t freq = reader_u64(&reader, hf_perf_freq);
+    value_label_frequency(reader.item, freq);
     if (freq == 0 && !reader.failed) {
         perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
@@ -246,14 +247,12 @@ static void show_value_in_full(data_view *view)
 {
     const perf_walk *walk = view->walk;
     uint32_t at = walk->value.offset;
-    proto_item *item = proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, walk->value.size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
+    const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size};
+    proto_tree *tree = value_show_structure(view->instance, &structure, &fields, &view->wishes, view->readings);
 
-    value_show_meaning(tree, &fields, &view->wishes, view->readings, item);
     proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     value_show_sent(tree, &fields, &view->wishes, view->readings);
-    announce(view, item, at);
 }
 
 /* One whose sizes don't fit: what is certain of it. */

@@ -29,7 +29,7 @@ make_chroot() {
     script=/usr/share/debootstrap/scripts/$suite
     [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
     apart 'exec debootstrap --variant=minbase --include=ca-certificates "$@"' sh \
-        "$suite" "$root.new" "$(debian_mirror)" "$script" >&2 </dev/null
+        "$suite" "$root.new" "$(debian_mirror)" "$script" >"$root.log" 2>&1 </dev/null || die "$(tail -n 20 "$root.log")"
     # The index of a moving suite may be older than it says it may get; it is signed all the same.
     echo 'Acquire::Check-Valid-Until "false";' >"$root.new/etc/apt/apt.conf.d/90pcq"
     mkdir "$root.new/pcq"
@@ -65,7 +65,7 @@ need_chroot() {
     [ $is_root = yes ] || die "needs root for a chroot of $1"
     "$top/script/bootstrap" chroot
     [ -e "$chroots/$1" ] || make_chroot "$1"
-    in_chroot "$1" dpkg --configure -a
+    [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
 
 # is_system SYSTEM: does this run there?

@@ -216,6 +216,19 @@ def test_23_odd_names(tshark, tmp_path):
     assert len(frames[number].all('hkpd.path')) == len(names)
 
 
+def test_21_the_terminator_of_a_list_is_no_title(tshark, tmp_path):
+    """An odd number of strings: the last is a number without a text."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    number = talk.ask('Counter 009', utf16('2\0System\x004\0\0'))[1]
+    frame = read(tshark, scene, tmp_path)[number]
+    assert frame.show_of('hkpd.title.index') == ['2', '4']
+    assert frame.show_of('hkpd.title.text') == ['System']
+    assert [t.size for t in frame.all('hkpd.title')] == [18, 4]
+    assert experts(frame) == {'text'}
+
+
 def test_24_value_names(tshark, tmp_path):
     """Whatever was asked for, a block is a block."""
     scene = Scene()

@@ -15,6 +15,8 @@ OBJDUMP = 'x86_64-w64-mingw32ucrt-objdump'
 OFFERED = ['plugin_describe', 'plugin_register', 'plugin_version', 'plugin_want_major', 'plugin_want_minor']
 # The C runtime and the system: which functions they are depends on the compiler's mood
 RUNTIME = re.compile(r'(api-ms-win-crt-[a-z]+-l1-1-0|KERNEL32)\.dll$')
+# Of GLib's, those whose structures GLib's own compiler (MSVC) lays out in another way than MinGW: struct stat, struct utimbuf
+NEVER = {'g_stat', 'g_lstat', 'g_utime'}
 HEAD = '''# What pcq.dll takes from other DLLs: of Wireshark and GLib each symbol, of the system the DLL alone.
 # A version behind it: it is taken in the build for that Wireshark only.
 # "script/windows --accept" writes this; a change of it is a change of what the plugin depends on.
@@ -50,6 +52,8 @@ def lines(taken):
 def main(listed, *dlls):
     dumps = {version: dump(path) for version, path in (d.split('=', 1) for d in dlls)}
     wrong = ['%s offers %s' % (v, ' '.join(exports(t))) for v, t in dumps.items() if exports(t) != OFFERED]
+    wrong += ['%s takes %s, which no other compiler may call' % (v, symbol)
+              for v, t in dumps.items() for _, symbol in sorted(imports(t)) if symbol in NEVER]
     now = lines({v: imports(t) for v, t in sorted(dumps.items())})
     if '--accept' in sys.argv:
         listed.write_text(HEAD + '\n'.join(now) + '\n')

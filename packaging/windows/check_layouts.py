@@ -55,9 +55,9 @@ def compare(sdk, plugin, source):
 
 
 def is_long_double(pair):
-    """Theirs differ in size: the C library's max_align_t and its like, which nobody hands over."""
+    """Theirs differ in size: the C library's own max_align_t and its like, which nobody hands over."""
     name, layout, _ = pair
-    return name.startswith('struct (unnamed') and 'long double' in layout
+    return name.startswith(('struct (unnamed', 'union __mingw_')) and 'long double' in layout
 
 
 def main(version, sdk, plugin):

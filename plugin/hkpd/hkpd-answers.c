@@ -162,11 +162,11 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
     uint32_t count;
-    const uint32_t *indexes = hkpd_object_indexes(tvb, hkpd_pool(p), &count);
+    const perf_object_place *places = hkpd_object_places(tvb, hkpd_pool(p), &count);
 
     p->record->sample = perf_sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event,
                                          p->call.pinfo->num);
-    perf_sample_holds(p->record->sample, indexes, count);
+    perf_sample_holds(p->record->sample, places, count);
 }
 
 static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *context)

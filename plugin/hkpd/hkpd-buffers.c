@@ -205,7 +205,9 @@ static void show_header(block_view *view)
     reader_systemtime(&reader, hf_system_time);
     reader_skip(&reader, 4);
     reader_u64(&reader, hf_perf_time);
-    if (reader_u64(&reader, hf_perf_freq) == 0 && !reader.failed) {
+    uint64_t freq = reader_u64(&reader, hf_perf_freq);
+    value_label_frequency(reader.item, freq);
+    if (freq == 0 && !reader.failed) {
         perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_filetime(&reader, hf_perf_time_100ns);
@@ -369,10 +371,9 @@ static void show_counters(block_view *view)
 static void show_value_in_full(block_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    proto_item *item =
-        proto_tree_add_item(view->counters, hf_counter_data, view->tvb, walk->value.offset, walk->value.size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
-    value_show_meaning(tree, &fields, &view->wishes, view->readings, item);
+    const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size};
+    proto_tree *tree = value_show_structure(view->counters, &structure, &fields, &view->wishes, view->readings);
+
     value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 
@@ -511,11 +512,11 @@ static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsou
     return true;
 }
 
-uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
+perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
     perf_block_walk walk;
     perf_block_event event;
-    wmem_array_t *indexes = wmem_array_new(pool, sizeof(uint32_t));
+    wmem_array_t *places = wmem_array_new(pool, sizeof(perf_object_place));
     wmem_map_t *unsound = unsound_objects(tvb, pool);
 
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
@@ -523,12 +524,13 @@ uint32_t *hkpd_object_indexes(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *c
         if (event == PERF_BLOCK_OBJECT) {
             bool known = wmem_map_size(unsound) == 0 || instances_are_known(&walk, unsound);
             uint32_t title_index = perf_block_holds_values(&walk) && known ? walk.object.index : PERF_NO_OBJECT;
-            wmem_array_append_one(indexes, title_index);
+            perf_object_place place = {title_index, walk.object.offset};
+            wmem_array_append_one(places, place);
             perf_block_skip_object(&walk);
         }
     }
-    *count = wmem_array_get_count(indexes);
-    return wmem_array_get_raw(indexes);
+    *count = wmem_array_get_count(places);
+    return wmem_array_get_raw(places);
 }
 
 readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)

@@ -74,7 +74,7 @@ static void begin(readings *r)
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
     r->machine = machine_of(r);
-    stream->now = hkpd_side_new(r->pool, r->bytes, r->size, NULL);
+    stream->now = hkpd_side_new(r->pool, r->bytes, r->size);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
     perf_block_init(&stream->walk, r->bytes, r->size);
@@ -86,7 +86,7 @@ static hkpd_side *side_of(readings *r, const perf_sample *sample)
     hkpd_side *side = wmem_map_lookup(stream->sides, sample);
 
     if (side == NULL) {
-        side = hkpd_side_new(r->pool, sample->bytes, sample->size, stream->now->parents);
+        side = hkpd_side_of_sample(stream->now, sample);
         wmem_map_insert(stream->sides, sample, side);
     }
     return side;

@@ -107,11 +107,32 @@ hkpd_table *hkpd_side_table(hkpd_side *side, uint32_t number)
     return opened(*(hkpd_table **)wmem_array_index(side->tables, number));
 }
 
+/* Where a kept sample's object stands is known, however many others lie before it. */
+static hkpd_table *table_in_sample(hkpd_side *side, uint32_t title_index)
+{
+    const perf_object *object = perf_sample_object(side->sample, title_index);
+    perf_block_walk walk = side->scout;
+
+    if (object == NULL) {
+        return NULL;
+    }
+    perf_block_go_to_object(&walk, object->number, object->offset);
+    if (perf_block_next(&walk) != PERF_BLOCK_OBJECT) {
+        return NULL;
+    }
+    hkpd_table *table = new_table(side, &walk);
+    wmem_map_insert(side->by_index, GUINT_TO_POINTER(title_index), table);
+    return table;
+}
+
 static hkpd_table *table_of(hkpd_side *side, uint32_t title_index)
 {
     hkpd_table *table;
 
     while ((table = wmem_map_lookup(side->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
+        if (side->sample) {
+            return table_in_sample(side, title_index);
+        }
         if (!find_next_object(side)) {
             return NULL;
         }
@@ -330,7 +351,7 @@ static bool next_row(reading_table *base)
     return found;
 }
 
-hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, wmem_map_t *parents)
+static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
 {
     static const table_layout layout = {next_row, cell};
     hkpd_side *side = wmem_new0(pool, hkpd_side);
@@ -341,12 +362,28 @@ hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t 
     side->base.size = size;
     side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
     side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
-    side->parents = parents ? parents : wmem_map_new(pool, parent_hash, parent_equal);
     perf_block_init(&side->scout, bytes, size);
     if (perf_block_next(&side->scout) == PERF_BLOCK_HEADER) {
         side->base.clocks.perf_time = perf_block_u64(&side->scout, 56);
         side->base.clocks.perf_freq = perf_block_u64(&side->scout, 64);
         side->base.clocks.time_100ns = perf_block_u64(&side->scout, 72);
     }
+    return side;
+}
+
+hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
+{
+    hkpd_side *side = new_side(pool, bytes, size);
+
+    side->parents = wmem_map_new(pool, parent_hash, parent_equal);
+    return side;
+}
+
+hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const perf_sample *sample)
+{
+    hkpd_side *side = new_side(now->base.pool, sample->bytes, sample->size);
+
+    side->parents = now->parents;
+    side->sample = sample;
     return side;
 }

@@ -36,17 +36,19 @@ typedef struct {
 /* One of the samples. */
 typedef struct {
     reading_side base;
-    perf_block_walk scout; /* behind the last object that was found */
+    const perf_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
+    perf_block_walk scout;     /* behind the last object that was found */
     bool at_end;
     wmem_array_t *tables; /* hkpd_table * */
     wmem_map_t *by_index; /* title index -> the first such hkpd_table */
     wmem_map_t *parents;  /* of all samples of a stream: who is a parent -> its number */
 } hkpd_side;
 
-/* `parents` is made by the first side of a stream. */
-hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, wmem_map_t *parents);
+/* Of an answer's bytes; and of an earlier sample, for the same stream. */
+hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size);
+hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const perf_sample *sample);
 
-/* An object by its place in the block or by its title index; NULL if there is none. */
+/* An object by its place in the block (not in a side of an earlier sample) or by its title index; NULL if there is none. */
 hkpd_table *hkpd_side_table(hkpd_side *side, uint32_t number);
 hkpd_table *hkpd_side_table_of(hkpd_side *side, uint32_t title_index);
 

@@ -5,6 +5,7 @@
  */
 #include "hkpd/hkpd-titles.h"
 
+#include "readings/text.h"
 #include "tree/budget.h"
 
 /* Items of the tree that a title takes. */
@@ -26,7 +27,8 @@ typedef struct {
     uint32_t text_size; /* bytes without terminator */
     uint32_t end;       /* behind the text's terminator */
     bool is_number;
-    bool whole; /* both have a terminator */
+    bool whole;    /* both have a terminator */
+    bool has_text; /* the list does not end behind the number */
 } title_pair;
 
 static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
@@ -62,6 +64,10 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
     pair->text_size = number_whole ? utf16_size(tvb, pair->text, left) : 0;
     pair->whole = number_whole && pair->text_size + 2 <= left;
     pair->end = pair->text + pair->text_size + (pair->whole ? 2 : 0);
+    pair->has_text = !pair->whole || pair->text_size > 0 || left > 2;
+    if (!pair->has_text) { /* what stands there is the list's own terminator */
+        pair->end = pair->text;
+    }
     return true;
 }
 
@@ -72,9 +78,12 @@ bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor
     bool sound = tvb_captured_length(tvb) > 2 && tvb_captured_length(tvb) % 2 == 0;
 
     while (sound && read_title(tvb, offset, &pair)) {
-        sound = pair.is_number && pair.whole;
+        sound = pair.is_number && pair.whole && pair.has_text;
         if (sound && visit) {
-            visit(pair.title_index, utf16_string(pool, tvb, pair.text, pair.text_size), user);
+            visit(pair.title_index,
+                  perf_text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
+                                PERF_NAME_MAX),
+                  user);
         }
         offset = pair.end;
     }
@@ -89,6 +98,12 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
 
     if (pair->is_number) {
         proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);
+    }
+    if (!pair->has_text) {
+        perf_found(report, item, FINDING_TEXT,
+                   "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
+        proto_item_append_text(item, ": %u", pair->title_index);
+        return;
     }
     proto_item *text_item = proto_tree_add_string(inner, hf_title_text, tvb, pair->text, pair->end - pair->text, text);
     if (!pair->is_number) {
@@ -112,7 +127,7 @@ void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     perf_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
         context->titles++;
-        if (!pair.whole || !pair.is_number || looked_at) {
+        if (!pair.whole || !pair.has_text || !pair.is_number || looked_at) {
             if (perf_budget_take_any(&budget, ITEMS_OF_TITLE)) {
                 show_title(tvb, tree, &pair, context->report);
             } else {

@@ -13,7 +13,7 @@
 
 #include "out/file.h"
 
-#ifdef _WIN32
+#if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
 #define fseeko _fseeki64
 #endif
 

@@ -192,17 +192,30 @@ static char *find_file(void)
     return NULL;
 }
 
+/* g_stat() would say it in a structure that MSVC's GLib and MinGW's lay out in two ways. */
+static bool is_too_big(const char *path)
+{
+    FILE *file = g_fopen(path, "rb");
+    bool too_big = false;
+
+    if (file) {
+        long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+        too_big = size < 0 || size > (long)MAX_FILE_SIZE;
+        fclose(file);
+    }
+    return too_big;
+}
+
 /* One file, whichever of the two forms it has. */
 static void read_file(const char *path)
 {
     char *text = NULL;
     GError *error = NULL;
-    GStatBuf about;
     size_t size;
 
-    if (g_stat(path, &about) == 0 && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+    if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
         report_failure("pcq: names file %s is neither a file nor a folder", path);
-    } else if (g_stat(path, &about) == 0 && about.st_size > MAX_FILE_SIZE) {
+    } else if (is_too_big(path)) {
         report_failure("pcq: names file %s has more than %u MiB and is not read", path, MAX_FILE_SIZE >> 20);
     } else if (!g_file_get_contents(path, &text, &size, &error)) {
         report_failure("pcq: names file: %s", error->message);

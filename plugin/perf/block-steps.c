@@ -5,6 +5,8 @@
  */
 #include "perf/block-steps.h"
 
+#include <string.h>
+
 #include "perf/bytes.h"
 
 /* Bytes of text before its terminator, at most `room` of them. */
@@ -17,6 +19,21 @@ uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
         n += unit;
     }
     return n;
+}
+
+bool perf_block_system_name_fits(const perf_block_walk *walk)
+{
+    uint32_t at = walk->header.name;
+
+    return at >= PERF_DATA_BLOCK_SIZE && at <= walk->header.size && walk->header.name_room <= walk->header.size - at;
+}
+
+/* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
+bool perf_block_is_blank(const uint8_t *object)
+{
+    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
+
+    return memcmp(object, zeros, sizeof zeros) == 0;
 }
 
 /* Whether a counter block of this object can be `step` bytes behind `at`. */

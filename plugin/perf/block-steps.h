@@ -13,6 +13,12 @@
 /* Bytes of text before its terminator, at most `room` of them. */
 uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide);
 
+/* Whether the header's own fields place its name inside it. */
+bool perf_block_system_name_fits(const perf_block_walk *walk);
+
+/* Nothing but zeros where an object should be. */
+bool perf_block_is_blank(const uint8_t *object);
+
 /* Whether an object can begin at `at`. */
 bool perf_block_object_begins(const perf_block_walk *walk, uint32_t at);
 

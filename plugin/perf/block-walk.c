@@ -107,13 +107,6 @@ static perf_block_event report_fault(perf_block_walk *walk)
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-static bool system_name_fits(const perf_block_walk *walk)
-{
-    uint32_t at = walk->header.name;
-
-    return at >= PERF_DATA_BLOCK_SIZE && at <= walk->header.size && walk->header.name_room <= walk->header.size - at;
-}
-
 static perf_block_event read_header(perf_block_walk *walk)
 {
     if (walk->size < PERF_DATA_BLOCK_SIZE || !perf_block_is(walk->data, walk->size)) {
@@ -135,7 +128,7 @@ static perf_block_event read_header(perf_block_walk *walk)
                                NEXT_NOTHING);
     }
     walk->pos = walk->header.size;
-    if (!system_name_fits(walk)) {
+    if (!perf_block_system_name_fits(walk)) {
         walk->header.name_room = 0;
     }
     walk->header.name_size = perf_block_text_size(walk->data + (walk->header.name_room > 0 ? walk->header.name : 0),
@@ -195,14 +188,6 @@ static perf_block_event read_trailer(perf_block_walk *walk)
 
 /* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
 
-/* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
-static bool is_blank(const uint8_t *object)
-{
-    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
-
-    return memcmp(object, zeros, sizeof zeros) == 0;
-}
-
 static void enter_object(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -256,7 +241,7 @@ static perf_block_event read_object(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (is_blank(walk->data + at)) {
+    if (perf_block_is_blank(walk->data + at)) {
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
@@ -573,6 +558,14 @@ static perf_block_event read_value(perf_block_walk *walk)
     walk->value.announced++;
     walk->value.offset += walk->value.size > 0 ? perf_block_u32(walk, walk->value.definition + 36) : 0;
     return PERF_BLOCK_VALUE;
+}
+
+void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset)
+{
+    walk->pos = offset;
+    walk->object.number = number - 1;
+    walk->objects_left = perf_block_u32(walk, 28) - number;
+    walk->state = NEXT_OBJECT;
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */

@@ -36,7 +36,7 @@ struct readings_layout {
     perf_raw (*operand)(readings *r, reading_side *side, const reading_place *place, unsigned need);
     /* The instance's part of the path, NULL without one. */
     const char *(*instance)(readings *r);
-    /* True if the block or object is not certain enough to be calculated with. */
+    /* True if the block or object is not certain enough to be compared with another sample. */
     bool (*is_doubtful)(readings *r);
 };
 

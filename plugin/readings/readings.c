@@ -120,8 +120,10 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
     reading_place place = {NULL, 0, 0};
     bool has_counter = false;
 
-    *why = r->why_no_before;
-    if (r->before == NULL) {
+    bool is_doubtful = r->answer.layout->is_doubtful(r);
+
+    *why = is_doubtful ? PERF_NONE_DAMAGED : r->why_no_before;
+    if (r->before == NULL || is_doubtful) {
         return false;
     }
     if (!r->answer.layout->find_before(r, &place, &has_counter)) {
@@ -167,10 +169,6 @@ perf_result readings_result(readings *r)
         perf_point alone = r->now->clocks;
         alone.value = r->at.raw;
         return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
-    }
-    if (r->answer.layout->is_doubtful(r)) {
-        none.none = PERF_NONE_DAMAGED;
-        return none;
     }
     readings_find_operands(r);
     return perf_calculate(counter->type, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL,

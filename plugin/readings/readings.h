@@ -26,6 +26,9 @@
 
 #include "perf/calculate.h"
 
+/* Room for a number, its unit and a reason, or a formula with all its numbers. */
+#define READINGS_WORDS_SIZE 400
+
 typedef struct readings_layout readings_layout;
 
 /* One answer, as of the moment it was captured. A plain value. */
@@ -103,6 +106,9 @@ typedef struct readings {
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
+    char words[READINGS_WORDS_SIZE];
+    char formula[READINGS_WORDS_SIZE];
+
     void *own; /* the layout's */
 } readings;
 
@@ -131,7 +137,7 @@ const char *readings_text(readings *r);
 /* How many of the bytes of a value that is neither number nor text are shown. */
 uint32_t readings_raw_size(readings *r);
 
-/* For people, of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
+/* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
  * "81 (raw; first sample of the handle)". */
 const char *readings_words(readings *r, const perf_result *result);
 

@@ -27,95 +27,123 @@ static void put_result(const readings *r, const perf_result *result, char *text)
     }
 }
 
+/* Texts are put together in a buffer of the stream: nothing is allocated for a value. What does not fit is left out. */
+typedef struct {
+    char *to;
+    char *end; /* the last byte, for the terminator */
+} writer;
+
+static void put(writer *w, const char *text)
+{
+    size_t size = strlen(text);
+
+    if (size <= (size_t)(w->end - w->to)) {
+        memcpy(w->to, text, size + 1);
+        w->to += size;
+    }
+}
+
 const char *readings_words(readings *r, const perf_result *result)
 {
+    writer w = {r->words, r->words + sizeof r->words - 1};
     char text[PERF_NUMBER_TEXT_SIZE];
 
     if (r->at.is_text) {
         return wmem_strconcat(r->pool, "\"", readings_text(r), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
-        const char *unit = r->at.counter->type->unit;
         put_result(r, result, text);
-        return wmem_strconcat(r->pool, text, *unit ? " " : NULL, unit, NULL);
-    }
-    if (r->at.is_number) {
+        put(&w, text);
+        put(&w, *r->at.counter->type->unit ? " " : "");
+        put(&w, r->at.counter->type->unit);
+    } else if (r->at.is_number) {
         perf_integer_text(r->at.raw.value, text);
-        return wmem_strconcat(r->pool, text, " (raw; ", perf_none_text[result->none], ")", NULL);
+        put(&w, text);
+        put(&w, " (raw; ");
+        put(&w, perf_none_text[result->none]);
+        put(&w, ")");
+    } else {
+        perf_integer_text(r->at.size, text);
+        put(&w, text);
+        put(&w, r->at.size == 1 ? " byte" : " bytes");
     }
-    return wmem_strdup_printf(r->pool, "%u %s", r->at.size, r->at.size == 1 ? "byte" : "bytes");
+    return r->words;
 }
 
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
-static void put_number(wmem_strbuf_t *words, const char *name, uint64_t value)
+static void put_number(writer *w, const char *name, uint64_t value)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
     perf_integer_text(value, text);
-    wmem_strbuf_append(words, ", ");
-    wmem_strbuf_append(words, name);
-    wmem_strbuf_append(words, " = ");
-    wmem_strbuf_append(words, text);
+    put(w, ", ");
+    put(w, name);
+    put(w, " = ");
+    put(w, text);
 }
 
-static void put_operand(wmem_strbuf_t *words, const char *names[2], perf_raw now, const perf_raw *before)
+static void put_operand(writer *w, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
 {
     if (now.size > 0) {
-        put_number(words, names[0], now.value);
+        put_number(w, name, now.value);
     }
     if (before && before->size > 0) {
-        put_number(words, names[1], before->value);
+        put_number(w, name_before, before->value);
     }
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(wmem_strbuf_t *words, const char *name, uint64_t now, uint64_t before)
+static void put_clock(writer *w, const char *name, uint64_t now, uint64_t before)
 {
     if (now >= before) {
-        put_number(words, name, now - before);
+        put_number(w, name, now - before);
     }
 }
 
-static void put_operands(wmem_strbuf_t *words, const perf_formula_info *formula, const perf_point *now,
-                         const perf_point *before)
+static void put_clocks(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
 {
-    static const char *n[] = {"N1", "N0"}, *b[] = {"B1", "B0"}, *o[] = {"O1", "O0"};
-
-    put_operand(words, n, now->value, before ? &before->value : NULL);
-    if (formula->flags & PERF_NEEDS_BASE) {
-        put_operand(words, b, now->base, before ? &before->base : NULL);
-    }
-    if ((formula->flags & PERF_NEEDS_TIME) && !((formula->flags & PERF_NEEDS_BASE) && now->base.size > 0)) {
-        put_operand(words, o, now->time, before ? &before->time : NULL);
-    }
     if (formula->denominator == PERF_OPERAND_TICKS && before) {
-        put_clock(words, "T1 - T0", now->perf_time, before->perf_time);
+        put_clock(w, "T1 - T0", now->perf_time, before->perf_time);
     }
     if (formula->denominator == PERF_OPERAND_100NS && before) {
-        put_clock(words, "H1 - H0", now->time_100ns, before->time_100ns);
+        put_clock(w, "H1 - H0", now->time_100ns, before->time_100ns);
     }
     if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-        put_number(words, "F", now->perf_freq);
+        put_number(w, "F", now->perf_freq);
     }
-    if ((formula->flags & PERF_NEEDS_FREQ) && now->freq.size > 0) {
-        put_number(words, "OF", now->freq.value);
+}
+
+static void put_operands(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
+{
+    bool has_base = (formula->flags & PERF_NEEDS_BASE) && now->base.size > 0;
+
+    put_operand(w, "N1", now->value, "N0", before ? &before->value : NULL);
+    if (has_base) {
+        put_operand(w, "B1", now->base, "B0", before ? &before->base : NULL);
+    } else if (formula->flags & PERF_NEEDS_TIME) {
+        put_operand(w, "O1", now->time, "O0", before ? &before->time : NULL);
     }
-    if ((formula->flags & PERF_NEEDS_MULTI) && now->multi.size > 0) {
-        put_number(words, "M1", now->multi.value);
+    put_clocks(w, formula, now, before);
+    if (formula->flags & PERF_NEEDS_FREQ) {
+        put_operand(w, "OF", now->freq, NULL, NULL);
+    }
+    if (formula->flags & PERF_NEEDS_MULTI) {
+        put_operand(w, "M1", now->multi, NULL, NULL);
     }
 }
 
 const char *readings_formula(readings *r)
 {
     const perf_counter_type *type = r->at.counter->type;
+    writer w = {r->formula, r->formula + sizeof r->formula - 1};
 
     if (type == NULL || type->kind != PERF_KIND_COUNTER || r->at.raw.size == 0 || r->at.counter->none != PERF_NONE_OK) {
         return NULL;
     }
     const perf_formula_info *formula = &perf_formulas[type->formula];
-    wmem_strbuf_t *words = wmem_strbuf_new(r->pool, formula->text);
+    put(&w, formula->text);
     readings_find_operands(r);
-    put_operands(words, formula, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL);
-    return wmem_strbuf_get_str(words);
+    put_operands(&w, formula, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL);
+    return r->formula;
 }

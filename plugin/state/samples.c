@@ -62,7 +62,17 @@ perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_
     return sample;
 }
 
-void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count)
+static int compare_objects(const void *a, const void *b)
+{
+    const perf_object *x = *(perf_object *const *)a, *y = *(perf_object *const *)b;
+
+    if (x->title_index != y->title_index) {
+        return x->title_index < y->title_index ? -1 : 1;
+    }
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uint32_t count)
 {
     perf_handle *handle = sample->handle;
 
@@ -70,17 +80,38 @@ void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t co
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
     sample->objects = wmem_alloc0_array(wmem_file_scope(), perf_object, count);
+    sample->by_title = wmem_alloc_array(wmem_file_scope(), perf_object *, count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
-        sample->objects[i].sample = sample;
-        sample->objects[i].is_doubtful = indexes[i] == PERF_NO_OBJECT;
-        sample->objects[i].previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(indexes[i]));
+        perf_object *object = sample->by_title[i] = &sample->objects[i];
+        *object = (perf_object){sample, places[i].title_index, i, places[i].offset, NULL, false};
+        object->is_doubtful = object->title_index == PERF_NO_OBJECT;
+        object->previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(object->title_index));
     }
     for (uint32_t i = count; i-- > 0;) {
         if (!sample->objects[i].is_doubtful) {
-            wmem_map_insert(handle->objects, GUINT_TO_POINTER(indexes[i]), &sample->objects[i]);
+            wmem_map_insert(handle->objects, GUINT_TO_POINTER(places[i].title_index), &sample->objects[i]);
         }
     }
+    if (count > 1) {
+        qsort(sample->by_title, count, sizeof sample->by_title[0], compare_objects);
+    }
+}
+
+const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index)
+{
+    uint32_t low = 0, high = sample->num_objects;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sample->by_title[middle]->title_index < title_index) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const perf_object *found = low < sample->num_objects ? sample->by_title[low] : NULL;
+    return found && found->title_index == title_index && !found->is_doubtful ? found : NULL;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

@@ -13,6 +13,9 @@ typedef struct perf_sample perf_sample;
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct perf_object {
     perf_sample *sample;
+    uint32_t title_index;
+    uint32_t number;              /* in the answer, 0 for the first */
+    uint32_t offset;              /* in the answer, in bytes */
     struct perf_object *previous; /* in the latest sample before that holds it too, NULL for the first */
     bool is_doubtful;             /* nothing is compared with it, nor it with anything */
 } perf_object;
@@ -24,9 +27,10 @@ struct perf_sample {
     uint32_t frame;
     uint8_t *bytes; /* NULL once the limit made it go */
     uint32_t size;
-    bool has_doubts;       /* PerflibV2: some of its blocks are compared with nothing */
-    perf_sample *previous; /* the sample before it of the same handle, NULL for the first */
-    perf_object *objects;  /* HKPD: in the order of the block, NULL elsewhere */
+    bool has_doubts;        /* PerflibV2: some of its blocks are compared with nothing */
+    perf_sample *previous;  /* the sample before it of the same handle, NULL for the first */
+    perf_object *objects;   /* HKPD: in the order of the block, NULL elsewhere */
+    perf_object **by_title; /* the same in the order of their title indexes */
     uint32_t num_objects;
     perf_sample *newer; /* of all samples, for dropping the oldest */
 };
@@ -34,10 +38,18 @@ struct perf_sample {
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
 perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
 
-/* HKPD: the title indexes of the objects that the sample holds, as it has just been kept; PERF_NO_OBJECT in the place of
- * one that is no sample, since it is damaged or has no values. */
+/* An object of an answer; title_index is PERF_NO_OBJECT for one that is no sample, since it is damaged or has no values. */
 #define PERF_NO_OBJECT UINT32_MAX
-void perf_sample_holds(perf_sample *sample, const uint32_t *indexes, uint32_t count);
+typedef struct {
+    uint32_t title_index;
+    uint32_t offset; /* bytes */
+} perf_object_place;
+
+/* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block. */
+void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uint32_t count);
+
+/* HKPD: the first object with a title index, NULL if the sample does not hold it. */
+const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index);
 
 /* Preference: the most that all samples may take, in bytes. */
 void perf_sample_limit(uint64_t bytes);

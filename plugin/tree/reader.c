@@ -33,7 +33,8 @@ bool reader_need(perf_reader *reader, uint64_t size, const char *what)
         return true;
     }
     reader->failed = true;
-    if (reader->pos + size <= tvb_reported_length(reader->tvb) && reader->end == tvb_captured_length(reader->tvb)) {
+    uint32_t reported = tvb_reported_length(reader->tvb);
+    if (reader->end == tvb_captured_length(reader->tvb) && reported >= reader->pos && size <= reported - reader->pos) {
         perf_found(reader->report, reader->node, FINDING_CAPTURE_CUT, "%s was not captured", what);
     } else {
         perf_found(reader->report, reader->node, FINDING_STUB_SHORT,
@@ -308,13 +309,26 @@ proto_item *perf_field_at(proto_item *structure, uint32_t offset)
     return structure;
 }
 
+/* What can follow in the frame: PDUs so small that each of their bytes takes an item or two. A frame that ends a large
+ * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
+#define ITEMS_OF_BYTE 2
+
+static uint32_t tree_reserve(const proto_tree *tree, uint32_t limit)
+{
+    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
+    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
+    uint64_t reserve = MAX(behind, TREE_RESERVE);
+
+    return (uint32_t)MIN(reserve, limit / 4);
+}
+
 uint32_t tree_room(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
     }
     uint32_t limit = prefs.gui_max_tree_items;
-    uint32_t reserve = limit / 4 < TREE_RESERVE ? limit / 4 : TREE_RESERVE;
+    uint32_t reserve = tree_reserve(tree, limit);
     uint32_t used = PTREE_DATA(tree)->count;
 
     return used + reserve < limit ? limit - reserve - used : 0;

@@ -20,11 +20,17 @@ value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 
 typedef struct {
     uint32_t value;
+    uint32_t size; /* of the name, with its terminator */
     const char *name;
-} named_value;
+} werr_row;
 
-#define WERR_ROW(name, value) {value, #name},
-static const named_value werr_rows[] = {WERR_errors_VALUE_STRING_LIST(WERR_ROW)};
+#define WERR_ROW(name, value) {value, sizeof #name, #name},
+static const werr_row werr_rows[] = {WERR_errors_VALUE_STRING_LIST(WERR_ROW)};
+
+/* All names of Windows, one behind the other: each is one letter longer than Wireshark's. No macro can take a prefix off
+ * a name, so they are copied at the start, with sizes that the compiler has counted. */
+#define ERROR_NAME_SIZE(name, value) +sizeof #name + 1
+static char error_names[0 WERR_errors_VALUE_STRING_LIST(ERROR_NAME_SIZE)];
 
 #define TYPE_STRING(value, name, ...) {value, name},
 #define VALUE_STRING_ROW(value, name) {value, #name},
@@ -126,12 +132,20 @@ const value_string lcid_vals[] = {
 
 void perf_strings_init(void)
 {
+    static const char prefix[] = {'E', 'R', 'R', 'O', 'R', '_'};
+    const size_t stock_prefix = strlen("WERR_");
+    char *at = error_names;
+
+    if (win32_errors[0].strptr) {
+        return;
+    }
     for (int i = 0; i < NUM_ERRORS; i++) {
-        const char *name = werr_rows[i].name;
+        size_t rest = werr_rows[i].size - stock_prefix;
+        memcpy(at, prefix, sizeof prefix);
+        memcpy(at + sizeof prefix, werr_rows[i].name + stock_prefix, rest);
         win32_errors[i].value = werr_rows[i].value;
-        win32_errors[i].strptr = werr_rows[i].value == 0
-                                     ? "ERROR_SUCCESS"
-                                     : wmem_strconcat(wmem_epan_scope(), "ERROR_", name + strlen("WERR_"), NULL);
+        win32_errors[i].strptr = werr_rows[i].value == 0 ? "ERROR_SUCCESS" : at;
+        at += sizeof prefix + rest;
     }
 }
 

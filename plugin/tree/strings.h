@@ -21,7 +21,7 @@ extern const value_string block_type_vals[];
 /* Locale identifiers ([MS-LCID]): language tag and language. */
 extern const value_string lcid_vals[];
 
-/* Fills the tables that are made from others; called once, before any field is registered. */
+/* Fills the tables that are made from others; called before any field is registered, by whichever protocol comes first. */
 void perf_strings_init(void);
 
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */

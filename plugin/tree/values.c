@@ -9,6 +9,7 @@
 #include "tree/prefixed.h"
 #include "tree/reader.h"
 #include "tree/strings.h"
+#include "perf/number-text.h"
 
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
@@ -70,28 +71,45 @@ void value_show_sent(proto_tree *tree, const value_fields *fields, const value_w
     }
 }
 
-static const char *show_path(proto_tree *tree, const value_fields *fields, readings *r)
-{
-    const char *path = readings_path(r);
+/* What is known of a value before anything of it is shown. Nothing that nobody looks at. */
+typedef struct {
+    const char *path;
+    const char *words; /* for a person */
+    perf_result result;
+    bool has_result;
+} meaning;
 
-    if (path) {
-        add_generated_string(tree, fields->path, r->answer.tvb, path);
+static meaning meaning_of(const value_wishes *wishes, readings *r)
+{
+    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text};
+
+    if (wishes->path) {
+        what.path = readings_path(r);
     }
-    return path;
+    if (what.has_result) {
+        what.result = readings_result(r);
+    }
+    if (wishes->visible) {
+        what.words = readings_words(r, &what.result);
+    }
+    return what;
 }
 
-static void show_result(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
-                        const perf_result *result)
+static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
     const perf_counter_type *type = r->at.counter->type;
+    tvbuff_t *tvb = r->answer.tvb;
+    double value = what->result.value;
 
-    if (result->none != PERF_NONE_OK) {
-        add_generated_uint(tree, fields->cooked_none, r->answer.tvb, result->none);
+    if (what->result.none != PERF_NONE_OK) {
+        add_generated_uint(tree, fields->cooked_none, tvb, what->result.none);
         return;
     }
-    proto_item *item = proto_tree_add_double(tree, fields->cooked, r->answer.tvb, 0, 0, result->value);
+    proto_item *item =
+        what->words ? proto_tree_add_double_format_value(tree, fields->cooked, tvb, 0, 0, value, "%s", what->words)
+                    : proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, value);
     proto_item_set_generated(item);
-    if (wishes->visible && *type->note) {
+    if (what->words && *type->note) {
         proto_item_append_text(item, " (%s)", type->note);
     }
 }
@@ -107,63 +125,71 @@ static void show_for_graph(proto_tree *tree, const value_fields *fields, reading
     }
 }
 
-void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
+static void show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
+                         const meaning *what)
 {
-    value_show_sent(tree, fields, wishes, r);
-    const char *path = wishes->path ? show_path(tree, fields, r) : NULL;
-    if (wishes->result && !r->at.is_text) {
-        perf_result result = readings_result(r);
-        show_result(tree, fields, wishes, r, &result);
+    if (what->path) {
+        add_generated_string(tree, fields->path, r->answer.tvb, what->path);
+    }
+    if (what->has_result) {
+        show_result(tree, fields, r, what);
     }
     if (wishes->graph && !r->at.is_text) {
-        show_for_graph(tree, fields, r, path);
+        show_for_graph(tree, fields, r, what->path);
     }
 }
 
-static void label_structure(proto_item *structure, readings *r, const char *path, const perf_result *result)
+void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
 {
-    const char *words = readings_words(r, result);
+    meaning what = meaning_of(wishes, r);
 
-    if (path) {
-        proto_item_append_text(structure, ": %s = %s", path, words);
-    } else if (r->at.counter->id != PERF_NO_ID) {
-        proto_item_append_text(structure, ": #%u = %s", r->at.counter->id, words);
-    } else {
-        proto_item_append_text(structure, ": %s", words);
-    }
+    value_show_sent(tree, fields, wishes, r);
+    show_meaning(tree, fields, wishes, r, &what);
 }
 
-void value_show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
-                        proto_item *structure)
+/* The label is given at once: to append to one costs as much again. */
+static proto_item *add_structure(proto_tree *tree, const value_structure *structure, readings *r, const meaning *what)
 {
-    perf_result result = {0, PERF_NONE_OK};
-    const char *path = wishes->path ? show_path(tree, fields, r) : NULL;
+    const char *name = what->words ? proto_registrar_get_name(structure->hf) : NULL;
+    int start = (int)structure->offset, length = (int)structure->size;
+    tvbuff_t *tvb = r->answer.tvb;
 
-    if (wishes->result && !r->at.is_text) {
-        result = readings_result(r);
-        show_result(tree, fields, wishes, r, &result);
+    if (name == NULL) {
+        return proto_tree_add_item(tree, structure->hf, tvb, start, length, ENC_NA);
     }
+    if (what->path) {
+        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: %s = %s", name, what->path,
+                                          what->words);
+    }
+    if (r->at.counter->id != PERF_NO_ID) {
+        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: #%u = %s", name,
+                                          r->at.counter->id, what->words);
+    }
+    return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: %s", name, what->words);
+}
+
+proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
+                                 const value_wishes *wishes, readings *r)
+{
+    meaning what = meaning_of(wishes, r);
+    proto_tree *inner = proto_item_add_subtree(add_structure(tree, structure, r, &what), structure->ett);
+
+    show_meaning(inner, fields, wishes, r, &what);
     if (wishes->formula && !r->at.is_text) {
         const char *formula = readings_formula(r);
         if (formula) {
-            add_generated_string(tree, fields->formula, r->answer.tvb, formula);
+            add_generated_string(inner, fields->formula, r->answer.tvb, formula);
         }
     }
-    if (wishes->graph && !r->at.is_text) {
-        show_for_graph(tree, fields, r, path);
-    }
-    if (wishes->visible) {
-        label_structure(structure, r, path, &result);
-    }
+    return inner;
 }
 
 void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r)
 {
     if (r->previous_frame != 0) {
         add_generated_uint(tree, fields->previous, tvb, r->previous_frame);
-        proto_item *item = proto_tree_add_double(tree, fields->interval, tvb, 0, 0, r->interval);
-        proto_item_set_generated(item);
-        proto_item_append_text(item, " s");
+        proto_item_set_generated(
+            proto_tree_add_double_format_value(tree, fields->interval, tvb, 0, 0, r->interval, "%.3f s", r->interval));
     }
 }
 
@@ -184,4 +210,12 @@ const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer
     }
     return wmem_strconcat(pool, path + strlen("\\\\") + strlen(r->machine), " = ", readings_words(r, &result),
                           r->assumed ? " (order assumed)" : "", NULL);
+}
+
+void value_label_frequency(proto_item *item, uint64_t frequency)
+{
+    char text[PERF_NUMBER_TEXT_SIZE];
+
+    perf_integer_text(frequency, text);
+    proto_item_append_text(item, " (%s Hz)", text);
 }

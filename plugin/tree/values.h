@@ -40,15 +40,28 @@ typedef struct {
 
 value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields);
 
-/* The value as it was sent; what it means: path, result and formula, and what the label of its structure says of them; and
- * value, path and result side by side. Where the path is chosen for the graph the result stands there twice. They add nothing that nobody looks at. */
+/* The value as it was sent; and value, path and result side by side. They add nothing that nobody looks at. */
 void value_show_sent(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
-void value_show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
-                        proto_item *structure);
 void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
+
+/* Where a value stands, and the field and subtree of its structure. */
+typedef struct {
+    int hf;
+    int ett;
+    uint32_t offset;
+    uint32_t size;
+} value_structure;
+
+/* The structure, labelled with path and words, and in it what the value means: path, result and formula. Returns its
+ * subtree: what was sent stands behind that. */
+proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
+                                 const value_wishes *wishes, readings *r);
 
 /* The sample before and the time between, once for a buffer or object. */
 void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r);
+
+/* " (10,000,000 Hz)" */
+void value_label_frequency(proto_item *item, uint64_t frequency);
 
 /* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %" of the first value, NULL if there is none
  * that has a path. */

@@ -252,8 +252,194 @@ static void test_every_length(void)
     }
 }
 
+/* --- Which block is sound -------------------------------------------------------------------------------------- */
+
+/* Three blocks: a single counter, all counters of all instances, all counters of one instance. */
+enum { FIRST = 48, SECOND = 80 };
+
+static void put_multiple(buffer *b, uint32_t counters, uint32_t multi_size, uint32_t padding)
+{
+    uint32_t block = begin_block(b, PERF_MULTIPLE_COUNTERS);
+
+    put32(b, multi_size);
+    put32(b, counters);
+    for (uint32_t i = 0; i < counters; i++) {
+        put32(b, 200 + i);
+    }
+    b->size += padding;
+    for (uint32_t i = 0; i < counters; i++) {
+        put_value(b, 8, 7 + i);
+    }
+    b->size += (block - b->size) % 8;
+    end_block(b, block);
+}
+
+static void build_three(buffer *b)
+{
+    put_header(b, 3);
+    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
+    put_value(b, 8, 1);
+    end_block(b, block);
+    put_counterset(b, 2, 2);
+    put_multiple(b, 2, 16, 0);
+    finish(b);
+}
+
+static unsigned sound_blocks(const buffer *b, unsigned *faults, perf_walk *last_fault)
+{
+    perf_walk walk;
+    perf_walk_event event;
+    unsigned sound = 0;
+
+    *faults = 0;
+    perf_walk_init(&walk, b->bytes, b->size);
+    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK && perf_walk_block_sound(&walk)) {
+            sound |= 1U << walk.block.index;
+        } else if (event == PERF_WALK_FAULT) {
+            ++*faults;
+            *last_fault = walk;
+        }
+    }
+    return sound;
+}
+
+/* One number of the second block is changed: what is said of it, and which blocks stay sound. */
+typedef struct {
+    uint32_t at; /* in the block */
+    uint32_t value;
+    perf_walk_fault fault;
+    uint32_t stated;
+    uint32_t found;
+    unsigned sound;
+} change;
+
+/* Places in the second block: PERF_MULTI_COUNTERS, PERF_MULTI_INSTANCES, first instance, its first value. */
+enum {
+    MULTI = 16,
+    LIST = MULTI + 16,
+    INSTANCE = LIST + 8,
+    VALUE = INSTANCE + 16,
+    BLOCK = VALUE + 2 * 16 + 32 + 2 * 16
+};
+
+static void test_one_finding_for_one_cause(void)
+{
+    static const change changes[] = {
+        {4, 3, PERF_FAULT_BLOCK_TYPE, 3, BLOCK, 5},
+        {8, 0, PERF_FAULT_BLOCK_SIZE, 0, BLOCK + 64, 5},
+        {8, 0xFFFFFFFF, PERF_FAULT_BLOCK_SIZE, 0xFFFFFFFF, BLOCK + 64, 5},
+        {MULTI, 0, PERF_FAULT_COUNTERS_STEP, 0, 16, 5},
+        {MULTI, 0xFFFFFFFF, PERF_FAULT_COUNTERS_STEP, 0xFFFFFFFF, 16, 5},
+        {MULTI + 4, 0xFFFFFFFF, PERF_FAULT_COUNTERS_COUNT, 0xFFFFFFFF, 2, 5},
+        {LIST, 0, PERF_FAULT_INSTANCES_SIZE, 0, BLOCK - LIST, 7},
+        {LIST, 0xFFFFFFFF, PERF_FAULT_INSTANCES_SIZE, 0xFFFFFFFF, BLOCK - LIST, 7},
+        {LIST + 4, 0xFFFFFFFF, PERF_FAULT_INSTANCES_COUNT, 0xFFFFFFFF, 2, 5},
+        {LIST + 4, 1, PERF_FAULT_INSTANCES_REST, 1, 64, 5},
+        {INSTANCE, 0, PERF_FAULT_INSTANCE_STEP, 0, 16, 5},
+        {INSTANCE, 0xFFFFFFFF, PERF_FAULT_INSTANCE_STEP, 0xFFFFFFFF, 16, 5},
+        {INSTANCE, 12, PERF_FAULT_INSTANCE_ODD, 12, 8, 7},
+        {VALUE, 0xFFFFFFFF, PERF_FAULT_VALUE_DATA_SIZE, 0xFFFFFFFF, 8, 5},
+        {VALUE + 4, 0, PERF_FAULT_VALUE_STEP, 0, 16, 5},
+        {VALUE + 4, 0xFFFFFFFF, PERF_FAULT_VALUE_STEP, 0xFFFFFFFF, 16, 5},
+    };
+    perf_walk fault;
+    unsigned faults;
+    buffer b;
+
+    for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
+        const change *c = &changes[i];
+        build_three(&b);
+        set32(&b, SECOND + c->at, c->value);
+        unsigned sound = sound_blocks(&b, &faults, &fault);
+        assert(faults == 1 && fault.fault == c->fault);
+        assert(fault.fault_offset == SECOND + c->at);
+        assert(fault.fault_stated == c->stated && fault.fault_found == c->found);
+        assert(sound == c->sound);
+    }
+}
+
+static void test_header_fields(void)
+{
+    perf_walk fault;
+    unsigned faults;
+    buffer b;
+
+    build_three(&b);
+    set32(&b, 0, 7);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_TOTAL_SIZE);
+    build_three(&b);
+    set32(&b, 4, 4);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_BLOCK_COUNT);
+    assert(fault.fault_stated == 4 && fault.fault_found == 3);
+}
+
+/* A name without a terminator is said, and costs nothing. */
+static void test_a_name_that_fills_its_instance(void)
+{
+    perf_walk fault;
+    unsigned faults;
+    buffer b;
+
+    build_three(&b);
+    memset(b.bytes + SECOND + INSTANCE + 8, 'x', 8);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_INSTANCE_TEXT);
+}
+
+/* Three ids end on half of an 8-byte step. dwSize counts 4 bytes of padding, or does not; the padding is there, or is
+ * not, and holds anything. Of what can be read in two ways the reading is right whose block ends on its limit. */
+static void test_odd_numbers_of_ids(void)
+{
+    static const struct {
+        uint32_t size, padding, fill;
+    } ways[] = {{20, 0, 0}, {20, 4, 0}, {20, 4, 8}, {20, 4, 0xFFFFFFFF}, {24, 4, 0}, {24, 4, 8}};
+    perf_data_summary summary;
+    perf_walk walk;
+    buffer b;
+
+    for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
+        put_header(&b, 1);
+        put_multiple(&b, 3, ways[i].size, ways[i].padding);
+        if (ways[i].padding > 0) {
+            set32(&b, 48 + 16 + 20, ways[i].fill); /* padding is not initialised */
+        }
+        finish(&b);
+        assert(check(&b, &summary) && summary.values == 3);
+        perf_walk_init(&walk, b.bytes, b.size);
+        while (perf_walk_next(&walk) != PERF_WALK_VALUE) {
+        }
+        assert(walk.value.data_size == 8 && walk.value.offset == 48 + 16 + 20 + ways[i].padding);
+    }
+}
+
+/* Blocks of a single value are counted in one go, as if they had been taken one by one. */
+static void test_single_blocks(void)
+{
+    perf_data_summary summary;
+    buffer b;
+
+    put_header(&b, 40);
+    for (uint32_t i = 0; i < 40; i++) {
+        uint32_t block = begin_block(&b, i % 10 == 9 ? PERF_ERROR_RETURN : PERF_SINGLE_COUNTER);
+        if (i % 10 == 9) {
+            set32(&b, block, 1168);
+        } else {
+            put_value(&b, i % 2 ? 4 : 8, i);
+        }
+        end_block(&b, block);
+    }
+    finish(&b);
+    assert(check(&b, &summary));
+    assert(summary.blocks == 40 && summary.sound_blocks == 40 && summary.failed == 4 && summary.values == 36);
+}
+
 int main(void)
 {
+    test_one_finding_for_one_cause();
+    test_header_fields();
+    test_a_name_that_fills_its_instance();
+    test_odd_numbers_of_ids();
+    test_single_blocks();
     test_real_answer();
     test_counterset();
     test_passing_values();
