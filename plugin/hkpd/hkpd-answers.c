@@ -6,6 +6,7 @@
 #include "hkpd/hkpd-query.h"
 
 #include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd-samples.h"
 #include "hkpd/hkpd-titles.h"
 #include "hkpd/winreg-hook.h"
 

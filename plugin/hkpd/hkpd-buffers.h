@@ -29,10 +29,6 @@ typedef struct {
  * object answers for itself (perf_block_object_sound()). */
 bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context);
 
-/* A block's objects, in its order and in the packet's pool; PERF_NO_OBJECT for one that is no sample: it has no values, or
- * it is not certain which of them stands where or whose it is. */
-perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
-
 /* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
 
