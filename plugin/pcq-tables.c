@@ -120,7 +120,9 @@ const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
     block_entry *entry = block_at(side, block);
 
     if (entry && !entry->is_known) {
-        entry->identifier = look_up_identifier(side, block, entry->type);
+        const perf_identifier *identifier = look_up_identifier(side, block, entry->type);
+        entry = block_at(side, block); /* it moved where others were looked at for the first time */
+        entry->identifier = identifier;
         entry->is_known = true;
     }
     return entry ? entry->identifier : NULL;

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every plain capture with bytes of its stubs changed at random: no crash, no complaint of tshark, in bounded time."""
+"""Every plain capture with bytes of its stubs changed at random, or with numbers that lie where numbers lead: no crash, no
+complaint of tshark, in bounded time, and the same in any order. script/fuzz does more of it with a sanitized plugin."""
 
 import random
+import re
 import time
 
 import pytest
 
+from gen import hkpd_scene, mutate
 from gen.damage import DAMAGE
 from gen.scenes import SCENES
+from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 
 ALL = {**SCENES, **DAMAGE}
+SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
+    dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
+FILES = ('names', 'csv', 'long')    # statistics that want to know where to write
 EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
 
 
@@ -38,3 +45,34 @@ def test_mutated_stubs(tshark, tmp_path, name, share):
     start = time.monotonic()
     tshark.run('-r', path, '-V', '-2', *scene.options)
     assert time.monotonic() - start < 30
+
+
+@pytest.fixture
+def lies(tmp_path):
+    """lies(seed, share of the numbers): every capture, one behind the other, with numbers that lie"""
+    def make(seed, share):
+        noise = random.Random(seed)
+        captures = [mutate.lying(make(), noise, share).capture for make in {**ALL, **SESSIONS}.values()]
+        return mutate.together(captures).write(tmp_path / 'lies.pcap')
+    return make
+
+
+@pytest.mark.parametrize('share', [0.01, 0.2])
+@pytest.mark.parametrize('way', [['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'pdml']], ids=' '.join)
+def test_numbers_that_lie(tshark, lies, way, share):
+    tshark.run('-r', lies(str(way), share), *way)
+
+
+def test_numbers_that_lie_in_statistics(tshark, lies, tmp_path):
+    """Each statistic and export that the plugin offers."""
+    out, err = tshark.run('-z', 'help')
+    known = sorted(set(re.findall(r'^\s*((?:pcq|hkpd),[\w,]+)', out + err, re.M)))
+    assert known
+    path = lies('statistics', 0.05)
+    for z in known:
+        words = z.split(',')
+        tshark.run('-q', '-r', path, '-z', z if words[1] not in FILES else '%s,%s,%s' % (*words[:2], tmp_path / 'out'))
+
+
+def test_numbers_that_lie_in_any_order(sharkd, lies):  # noqa: F811
+    check_orders(sharkd(), lies('order', 0.05))

@@ -16,7 +16,7 @@ from gen.pcap import PERFLIB, Rpc  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
 
 # session.h
-TREE_FIRST, LABELS, BACKWARD = 1, 2, 4
+TREE_FIRST, LABELS, BACKWARD, PREFERENCES = 1, 2, 4, 8
 WINREG, RESPONSE, NDR64, BIG_ENDIAN, SAME_FRAME, FAULT = 1, 2, 4, 8, 0x40, 0x80
 LARGEST = 24000
 
@@ -68,6 +68,7 @@ def sessions(pdus):
             yield encode(pdus[max(0, i - 2):i + 8], how)
     for i in range(0, len(pdus) - 1, 2):
         yield encode(pdus[i:i + 2])
+    yield encode(pdus[:20], PREFERENCES)
 
 
 def buffers_of(pdus):

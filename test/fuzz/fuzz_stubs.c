@@ -112,6 +112,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argv;
     settle();
     ws_log_init("pcq-fuzz", say);
+    ws_log_set_level(LOG_LEVEL_CRITICAL); /* a bug of Wireshark's own is a warning each time */
     init_process_policies();
     timestamp_set_type(TS_RELATIVE);
     timestamp_set_precision(TS_PREC_AUTO);
@@ -155,7 +156,9 @@ static void mix_text(look *seen, const char *text)
 /* Wireshark's own winreg and NDR have bugs, and ask for their own. */
 static void check_bug(const char *text)
 {
-    if (strstr(text, "Dissector bug") && !strstr(text, "epan/dissectors/packet-dcerpc")) {
+    static const char bug[] = "[Dissector bug, protocol ";
+
+    if (strncmp(text, bug, sizeof bug - 1) == 0 && !strstr(text, "epan/dissectors/packet-dcerpc")) {
         fprintf(stderr, "%s\n", text);
         abort();
     }
@@ -255,6 +258,37 @@ static void look_again(epan_t *epan, const session *s, frame_data *fds)
     }
 }
 
+static void prefer(const char *preference)
+{
+    char *error = NULL;
+    char text[64];
+
+    g_strlcpy(text, preference, sizeof text);
+    if (prefs_set_pref(text, &error) != PREFS_SET_OK) {
+        fprintf(stderr, "%s: %s\n", preference, error ? error : "no such preference");
+        abort();
+    }
+    prefs_apply_all();
+}
+
+static void look_forward(epan_t *epan, const session *s, frame_data *fds)
+{
+    for (unsigned i = 0; i < s->num_frames; i++) {
+        dissect(epan, s, i, &fds[i], true);
+    }
+}
+
+/* A GUI begins anew when a preference changes. Who does not must live with what was kept. */
+static void look_with_other_preferences(epan_t *epan, const session *s, frame_data *fds)
+{
+    prefer("pcq.sample_limit:0");
+    prefer("hkpd.decode:FALSE");
+    look_forward(epan, s, fds);
+    prefer("pcq.sample_limit:1024");
+    prefer("hkpd.decode:TRUE");
+    look_forward(epan, s, fds);
+}
+
 /* Frame numbers only grow within a file. */
 static epan_t *next_input(unsigned frames)
 {
@@ -286,6 +320,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         dissect(epan, &s, i, &fds[i], s.how & SESSION_TREE_FIRST);
     }
     look_again(epan, &s, fds);
+    if (s.how & SESSION_PREFERENCES) {
+        look_with_other_preferences(epan, &s, fds);
+    }
     for (unsigned i = 0; i < s.num_frames; i++) {
         frame_data_destroy(&fds[i]);
     }

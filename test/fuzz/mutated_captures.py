@@ -1,0 +1,106 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""mutated_captures.py SECONDS FOLDER: captures with lying numbers and damaged bytes through tshark, looked at in every
+way that there is. What breaks it is kept in FOLDER with the command. script/fuzz runs this with a sanitized plugin."""
+
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gen import hkpd_scene, mutate  # noqa: E402
+from gen.damage import DAMAGE  # noqa: E402
+from gen.scenes import SCENES  # noqa: E402
+
+SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
+    dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
+ALL = {**SCENES, **DAMAGE, **SESSIONS}
+WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
+        'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'], ['-Y', 'pcq.cooked > 90 || hkpd.cooked > 90'], [])
+FILES = ('names', 'csv', 'long')    # statistics that want to know where to write
+BAD = re.compile(r'Sanitizer|runtime error|GLib-CRITICAL|\*\* ERROR|Dissector bug, protocol (PCQ|HKPD)')
+
+
+def statistics(tshark):
+    """What the plugin offers under -z."""
+    out = subprocess.run([tshark, '-z', 'help'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
+    return sorted(set(re.findall(r'^\s*((?:pcq|hkpd),[\w,]+)', out, re.M)))
+
+
+def damaged(scene, noise):
+    """Some of the bytes behind the RPC headers are anything."""
+    for number in scene.frames:
+        when, frame = scene.capture.frames[number - 1]
+        data = bytearray(frame)
+        for i in range(len(data) // 3, len(data)):
+            if noise.random() < 0.01:
+                data[i] = noise.choice((0, 1, 7, 0x7F, 0x80, 0xFF, noise.randrange(256)))
+        scene.capture.frames[number - 1] = when, bytes(data)
+    return scene
+
+
+def capture(noise):
+    captures = []
+    for name in noise.sample(sorted(ALL), 12):
+        scene = mutate.lying(ALL[name](), noise, noise.choice((0.01, 0.1)))
+        captures.append((damaged(scene, noise) if noise.random() < 0.3 else scene).capture)
+    return mutate.together(captures)
+
+
+def look(tshark, path, way, statistics_asked, out):
+    """-> (command, what it said), or None if all was well"""
+    args = [tshark, '-r', str(path), *way]
+    for z in statistics_asked:
+        args += ['-z', z if z.split(',')[1] not in FILES else ','.join(z.split(',')[:2]) + ',' + str(out)]
+    # every program of ours is done in a second or two; a sanitized one takes its time
+    try:
+        done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
+    except subprocess.TimeoutExpired:
+        return args, b'no end in 120 seconds'
+    bad = done.returncode != 0 or BAD.search(done.stdout.decode('utf-8', 'replace'))
+    return (args, done.stdout[-20000:]) if bad else None
+
+
+def replay(tshark, known, out):
+    """What was found before, with all statistics at once. -> the number of findings"""
+    found = 0
+    for path in sorted((Path(__file__).parent / 'regressions' / 'captures').glob('*.pcap')):
+        for way in (['-V'], ['-2', '-T', 'json']):
+            bad = look(tshark, path, way, known, out)
+            if bad:
+                found += 1
+                print(shlex.join(bad[0]), bad[1].decode('utf-8', 'replace')[-3000:], sep='\n')
+    return found
+
+
+def main(seconds, folder):
+    tshark, out = os.environ.get('TSHARK', 'tshark'), folder / 'out'
+    folder.mkdir(parents=True, exist_ok=True)
+    known, end, runs = statistics(tshark), time.monotonic() + seconds, 0
+    found = replay(tshark, known, out)
+    while time.monotonic() < end:
+        seed = random.randrange(1 << 32)
+        noise = random.Random(seed)
+        path = folder / ('captures-%08x.pcap' % seed)
+        capture(noise).write(path)
+        bad = look(tshark, path, noise.choice(WAYS), noise.sample(known, min(len(known), 3)), out)
+        runs += 1
+        if bad:
+            found += 1
+            path.with_suffix('.log').write_bytes(shlex.join(bad[0]).encode() + b'\n' + bad[1])
+        else:
+            path.unlink()
+    for left in folder.glob('out*'):
+        left.unlink()
+    print('%-12s %12d runs of tshark, with the statistics %s: %d findings' % ('captures', runs, ' '.join(known), found))
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(int(sys.argv[1]), Path(sys.argv[2])))
