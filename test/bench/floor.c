@@ -1,0 +1,135 @@
+/* floor.c
+ * The floor under the plugin's cost: a dissector that adds the same items for counter data with constant texts. It
+ * knows no names, keeps nothing, calculates nothing, and believes every size: for script/bench's own captures only.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "ws_compat.h"
+
+static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};
+
+static int proto_floor = -1;
+static int hf_opnum = -1;
+static int hf_instance = -1;
+static int hf_instance_size = -1;
+static int hf_instance_id = -1;
+static int hf_instance_name = -1;
+static int hf_counter_data = -1;
+static int hf_data_size = -1;
+static int hf_size = -1;
+static int hf_value = -1;
+static int hf_path = -1;
+static int hf_cooked = -1;
+static int hf_formula = -1;
+static int ett_floor = -1;
+
+static int add_value(tvbuff_t *tvb, proto_tree *tree, int at)
+{
+    int size = (int)tvb_get_letohl(tvb, at + 4);
+    proto_item *node = proto_tree_add_item(tree, hf_counter_data, tvb, at, size, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
+
+    proto_item_append_text(node, ": \\\\SRV\\Set(instance)\\counter = 1,000.0 /sec");
+    proto_tree_add_item(inner, hf_data_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_size, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_value, tvb, at + 8, 8, ENC_LITTLE_ENDIAN);
+    proto_item_set_generated(proto_tree_add_string(inner, hf_path, tvb, 0, 0, "\\\\SRV\\Set(instance 0)\\counter 0"));
+    proto_item_set_generated(proto_tree_add_double(inner, hf_cooked, tvb, 0, 0, 1000.0));
+    proto_item_set_generated(proto_tree_add_string(inner, hf_formula, tvb, 0, 0, "(N1 - N0) / ((T1 - T0) / F)"));
+    return at + size;
+}
+
+static int add_instance(tvbuff_t *tvb, proto_tree *tree, int at, uint32_t columns)
+{
+    int size = (int)tvb_get_letohl(tvb, at);
+    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, at, size, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
+
+    proto_item_append_text(node, ": instance 0, id 0");
+    proto_tree_add_item(inner, hf_instance_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_instance_id, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_instance_name, tvb, at + 8, size - 8, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
+    for (at += size; columns > 0; columns--) {
+        at = add_value(tvb, inner, at);
+    }
+    return at;
+}
+
+static int add_block(tvbuff_t *tvb, proto_tree *tree, int at)
+{
+    uint32_t type = tvb_get_letohl(tvb, at + 4), columns = 1;
+    int end = at + (int)tvb_get_letohl(tvb, at + 8);
+
+    at += 16;
+    if (type == 2 || type == 6) {
+        columns = tvb_get_letohl(tvb, at + 4);
+        at += (int)tvb_get_letohl(tvb, at);
+    }
+    if (type == 4 || type == 6) {
+        at += 8;
+    }
+    while (at < end) {
+        at = type == 4 || type == 6 ? add_instance(tvb, tree, at, columns) : add_value(tvb, tree, at);
+    }
+    return end;
+}
+
+/* Without a tree there is nothing to do, and a filter on other fields than these asks for none of them. */
+static int data_response(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                         uint8_t *drep)
+{
+    int at = offset + 20 + 48, end = offset + 20 + (int)tvb_get_letohl(tvb, offset);
+
+    (void)pinfo;
+    (void)di;
+    (void)drep;
+    while (tree && proto_field_is_referenced(tree, proto_floor) && at < end) {
+        at = add_block(tvb, tree, at);
+    }
+    return (int)tvb_reported_length(tvb);
+}
+
+static ws_dcerpc_table operations[] = {{6, "QueryCounterData", NULL, data_response}, {0, NULL, NULL, NULL}};
+
+static void proto_register_floor(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_opnum, {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_instance_size, {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_instance_id, {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_instance_name, {"Instance name", "pcq.instance.name", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_counter_data, {"Counter data", "pcq.counter_data", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_data_size, {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_size, {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_value, {"Value", "pcq.value", FT_UINT64, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_path, {"Path", "pcq.path", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_cooked, {"Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_formula, {"Formula", "pcq.cooked.formula", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+    };
+    static int *ett[] = {&ett_floor};
+
+    proto_floor = proto_register_protocol("The floor under PCQ", "PCQ", "pcq");
+    proto_register_field_array(proto_floor, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+}
+
+static void proto_reg_handoff_floor(void)
+{
+    dcerpc_init_uuid(proto_floor, ett_floor, &uuid_perflibv2, 1, operations, hf_opnum);
+}
+
+void plugin_register(void);
+
+__attribute__((visibility("default"))) const char plugin_version[] = "0";
+__attribute__((visibility("default"))) const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+__attribute__((visibility("default"))) const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+__attribute__((visibility("default"))) void plugin_register(void)
+{
+    static proto_plugin floor_plugin;
+
+    floor_plugin.register_protoinfo = proto_register_floor;
+    floor_plugin.register_handoff = proto_reg_handoff_floor;
+    proto_register_plugin(&floor_plugin);
+}

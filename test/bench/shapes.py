@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures to measure with, in any number of answers: what a shape costs is the slope between two numbers.
+
+SHAPES: name -> Shape. PEERS: what in-tree dissectors of like shape make of as many values."""
+
+import os
+import struct
+import sys
+from typing import Callable, NamedTuple
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, in_a_row, instance,  # noqa: E402
+                         instances, perf_object, row, string_table, utf16, values)
+from gen.pcap import Capture, Tcp  # noqa: E402
+
+
+class Shape(NamedTuple):
+    about: str
+    unit: str               # what is counted
+    per_answer: int         # units in an answer
+    answers: tuple          # the two numbers of answers between which the slope is taken
+    make: Callable          # (answers) -> Capture
+    protocol: str = 'pcq'
+
+
+def query(counters):
+    """A query of a set of 64-bit rates whose registration is in the capture, in fragments as Windows sends them."""
+    p = Pcq()
+    p.rpc.max_frag, p.rpc.transport.mss = 4280, 1440
+    p.registration(9, utf16('Set'))
+    p.counters(range(counters))
+    p.registration(10, string_table([(i, 32 * i) for i in range(counters)],
+                                    b''.join(utf16('counter %d' % i).ljust(32, b'\0') for i in range(counters))))
+    p.open()
+    return p
+
+
+def one(answers, rows=1000, counters=10):
+    p = query(counters)
+    p.change([identifier()])
+    for n in range(answers):
+        p.data(counterset(counters, ['instance %d' % i for i in range(rows)], 1000 * n))
+    return p.capture
+
+
+def tall(answers, rows=10000):
+    p = query(1)
+    p.change([identifier(0)])
+    for n in range(answers):
+        p.data(block(4, instances([instance('instance %d' % i, i) + values(1, 1000 * n + i) for i in range(rows)])))
+    return p.capture
+
+
+def blocks(answers, count=10000):
+    p = query(count)
+    p.change([identifier(i, None) for i in range(count)])
+    p.info([identifier(i, None, index=i) for i in range(count)])
+    for n in range(answers):
+        p.data(*[block(1, values(1, 1000 * n + i)) for i in range(count)])
+    return p.capture
+
+
+def small(answers):
+    p = query(1)
+    p.change([identifier(0, None)])
+    for n in range(answers):
+        p.data(block(1, values(1, 1000 * n)))
+    return p.capture
+
+
+def storm(answers):
+    """A client that reads the registration of set after set: name, counters and their names."""
+    p = query(1)
+    for n in range(answers):
+        guid = struct.pack('<4I', n, 1, 2, 3)
+        p.registration(9, utf16('Set %d' % n), guid)
+        p.counters(range(10), guid)
+        p.registration(10, string_table([(i, 32 * i) for i in range(10)],
+                                        b''.join(utf16('counter %d' % i).ljust(32, b'\0') for i in range(10))), guid)
+    return p.capture
+
+
+def hkpd(answers, rows=1000, counters=10):
+    h = Hkpd()
+    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
+    h.titles([('230', 'Process')] + [(str(6 + 2 * k), 'counter %d' % k) for k in range(counters)])
+    for n in range(answers):
+        h.sample(perf_object(230, in_a_row(counters), [row('instance %d' % i, counter_block(counters, 1000 * n))
+                                                       for i in range(rows)]), name='230')
+    return h.capture
+
+
+def hkpd_objects(answers, count=10000):
+    h = Hkpd()
+    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
+    h.titles([('6', 'counter')] + [(str(1000 + 2 * k), 'object %d' % k) for k in range(count)])
+    for n in range(answers):
+        h.sample(*[perf_object(1000 + 2 * k, in_a_row(1), None, counter_block(1, 1000 * n)) for k in range(count)])
+    return h.capture
+
+
+def udp(capture, port, data):
+    head = struct.pack('>4H', 50000, port, 8 + len(data), 0)
+    ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 28 + len(data), 1, 0x4000, 64, 17, 0, bytes([192, 0, 2, 1]),
+                     bytes([192, 0, 2, 2]))
+    capture.add(bytes(6) + bytes(5) + b'\1' + b'\x08\0' + ip + head + data)
+
+
+def netflow(answers, records=1000):
+    """NetFlow v9: records of ten fields of 4 bytes."""
+    capture = Capture()
+    kinds = (8, 12, 15, 1, 2, 21, 22, 10, 14, 16)
+    template = struct.pack('>2H', 256, len(kinds)) + b''.join(struct.pack('>2H', k, 4) for k in kinds)
+    template = struct.pack('>2H', 0, 4 + len(template)) + template
+    for n in range(answers + 1):
+        body = template if n == 0 else b''.join(struct.pack('>10I', *(n * i + k for k in range(10))) for i in range(records))
+        flowset = body if n == 0 else struct.pack('>2H', 256, 4 + len(body)) + body
+        udp(capture, 2055, struct.pack('>2H4I', 9, 1 if n == 0 else records, n, n, n, 7) + flowset)
+    return capture
+
+
+def pcp(answers, rows=1000, metrics=10):
+    """Performance Co-Pilot: RESULTs of ten metrics with a thousand instances."""
+    capture = Capture()
+    tcp = Tcp(capture, port=44321)
+    for n in range(answers):
+        body = struct.pack('>3I', n, 0, metrics)
+        for m in range(metrics):
+            body += struct.pack('>3I', m, rows, 0) + b''.join(struct.pack('>2I', i, n * i) for i in range(rows))
+        tcp.send(1, struct.pack('>3I', 12 + len(body), 0x7001, 1) + body)
+    return capture
+
+
+SHAPES = {
+    'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), one),
+    'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), tall),
+    'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), blocks),
+    'small': Shape('one value an answer', 'call', 1, (100, 400), small),
+    'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 130), storm),
+    'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), hkpd, 'hkpd'),
+    'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', 'value', 10000, (2, 3), lambda n: hkpd(n, 10000, 1), 'hkpd'),
+    'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', 'value', 10000, (2, 3), hkpd_objects, 'hkpd'),
+}
+PEERS = {
+    'netflow': Shape('NetFlow v9, 1,000 records x 10', 'value', 10000, (2, 3), netflow, 'cflow'),
+    'pcp': Shape('PCP, 10 metrics x 1,000', 'value', 10000, (2, 3), pcp, 'pcp'),
+}
+# One answer, for CPU time alone.
+MILLION = {
+    'one, a million': lambda n: one(n, 100000),
+    'one, a thousand': lambda n: one(n, 100),
+}
+# Small ones for a budget: values in an answer, and how it is made.
+BUDGET = {
+    'one': (1000, lambda n: one(n, 100)),
+    'blocks': (1000, lambda n: blocks(n, 1000)),
+}
