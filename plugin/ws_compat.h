@@ -77,6 +77,13 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_has_decrypted_stub(pinfo) (get_data_source_tvb_by_name((pinfo), "Decrypted stub data") != NULL)
 #endif
 
+/* The value of a field_info, by pointer. */
+#if WS_AT_LEAST(4, 4)
+#define ws_field_value(field) ((field)->value)
+#else
+#define ws_field_value(field) (&(field)->value)
+#endif
+
 /* Separates the parts of a statistics menu's path; later versions define it in epan/stats_tree.h. */
 #if !WS_AT_LEAST(4, 4)
 #define STATS_TREE_MENU_SEPARATOR "/"

@@ -193,7 +193,7 @@ static void look_at_item(proto_node *node, void *data)
     }
     if (fi && seen->labels) {
         look_at_label(fi, seen);
-        char *value = fvalue_to_string_repr(NULL, &fi->value, FTREPR_DISPLAY, fi->hfinfo->display);
+        char *value = fvalue_to_string_repr(NULL, ws_field_value(fi), FTREPR_DISPLAY, fi->hfinfo->display);
         if (value) {
             mix_text(seen, value);
             wmem_free(NULL, value);
