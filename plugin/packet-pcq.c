@@ -193,6 +193,7 @@ void proto_register_pcq(void)
     csv_export_register();
     long_export_register();
     export_objects_register(proto_pcq);
+    export_names_register();
     counters_table_register();
     queries_table_register();
     register_preferences();

@@ -153,6 +153,18 @@ def test_export_objects_of_hkpd(tshark, tmp_path):
     assert compare_pdh(only.read_bytes().decode(), series(scene)) > 60
 
 
+def test_names_among_the_objects(tshark, tmp_path):
+    """What -z pcq,names writes."""
+    whole_session().write(tmp_path / 'scene.pcap')
+    for passes in [], ['-2']:
+        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq-names,%s' % (tmp_path / 'objects'),
+                   '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+        only, = (tmp_path / 'objects').iterdir()
+        assert only.name == 'pcq_names' and only.read_bytes() == (tmp_path / 'names').read_bytes()
+        assert only.read_text().startswith('# pcq names 1\n') and len(only.read_text().splitlines()) > 50
+        only.unlink()
+
+
 def test_no_answers(export):
     assert export(small(), 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
     assert long_rows(export(small(), 'long', query_filter='frame.number == 1')) == []

@@ -17,8 +17,6 @@
 #include <epan/export_object.h>
 #include <epan/tap.h>
 
-static int tap_id;
-
 /* A document and the object that it becomes, which belongs to Wireshark. */
 typedef struct {
     document *document;
@@ -32,11 +30,6 @@ static struct {
     GHashTable *objects; /* document -> object */
     bool drawn_by_us;    /* the second listener is there */
 } state;
-
-int export_objects_tap(void)
-{
-    return tap_id;
-}
 
 static void reset(void)
 {
@@ -101,8 +94,7 @@ static void make_all(void *user _U_)
     }
 }
 
-/* tshark's objects stay; a window's go with it, and nobody says when. */
-static bool is_tshark(void)
+bool export_objects_stay(void)
 {
     const char *name = g_get_prgname();
 
@@ -139,7 +131,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         return TAP_PACKET_DONT_REDRAW;
     }
     object *o = object_of(data, doc);
-    if (is_tshark()) {
+    if (export_objects_stay()) {
         make_at_the_end();
     } else if (is_time(o, pinfo, tapped)) {
         make_object(o);
@@ -149,5 +141,5 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 
 void export_objects_register(int proto)
 {
-    tap_id = register_export_object(proto, add, reset);
+    perf_tap_add(register_export_object(proto, add, reset));
 }

@@ -6,9 +6,15 @@
 #ifndef PCQ_OUT_EXPORT_OBJECTS_H
 #define PCQ_OUT_EXPORT_OBJECTS_H
 
+#include <stdbool.h>
+
 void export_objects_register(int proto);
 
-/* The tap that they listen to, 0 before they are registered. */
-int export_objects_tap(void);
+/* File, Export Objects, PCQ-NAMES, and `--export-objects pcq-names,DIR`: the names file. */
+void export_names_register(void);
+
+/* True in tshark, whose objects stay, and are written when statistics are drawn. Those of a window go with it, and nobody
+ * says when. */
+bool export_objects_stay(void);
 
 #endif

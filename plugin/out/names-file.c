@@ -111,14 +111,16 @@ static void write_fact(const char *server, const perf_subject *subject, perf_fac
 }
 
 /* What there is stays as it was if this fails. */
-static bool save(const char *path, const GString *text, GError **error)
+static bool save(const char *path, const char *text, GError **error)
 {
+    size_t size = strlen(text);
+
     if (!g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        return g_file_set_contents(path, text->str, (gssize)text->len, error);
+        return g_file_set_contents(path, text, (gssize)size, error);
     }
     /* A device or a pipe. */
     FILE *file = g_fopen(path, "wb");
-    bool written = file && fwrite(text->str, 1, text->len, file) == text->len;
+    bool written = file && fwrite(text, 1, size, file) == size;
     int reason = errno;
     if (file && fclose(file) != 0) {
         written = false;
@@ -130,21 +132,28 @@ static bool save(const char *path, const GString *text, GError **error)
     return written;
 }
 
-static void write_names(void *path)
+char *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
-    GError *error = NULL;
 
     perf_facts_visit(write_fact, &out);
-    if (out.server == NULL) {
+    return g_string_free(out.text, out.server == NULL);
+}
+
+static void write_names(void *path)
+{
+    char *text = names_file_text();
+    GError *error = NULL;
+
+    if (text == NULL) {
         outcome_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
                        "client's browsing?)",
                        (const char *)path);
-    } else if (!save(path, out.text, &error)) {
+    } else if (!save(path, text, &error)) {
         outcome_failed("pcq: the names were not written: %s", error->message);
         g_error_free(error);
     }
-    g_string_free(out.text, TRUE);
+    g_free(text);
 }
 
 static ws_stat_started start_writing(const char *argument, void *user _U_)

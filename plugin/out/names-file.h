@@ -9,6 +9,9 @@
 /* Registers `-z pcq,names,FILE`. */
 void names_file_register(void);
 
+/* What it writes, NULL if the capture taught nothing. To be freed. */
+char *names_file_text(void);
+
 /* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is
  * read before the next capture. */
 void names_file_choose(const char *path);

@@ -5,25 +5,33 @@
  */
 #include "out/tap.h"
 
-#include "out/export-objects.h"
-
 #include <epan/tap.h>
 
-static int tap_id;
+#define MAX_TAPS 4
+
+static int taps[MAX_TAPS];
+static unsigned num_taps;
+
+void perf_tap_add(int tap_id)
+{
+    if (num_taps < MAX_TAPS) {
+        taps[num_taps++] = tap_id;
+    }
+}
 
 void perf_tap_register(void)
 {
-    tap_id = register_tap(PERF_TAP);
-}
-
-static bool objects_wanted(void)
-{
-    return export_objects_tap() != 0 && have_tap_listener(export_objects_tap());
+    perf_tap_add(register_tap(PERF_TAP));
 }
 
 bool perf_tap_wanted(void)
 {
-    return have_tap_listener(tap_id) || objects_wanted();
+    for (unsigned i = 0; i < num_taps; i++) {
+        if (have_tap_listener(taps[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void perf_tap(packet_info *pinfo, const perf_tapped *tapped)
@@ -33,10 +41,9 @@ void perf_tap(packet_info *pinfo, const perf_tapped *tapped)
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
-    if (have_tap_listener(tap_id)) {
-        tap_queue_packet(tap_id, pinfo, copy);
-    }
-    if (objects_wanted()) {
-        tap_queue_packet(export_objects_tap(), pinfo, copy);
+    for (unsigned i = 0; i < num_taps; i++) {
+        if (have_tap_listener(taps[i])) {
+            tap_queue_packet(taps[i], pinfo, copy);
+        }
     }
 }

@@ -47,6 +47,9 @@ static inline bool perf_tapped_succeeded(const perf_tapped *tapped)
 
 void perf_tap_register(void);
 
+/* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
+void perf_tap_add(int tap_id);
+
 /* True if somebody listens. */
 bool perf_tap_wanted(void);
 
