@@ -98,16 +98,17 @@ static void enter_object(readings *r)
     hkpd_stream *stream = stream_of(r);
     uint32_t number = stream->walk.object.number;
     const perf_sample *sample = r->answer.sample;
-    const perf_object *previous = sample && number < sample->num_objects ? sample->objects[number].previous : NULL;
+    const perf_sample *previous = perf_sample_before(sample, number);
+    bool follows = perf_sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
 
     readings_enter(r, number);
     readings_pair(r, NULL, 0);
     stream->table = NULL;
     stream->table_before = NULL;
-    r->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
-    if (previous && previous->sample->bytes) {
-        hkpd_side *before = side_of(r, previous->sample);
-        readings_pair(r, &before->base, previous->sample->frame);
+    r->why_no_before = !sample ? PERF_NONE_DAMAGED : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    if (previous) {
+        hkpd_side *before = side_of(r, previous);
+        readings_pair(r, &before->base, previous->frame);
         stream->table_before = hkpd_side_table_of(before, stream->walk.object.index);
     }
 }
@@ -307,7 +308,7 @@ static bool is_doubtful(readings *r)
 {
     const perf_sample *sample = r->answer.sample;
 
-    return sample && r->number < sample->num_objects && sample->objects[r->number].is_doubtful;
+    return perf_sample_object_marks(sample, r->number) & PERF_OBJECT_DOUBTFUL;
 }
 
 const readings_layout hkpd_readings_layout = {

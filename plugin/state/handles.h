@@ -35,7 +35,7 @@ struct perf_handle {
     struct perf_query *query;
     struct hkpd_key *key;       /* HKPD: which key it is; of the protocol's own making */
     struct perf_sample *newest; /* only for the first pass */
-    wmem_map_t *objects;        /* HKPD: title index -> newest perf_object; only for the first pass */
+    wmem_map_t *objects;        /* HKPD: title index -> newest perf_sample with it; only for the first pass */
 };
 
 /* Begins a life. One that begins with the response that opened it (`frame` is not 0) is confirmed. */

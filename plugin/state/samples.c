@@ -5,7 +5,8 @@
  */
 #include "state/samples.h"
 
-/* Bytes of samples are not file-scope memory: what is freed there is hardly used again, and a limit would not limit. */
+/* What counts for the limit is not file-scope memory: what is freed there is hardly used again, and a limit would not
+ * limit. */
 
 /* Of all handles, for dropping the oldest. */
 static struct {
@@ -15,14 +16,23 @@ static struct {
     uint64_t limit;
 } samples;
 
+static size_t size_of_objects(const perf_sample *sample)
+{
+    return sample->num_objects * (sizeof sample->objects[0] + sizeof sample->by_title[0]);
+}
+
 static void drop_oldest(void)
 {
     perf_sample *oldest = samples.oldest;
 
     samples.oldest = oldest->newer;
-    samples.bytes -= oldest->size;
+    samples.bytes -= oldest->size + size_of_objects(oldest);
     g_free(oldest->bytes);
+    g_free(oldest->objects);
+    g_free(oldest->by_title);
     oldest->bytes = NULL;
+    oldest->objects = NULL;
+    oldest->by_title = NULL;
 }
 
 /* The newest stays: it is being looked at. */
@@ -79,28 +89,47 @@ void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uin
     if (handle->objects == NULL) {
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    sample->objects = wmem_alloc0_array(wmem_file_scope(), perf_object, count);
-    sample->by_title = wmem_alloc_array(wmem_file_scope(), perf_object *, count);
+    sample->objects = g_new0(perf_object, count);
+    sample->by_title = g_new0(perf_object *, count);
+    sample->object_marks = wmem_alloc0(wmem_file_scope(), count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
         perf_object *object = sample->by_title[i] = &sample->objects[i];
-        *object = (perf_object){sample, places[i].title_index, i, places[i].offset, NULL, false};
-        object->is_doubtful = object->title_index == PERF_NO_OBJECT;
-        object->previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(object->title_index));
+        perf_sample *previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(places[i].title_index));
+        *object = (perf_object){places[i].title_index, i, places[i].offset, previous};
+        sample->object_marks[i] = object->title_index == PERF_NO_OBJECT ? PERF_OBJECT_DOUBTFUL
+                                  : previous                            ? PERF_OBJECT_FOLLOWS
+                                                                        : 0;
     }
-    for (uint32_t i = count; i-- > 0;) {
-        if (!sample->objects[i].is_doubtful) {
-            wmem_map_insert(handle->objects, GUINT_TO_POINTER(places[i].title_index), &sample->objects[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (places[i].title_index != PERF_NO_OBJECT) {
+            wmem_map_insert(handle->objects, GUINT_TO_POINTER(places[i].title_index), sample);
         }
     }
     if (count > 1) {
         qsort(sample->by_title, count, sizeof sample->by_title[0], compare_objects);
     }
+    samples.bytes += size_of_objects(sample);
+    obey_limit();
+}
+
+unsigned perf_sample_object_marks(const perf_sample *sample, uint32_t number)
+{
+    return sample && number < sample->num_objects ? sample->object_marks[number] : 0;
+}
+
+const perf_sample *perf_sample_before(const perf_sample *sample, uint32_t number)
+{
+    const perf_sample *before =
+        sample && sample->objects && number < sample->num_objects ? sample->objects[number].previous : NULL;
+
+    return before && before->bytes ? before : NULL;
 }
 
 const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index)
 {
-    uint32_t low = 0, high = sample->num_objects;
+    uint32_t low = 0, high = sample->by_title ? sample->num_objects : 0;
+    uint32_t count = high;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -110,8 +139,8 @@ const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_
             high = middle;
         }
     }
-    const perf_object *found = low < sample->num_objects ? sample->by_title[low] : NULL;
-    return found && found->title_index == title_index && !found->is_doubtful ? found : NULL;
+    const perf_object *found = low < count ? sample->by_title[low] : NULL;
+    return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

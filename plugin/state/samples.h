@@ -11,14 +11,18 @@
 typedef struct perf_sample perf_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
-typedef struct perf_object {
-    perf_sample *sample;
+typedef struct {
     uint32_t title_index;
-    uint32_t number;              /* in the answer, 0 for the first */
-    uint32_t offset;              /* in the answer, in bytes */
-    struct perf_object *previous; /* in the latest sample before that holds it too, NULL for the first */
-    bool is_doubtful;             /* nothing is compared with it, nor it with anything */
+    uint32_t number;       /* in the answer, 0 for the first */
+    uint32_t offset;       /* in the answer, in bytes */
+    perf_sample *previous; /* the latest sample before that holds it too, NULL for the first */
 } perf_object;
+
+/* What stays known of an object when its sample is dropped. */
+enum {
+    PERF_OBJECT_FOLLOWS = 1, /* a sample before held it too */
+    PERF_OBJECT_DOUBTFUL = 2 /* nothing is compared with it, nor it with anything */
+};
 
 /* One intact answer with counter data, as it was received. */
 struct perf_sample {
@@ -29,10 +33,11 @@ struct perf_sample {
     uint32_t size;
     bool has_doubts;        /* PerflibV2: some of its blocks are compared with nothing */
     perf_sample *previous;  /* the sample before it of the same handle, NULL for the first */
-    perf_object *objects;   /* HKPD: in the order of the block, NULL elsewhere */
+    uint32_t num_objects;   /* HKPD, 0 elsewhere */
+    perf_object *objects;   /* in the order of the block; gone with the bytes */
     perf_object **by_title; /* the same in the order of their title indexes */
-    uint32_t num_objects;
-    perf_sample *newer; /* of all samples, for dropping the oldest */
+    uint8_t *object_marks;  /* PERF_OBJECT_… in the order of the block */
+    perf_sample *newer;     /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
@@ -47,6 +52,12 @@ typedef struct {
 
 /* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block. */
 void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uint32_t count);
+
+/* HKPD: the sample that an object is compared with, by its number; NULL if there is none, or it was dropped. */
+const perf_sample *perf_sample_before(const perf_sample *sample, uint32_t number);
+
+/* HKPD: PERF_OBJECT_… of an object, by its number; 0 without a sample. */
+unsigned perf_sample_object_marks(const perf_sample *sample, uint32_t number);
 
 /* HKPD: the first object with a title index, NULL if the sample does not hold it. */
 const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index);
