@@ -4,12 +4,16 @@
 import json
 import random
 import struct
+import subprocess
+import sys
+import uuid
 
 import pytest
 
 import test_hkpd as registry
-from conftest import TOP
+from conftest import TOP, TSHARK
 from gen import buffers, hkpd_scene, hkpd_stubs, stubs
+from gen.pcap import WINREG, Capture
 from gen.scene import Scene, tcp_line
 from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single, story, taught_in,
                               unseen)
@@ -505,3 +509,83 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     info = info_of(tshark, scene, tmp_path)
     for number, m in answers(scene):
         assert 'Set(a)\\One = 1 (order assumed), 1 more (3 blocks, 1 failed, ' in info[number], info[number]
+
+
+# --- connectionless calls -------------------------------------------------------------------------------------------
+
+
+class Udp:
+    """Connectionless RPC ([C706] 12.4): a call in two datagrams."""
+
+    def __init__(self, capture, interface):
+        self.capture, self.interface, self.sequence = capture, uuid.UUID(interface[0]), 0
+
+    def datagram(self, kind, opnum, stub, to_server):
+        head = struct.pack('<BBBB4s16s16s16sIIIHHHHHBB', 4, kind, 0x08, 0, b'\x10\0\0\0', bytes(16), self.interface.bytes_le,
+                           bytes(range(16)), 0, 1, self.sequence, opnum, 0xFFFF, 0xFFFF, len(stub), 0, 0, 0)
+        ports = (50001, 1026) if to_server else (1026, 50001)
+        hosts = [bytes((192, 0, 2, 10)), bytes((192, 0, 2, 20))][::1 if to_server else -1]
+        data = head + stub
+        udp = struct.pack('>4H', *ports, 8 + len(data), 0) + data
+        ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(udp), 1, 0, 64, 17, 0) + b''.join(hosts)
+        return self.capture.add(bytes(12) + b'\x08\0' + ip + udp)
+
+    def call(self, opnum, request, response):
+        """-> frames of both"""
+        self.sequence += 1
+        return self.datagram(0, opnum, bytes(request), True), self.datagram(2, opnum, bytes(response), False)
+
+
+@PASSES
+def test_connectionless_calls(tshark, tmp_path, two_pass):
+    """Wireshark's own record of such a call lives with the packet where it was not matched."""
+    capture = Capture()
+    line = Udp(capture, WINREG)
+    talk = hkpd_scene.Talk(hkpd_scene.Scene())
+    handle = talk.new_handle()
+    line.call(hkpd_stubs.OPEN_DATA, hkpd_stubs.open_root(), hkpd_stubs.handle_back(handle))
+    calls = []
+    for _ in range(3):
+        calls.append(line.call(hkpd_stubs.QUERY_VALUE, hkpd_stubs.query(handle, 'Global', room=0),
+                               hkpd_stubs.answer(talk.block([o for o in talk.objects if o.index == 238]).record)))
+        talk.clock.tick()
+    # an answer without a request, and requests without an answer
+    line.sequence += 1
+    stray = line.datagram(2, hkpd_stubs.QUERY_VALUE, bytes(hkpd_stubs.answer(b'x')), False)
+    line.sequence += 1
+    asked = [line.datagram(0, hkpd_stubs.QUERY_VALUE, bytes(hkpd_stubs.query(handle, '2')), True) for _ in range(2)]
+    frames = registry.read(tshark, capture, tmp_path, two_pass=two_pass)
+    assert [frames[a].numbers('hkpd.handle.number') for _, a in calls] == [[1]] * 3
+    assert [len(frames[a].all('hkpd.cooked')) > 0 for _, a in calls] == [False, True, True]
+    assert not frames[stray].all('hkpd')
+    assert [frames[n].show_of('hkpd.value_name') for n in asked] == [['2']] * 2
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+def most_memory(env, *args):
+    """tshark's largest resident size, in bytes; a process as large as this one must not start it."""
+    script = ('import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True); '
+              'print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)')
+    done = subprocess.run([sys.executable, '-c', script, TSHARK, *map(str, args)], env=env, stdout=subprocess.PIPE, check=True)
+    return int(done.stdout) * 1024
+
+
+def test_the_limit_of_samples_limits(tshark, tmp_path):
+    """64 MiB of samples: with a limit of 10 MiB they take that, and not what is dropped besides."""
+    scene = Scene()
+    line = tcp_line(scene, mss=60000, max_frag=5800)
+    line.request(OPEN, stubs.request(OPEN, szMachine='S'))
+    line.response(OPEN, stubs.response(OPEN, handle=SAME))
+    size, count = 1 << 20, 64
+    for n in range(count):
+        block = struct.pack('<4I2IQ', 0, 1, 32, 0, 8, 16, n)
+        data = bytes(buffers.data_header(48 + size, size // 32, n + 1, 132223104000000000 + n, 10 ** 7)) + block * (size // 32)
+        line.request(DATA, stubs.request(DATA, hQuery=SAME, dwInSize=len(data)))
+        line.response(DATA, struct.pack('<5I', *[len(data)] * 3, 0, len(data)) + data + bytes(4), [])
+    path = scene.write(tmp_path / 'a.pcap')
+    small, large = (most_memory(tshark.env, '-r', path, '-o', 'pcq.sample_limit:%d' % x) for x in (10, 1024))
+    bare = most_memory(dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(TOP / 'test')), '-r', path)
+    assert large - bare > 64 << 20, (large >> 20, bare >> 20)
+    assert small - bare < 30 << 20, (small >> 20, bare >> 20)
