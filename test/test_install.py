@@ -11,7 +11,7 @@ import pytest
 from conftest import TOP
 from test_scripts import fakes, run  # noqa: F401 (a fixture)
 
-PLUGIN, = Path(os.environ.get('WIRESHARK_PLUGIN_DIR', TOP / 'build' / 'plugins')).glob('*/epan/pcq.so')
+PLUGIN = min(Path(os.environ.get('WIRESHARK_PLUGIN_DIR', TOP / 'build' / 'plugins')).glob('*/epan/pcq.*'))
 MINOR = PLUGIN.parts[-3]
 PERSONAL = '.local/lib/wireshark/plugins'
 
