@@ -36,7 +36,7 @@ VALUE_FILTER = {'pcq': 'pcq.cooked > 1e300', 'hkpd': 'hkpd.cooked > 1e300', 'cfl
                 'pcp': 'pcp.instance.value.int > 2147483646'}
 FIELDS = {'pcq': ('pcq.path', 'pcq.cooked'), 'hkpd': ('hkpd.path', 'hkpd.cooked'),
           'cflow': ('cflow.octets', 'cflow.packets'), 'pcp': ('pcp.instance', 'pcp.instance.value.int')}
-BUDGET_MODES = ('list', 'filter', 'filter on values', 'fields')
+BUDGET_MODES = ('list', 'filter', 'fields')
 TOLERANCE = 1.05
 
 
@@ -69,7 +69,7 @@ def of_object(lines, name):
             called = True
         elif line[:1] in '0123456789+-*':
             if here and not called:
-                total += int(line.split()[1])
+                total += sum(map(int, line.split()[1:2]))       # a cost of 0 may be left out
             called = False
         elif line.startswith('cob='):
             number, _, text = line[4:].partition(' ')

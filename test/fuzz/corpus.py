@@ -16,7 +16,7 @@ from gen.pcap import PERFLIB, Rpc  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
 
 # session.h
-TREE_FIRST, LABELS, BACKWARD, PREFERENCES = 1, 2, 4, 8
+TREE_FIRST, LABELS, BACKWARD, PREFERENCES, STATISTICS = 1, 2, 4, 8, 16
 WINREG, RESPONSE, NDR64, BIG_ENDIAN, SAME_FRAME, FAULT = 1, 2, 4, 8, 0x40, 0x80
 LARGEST = 24000
 
@@ -64,7 +64,7 @@ def sessions(pdus):
     """The whole, and pieces of a handful of calls each: small inputs are what a fuzzer is quick with."""
     yield encode(pdus)[:4 * LARGEST]
     for i in range(0, len(pdus), 8):
-        for how in (0, TREE_FIRST | LABELS, LABELS | BACKWARD):
+        for how in (0, STATISTICS, TREE_FIRST | LABELS, LABELS | BACKWARD):
             yield encode(pdus[max(0, i - 2):i + 8], how)
     for i in range(0, len(pdus) - 1, 2):
         yield encode(pdus[i:i + 2])

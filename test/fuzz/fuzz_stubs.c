@@ -20,9 +20,12 @@
 #include <epan/epan_dissect.h>
 #include <epan/exceptions.h>
 #include <epan/show_exception.h>
+#include <epan/stat_tap_ui.h>
+#include <epan/tap.h>
 #include <epan/timestamp.h>
 #include <wiretap/wtap.h>
 #include <wsutil/privileges.h>
+#include <wsutil/report_message.h>
 #include <wsutil/wslog.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -106,6 +109,28 @@ static void register_plugins(void)
     }
 }
 
+/* What -z would ask for; what is written is nobody's. pcq,tree and the tables need tshark's own code to be drawn. */
+static void start_statistics(void)
+{
+    static const char *const asked[] = {"csv", "long"};
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        char *argument = g_strdup_printf("pcq,%s,%s/pcq-fuzz.%s", asked[i], g_get_tmp_dir(), asked[i]);
+        if (!process_stat_cmd_arg(argument)) {
+            fprintf(stderr, "no -z %s\n", argument);
+            exit(2);
+        }
+        g_free(argument);
+    }
+    start_requested_stats();
+}
+
+static void keep_quiet(const char *format, va_list args)
+{
+    (void)format;
+    (void)args;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
@@ -113,6 +138,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     settle();
     ws_log_init("pcq-fuzz", say);
     ws_log_set_level(LOG_LEVEL_CRITICAL); /* a bug of Wireshark's own is a warning each time */
+    static const struct report_message_routines quiet = {.vreport_failure = keep_quiet, .vreport_warning = keep_quiet};
+
+    init_report_message("pcq-fuzz", &quiet);
     init_process_policies();
     timestamp_set_type(TS_RELATIVE);
     timestamp_set_precision(TS_PREC_AUTO);
@@ -125,6 +153,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     e_prefs *settings = epan_load_settings();
     prefs_apply_all();
     build_column_format_array(&columns, settings->num_cols, TRUE);
+    start_statistics();
     dcerpc = find_heur_dissector_by_unique_short_name("dcerpc_tcp");
     if (dcerpc == NULL) {
         fprintf(stderr, "no DCE/RPC over TCP in this Wireshark\n");
@@ -205,6 +234,7 @@ static void look_at_item(proto_node *node, void *data)
 /* Dissects a frame. Returns what its tree shows, as a number. */
 static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree)
 {
+    bool taps = !fd->visited && s->how & SESSION_STATISTICS;
     const session_frame *frame = &s->frames[number];
     epan_dissect_t edt;
     wtap_rec rec;
@@ -219,8 +249,9 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
         frame_data_init(fd, frames_before + number + 1, &rec, 0, 0);
     }
     epan_dissect_init(&edt, epan, tree, tree);
-    epan_dissect_run(&edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec,
-                     tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size), fd, &columns);
+    (taps ? epan_dissect_run_with_taps
+          : epan_dissect_run)(&edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec,
+                              tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size), fd, &columns);
     fd->visited = 1;
     if (tree) {
         proto_tree_children_foreach(edt.tree, look_at_item, &seen);
@@ -318,6 +349,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     epan_t *epan = next_input(s.num_frames);
     for (unsigned i = 0; i < s.num_frames; i++) {
         dissect(epan, &s, i, &fds[i], s.how & SESSION_TREE_FIRST);
+    }
+    if (s.how & SESSION_STATISTICS) {
+        draw_tap_listeners(TRUE);
+        reset_tap_listeners();
     }
     look_again(epan, &s, fds);
     if (s.how & SESSION_PREFERENCES) {

@@ -63,7 +63,9 @@ def look(tshark, path, way, statistics_asked, out):
         done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
     except subprocess.TimeoutExpired:
         return args, b'no end in 120 seconds'
-    bad = done.returncode != 0 or BAD.search(done.stdout.decode('utf-8', 'replace'))
+    # a capture that has nothing to export is no finding
+    failed = done.returncode not in (0, 1) or done.returncode == 1 and b'was not written' not in done.stdout
+    bad = failed or BAD.search(done.stdout.decode('utf-8', 'replace'))
     return (args, done.stdout[-20000:]) if bad else None
 
 

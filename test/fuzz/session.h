@@ -21,6 +21,7 @@
 #define SESSION_LABELS 0x02      /* all labels are made, as -V, JSON and PDML ask for them */
 #define SESSION_BACKWARD 0x04    /* and in the end every frame from the last to the first */
 #define SESSION_PREFERENCES 0x08 /* then once more with other preferences, and with the first again */
+#define SESSION_STATISTICS 0x10  /* the first pass feeds statistics and exports, which are drawn */
 
 #define PDU_WINREG 0x01
 #define PDU_RESPONSE 0x02
