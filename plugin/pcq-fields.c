@@ -46,12 +46,12 @@ uint32_t pcq_read_reserved(perf_reader *reader)
 
 const char *pcq_read_counterset_name(perf_reader *reader, uint32_t room)
 {
-    return reader_string(reader, hf_counterset_name, room, "The counterset's name");
+    return reader_name(reader, hf_counterset_name, room, "The counterset's name");
 }
 
 const char *pcq_read_counter_name(perf_reader *reader, uint32_t room)
 {
-    return reader_string(reader, hf_counter_name, room, "The counter's name");
+    return reader_name(reader, hf_counter_name, room, "The counter's name");
 }
 
 uint32_t pcq_read_instance_id(perf_reader *reader)
@@ -61,7 +61,7 @@ uint32_t pcq_read_instance_id(perf_reader *reader)
 
 const char *pcq_read_instance_name(perf_reader *reader, uint32_t room)
 {
-    return reader_string(reader, hf_instance_name, room, "The instance's name");
+    return reader_name(reader, hf_instance_name, room, "The instance's name");
 }
 
 uint32_t pcq_read_counter_type(perf_reader *reader)

@@ -42,7 +42,9 @@ typedef struct {
     uint32_t table_end; /* end of the header array */
     uint32_t end;       /* end of the block */
     uint32_t base;      /* what offsets count from: 0 or table_end */
-    uint64_t budget;    /* bytes of strings that may still be read: strings can overlap */
+    uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
+    uint64_t keepable;  /* bytes of names that may still be kept */
+    bool overlaps;      /* one of the two is used up */
     uint32_t farthest;  /* start of the farthest string shown */
     uint32_t idle;      /* items shown since, see own_data_source() */
 } string_table;
@@ -53,6 +55,11 @@ static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t 
            (offset == table->table_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
 }
 
+static uint32_t header_offset(tvbuff_t *tvb, uint32_t i)
+{
+    return tvb_get_letohl(tvb, (int)(STRING_BUFFER_HEADER_SIZE + i * STRING_COUNTER_HEADER_SIZE + 4));
+}
+
 /* Windows counts offsets from the block's start, the specification (2.2.4.4) from the end of the headers. The base
  * under which more offsets find the beginning of a string is the right one; if neither is better, an offset that
  * would lie inside the headers proves the specification's. */
@@ -61,7 +68,7 @@ static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
     uint32_t from_start = 0, from_table = 0, smallest = NO_STRING;
 
     for (uint32_t i = 0; i < table->count; i++) {
-        uint32_t offset = tvb_get_letohl(tvb, STRING_BUFFER_HEADER_SIZE + i * STRING_COUNTER_HEADER_SIZE + 4);
+        uint32_t offset = header_offset(tvb, i);
         if (offset != NO_STRING) {
             from_start += string_starts_at(tvb, table, offset);
             from_table += string_starts_at(tvb, table, (uint64_t)offset + table->table_end);
@@ -72,6 +79,22 @@ static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
         return from_start > from_table ? 0 : table->table_end;
     }
     return smallest < table->table_end ? table->table_end : 0;
+}
+
+/* Strings that servers share take some times their own bytes. Whoever lets every entry point into one long string does
+ * not get the time to read it again and again, nor the memory to keep it. */
+#define TIMES_READ 16
+#define TIMES_KEPT 4
+#define KEPT_AT_LEAST 2048
+
+static void report_overlap(perf_reader *reader, string_table *table)
+{
+    if (!table->overlaps) {
+        perf_found(reader->report, reader->item, FINDING_STRING_OFFSET,
+                   "The strings overlap too much to read them, here and in what follows");
+    }
+    table->overlaps = true;
+    table->readable = table->keepable = 0;
 }
 
 static const char *read_table_string(perf_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
@@ -85,12 +108,13 @@ static const char *read_table_string(perf_reader *reader, pcq_context *context, 
                    table->table_end - table->base, table->end - table->base);
         return NULL;
     }
-    uint32_t size = utf16_size(reader->tvb, (uint32_t)start, table->end - (uint32_t)start);
-    if (size + 2 > table->budget) {
-        perf_found(context->report, reader->item, FINDING_STRING_OFFSET, "The strings overlap too much to read them");
+    uint32_t left = table->end - (uint32_t)start;
+    uint32_t size = utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
+    if (size + 2 > table->readable) {
+        report_overlap(reader, table);
         return NULL;
     }
-    table->budget -= size + 2;
+    table->readable -= size + 2;
     if (start > table->farthest) {
         table->farthest = (uint32_t)start;
         table->idle = 0;
@@ -101,6 +125,19 @@ static const char *read_table_string(perf_reader *reader, pcq_context *context, 
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
                ? reader_string(&at, hf_counter_description, room, "The counter's description")
                : pcq_read_counter_name(&at, room);
+}
+
+static void teach_table_name(perf_reader *reader, pcq_context *context, string_table *table, uint32_t id,
+                             const char *name)
+{
+    size_t size = strlen(name) + 1;
+
+    if (size > table->keepable) {
+        report_overlap(reader, table);
+        return;
+    }
+    table->keepable -= size;
+    pcq_teach_name(context, id, name);
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
@@ -115,8 +152,8 @@ static void read_string_counter(perf_reader *outer, pcq_context *context, string
     uint32_t offset = reader_u32(&reader, hf_string_offset);
     if (offset != NO_STRING) {
         text = read_table_string(&reader, context, table, offset);
-        if (!help) {
-            pcq_teach_name(context, id, text);
+        if (!help && text) {
+            teach_table_name(&reader, context, table, id, text);
         }
     }
     const char *name =
@@ -127,6 +164,27 @@ static void read_string_counter(perf_reader *outer, pcq_context *context, string
                                text ? text : "(unreadable)");
     }
     context->count++;
+}
+
+/* A wrong dwCounters must not take text for headers: they end where the first string begins, if what stands there is no
+ * header. Where offsets count from the headers' end they tell nothing. */
+static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table, uint32_t count)
+{
+    string_table found = *table;
+    uint32_t first = NO_STRING;
+
+    found.table_end = STRING_BUFFER_HEADER_SIZE;
+    for (uint32_t i = 0; i < count && found.table_end + STRING_COUNTER_HEADER_SIZE <= first; i++) {
+        uint32_t offset = header_offset(tvb, i);
+        if (offset < STRING_BUFFER_HEADER_SIZE + STRING_COUNTER_HEADER_SIZE) {
+            return count;
+        }
+        first = MIN(first, offset);
+        found.table_end += STRING_COUNTER_HEADER_SIZE;
+    }
+    found.count = (found.table_end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
+    uint32_t next = found.count < count ? header_offset(tvb, found.count) : NO_STRING;
+    return next == NO_STRING || string_starts_at(tvb, &found, next) ? count : found.count;
 }
 
 /* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
@@ -140,13 +198,15 @@ static void check_table(perf_reader *reader, pcq_context *context, string_table 
                    reader->end);
     }
     table->end = reader->end;
-    table->count = MIN(count, room);
-    if (count > room) {
+    table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
+    if (count != table->count) {
         perf_found(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
-                   room);
+                   table->count);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
-    table->budget = MAX(1U << 20, (uint64_t)reader->end * 8);
+    table->readable = (uint64_t)reader->end * TIMES_READ;
+    table->keepable = MIN(table->readable, (uint64_t)reader->end * TIMES_KEPT + KEPT_AT_LEAST);
+    table->overlaps = false;
     table->farthest = table->idle = 0;
 }
 
@@ -197,7 +257,7 @@ void pcq_dissect_single_string(perf_reader *reader, pcq_context *context)
         context->text = reader_string(reader, hf_counterset_description, room, "The description");
         break;
     case PERF_REG_PROVIDER_NAME:
-        context->text = reader_string(reader, hf_provider_name, room, "The provider's name");
+        context->text = reader_name(reader, hf_provider_name, room, "The provider's name");
         break;
     default:
         context->text = pcq_read_counterset_name(reader, room);

@@ -67,5 +67,6 @@ def test_bytes_that_a_code_page_does_not_have_stay_readable(tshark, tmp_path):
 
 
 def test_a_long_name_is_cut_where_it_is_shown(tshark, tmp_path):
-    names, _ = names_shown(tshark, tmp_path, ['x' * 30000, 'y' * 1024, 'z' * 1023 + '\U0001f98a'], 0, 'utf-16')
-    assert names == ['x' * 1024 + '\u2026', 'y' * 1024, 'z' * 1023 + '\u2026']
+    fox = '\U0001f98a'
+    names, _ = names_shown(tshark, tmp_path, ['x' * 30000, 'y' * 1024, 'z' * 1023 + fox, fox * 1025], 0, 'utf-16')
+    assert names == ['x' * 1024 + '\u2026', 'y' * 1024, 'z' * 1023 + fox, fox * 1024 + '\u2026']

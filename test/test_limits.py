@@ -147,13 +147,36 @@ def test_05_19_many_strings(ask):
     assert got['pcq.status'] == ['0'] and set(got['pcq.counter.name']) == {'abc'}
 
 
-def test_05_19_overlapping_long_strings(ask):
-    """Each offset names one byte pair of one long string: reading all of every one would be quadratic."""
-    n = 30000
-    text = ('x' * n + '\0').encode('utf-16-le')
-    head = struct.pack('<2I', 8 + 8 * n + len(text) + 6, n) + b''.join(struct.pack('<2I', i, 8 + 8 * n + 2 * i) for i in range(n))
-    got = ask(1, response(head + text + bytes(6)), [], 60, szMachine='', CounterSetGuid=GUID, RequestCode=5, RequestLCID=0)
+@pytest.mark.parametrize('step', [0, 2])
+def test_05_19_overlapping_long_strings(ask, step):
+    """Every offset leads into one long string: reading all of every one would be quadratic. One finding says so."""
+    n = 60000
+    text = ('x' * 2 * n + '\0').encode('utf-16-le')
+    head = struct.pack('<2I', 8 + 8 * n + len(text) + 6, n) + b''.join(
+        struct.pack('<2I', i, 8 + 8 * n + step * i) for i in range(n))
+    names = ['pcq.expert.string_offset', 'pcq.counter.name']
+    got = ask(1, response(head + text + bytes(6)), names, 15, szMachine='', CounterSetGuid=GUID, RequestCode=5,
+              RequestLCID=0)
     assert got['pcq.status'] == ['0']
+    assert len(got['pcq.expert.string_offset']) == 1
+    assert 1 <= len(got['pcq.counter.name']) < 100 and max(map(len, got['pcq.counter.name'])) == 1025
+
+
+@pytest.mark.parametrize('count', [4, 5, 9, 0x7FFFFFFF, 0xFFFFFFFF])
+def test_a_wrong_count_makes_no_headers_of_text(ask, count):
+    """Three strings, and a number that says more."""
+    texts = ['% Processor Time', '% User Time', 'Interrupts/sec']
+    data, offset = b'', 8 + 8 * 3
+    head = b''
+    for i, text in enumerate(texts):
+        head += struct.pack('<2I', i + 1, offset + len(data))
+        data += (text + '\0').encode('utf-16-le')
+    data += bytes(-len(data) % 8)
+    names = ['pcq.expert.count', 'pcq.expert.string_offset', 'pcq.counter.name', 'pcq.counter.id']
+    got = ask(1, response(struct.pack('<2I', offset + len(data), count) + head + data), names, szMachine='',
+              CounterSetGuid=GUID, RequestCode=5, RequestLCID=0)
+    assert got['pcq.counter.name'] == texts and got['pcq.counter.id'] == ['1', '2', '3']
+    assert len(got['pcq.expert.count']) == 1 and not got['pcq.expert.string_offset']
 
 
 def test_05_22_many_identifiers(ask):

@@ -3,6 +3,7 @@
 
 import pytest
 
+from conftest import kept
 from gen import buffers, client, model, stubs
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN
@@ -151,7 +152,8 @@ def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_pat
     server = Script(model.countersets(), clock=model.Clock())
     scene = story(server, lambda c: client.whole(c, server.sets))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    wire = {n: {(f.name, f.value) for m in ms for f in m.fields} for n, ms in scene.frames.items()}
+    wire = {n: {(f.name, kept(f.value) if isinstance(f.value, str) else f.value) for m in ms for f in m.fields}
+            for n, ms in scene.frames.items()}
     count = 0
     for number, frame in frames.items():
         for name in NAMED:

@@ -161,12 +161,21 @@ static const char *convert_bytes(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t
     return wmem_strbuf_finalize(text);
 }
 
-/* Half of a surrogate pair is not left at a cut's end. */
-static uint32_t cut_wide(tvbuff_t *tvb, uint32_t offset, uint32_t most, unsigned byte_order)
+/* Bytes of the first `most` characters of UTF-16: a surrogate pair is one. */
+static uint32_t wide_size(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t most, unsigned byte_order)
 {
-    bool splits = (tvb_get_uint16(tvb, (int)(offset + 2 * most - 2), byte_order) & 0xFC00) == 0xD800;
+    bool high = false;
+    uint32_t at = 0;
 
-    return 2 * (splits ? most - 1 : most);
+    for (uint32_t count = 0; at + 2 <= size; at += 2) {
+        unsigned unit = tvb_get_uint16(tvb, (int)(offset + at), byte_order);
+        bool second = high && (unit & 0xFC00) == 0xDC00;
+        if (!second && count++ == most) {
+            break;
+        }
+        high = !second && (unit & 0xFC00) == 0xD800;
+    }
+    return at;
 }
 
 const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
@@ -174,12 +183,13 @@ const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset
 {
     const code_page *page = find_code_page(code_page_number);
     bool wide = perf_text_is_wide(code_page_number);
-    bool cut = most > 0 && size / (wide ? 2 : 1) > most;
+    uint32_t whole = wide ? size & ~1U : size;
     const char *text;
 
-    if (cut) {
-        size = wide ? cut_wide(tvb, offset, most, byte_order) : most;
+    if (whole / (wide ? 2 : 1) > most) {
+        size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
     }
+    bool cut = size < whole;
     if (wide || (page && page->encoding != 0)) {
         unsigned encoding = wide ? ENC_UTF_16 | byte_order : page->encoding;
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, encoding);

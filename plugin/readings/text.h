@@ -11,7 +11,7 @@
 
 #include "ws_compat.h"
 
-/* What is kept and shown of a name, in 16-bit units or bytes: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make
+/* What is kept and shown of a name, in characters: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make
  * names megabytes long, and each is shown with each of its values. */
 #define PERF_NAME_MAX 1024
 
@@ -32,7 +32,8 @@ static inline bool perf_text_is_wide(uint32_t code_page)
 bool perf_code_page_known(uint32_t code_page);
 
 /* `size` bytes at `offset`, without their terminator, as UTF-8 in `pool`. `byte_order` (ENC_LITTLE_ENDIAN or
- * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` units ends there with an ellipsis. */
+ * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters (in a code page: bytes)
+ * ends there with an ellipsis. */
 const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                           unsigned byte_order, uint32_t most);
 

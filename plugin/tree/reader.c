@@ -7,6 +7,8 @@
 
 #include <epan/prefs.h>
 
+#include "readings/text.h"
+
 /* Kept free of a buffer's details: what follows the buffer and the layers after it must still fit. */
 #define TREE_RESERVE 10000
 
@@ -222,16 +224,15 @@ bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t 
     return false;
 }
 
-const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what)
+static const char *read_text(perf_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
 {
     if (!reader_need(reader, room, what)) {
         return NULL;
     }
     uint32_t size = utf16_size(reader->tvb, reader->pos, room);
     bool terminated = size + 1 < room;
-    unsigned encoding = ENC_UTF_16 | reader->encoding;
-    const char *text =
-        (const char *)tvb_get_string_enc(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, encoding);
+    const char *text = perf_text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, PERF_CODE_PAGE_UTF16,
+                                     reader->encoding, most);
 
     reader->item =
         proto_tree_add_string(reader->tree, hf, reader->tvb, reader->pos, terminated ? size + 2 : size, text);
@@ -243,6 +244,16 @@ const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char
     }
     reader->pos += room;
     return text;
+}
+
+const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what)
+{
+    return read_text(reader, hf, room, what, PERF_TEXT_WHOLE);
+}
+
+const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what)
+{
+    return read_text(reader, hf, room, what, PERF_NAME_MAX);
 }
 
 void reader_bytes(perf_reader *reader, int hf, uint32_t size)

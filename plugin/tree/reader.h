@@ -56,6 +56,9 @@ void reader_systemtime(perf_reader *reader, int hf);
  * pool; NULL if `room` is not there. A missing terminator and lone surrogates are reported as `what`. */
 const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what);
 
+/* The same for a name, of which PERF_NAME_MAX characters are kept and shown. */
+const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what);
+
 void reader_bytes(perf_reader *reader, int hf, uint32_t size);
 void reader_skip(perf_reader *reader, uint32_t size);
 
