@@ -314,6 +314,16 @@ static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, perf_handle *handle, const pe
     p->record->sample->has_doubts = summary->sound_blocks < summary->blocks;
 }
 
+/* Even a query of nothing has a header. Where *pdwRtnSize tells of data it was reported already. */
+static void report_no_header(pcq_pdu *p, const pcq_returned *back)
+{
+    if (back->out_size == 0 && back->rtn_size == 0 && pcq_request_read(p) && p->record->in_size > 0) {
+        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                   "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
+                   p->record->in_size);
+    }
+}
+
 /* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
  * the buffer is checked, the stub read to its end, and the buffer shown last, into the place kept for it. */
 void pcq_data_response(pcq_pdu *p)
@@ -331,6 +341,9 @@ void pcq_data_response(pcq_pdu *p)
         sound = pcq_check_data(back.tvb, &context);
     }
     bool done = pcq_read_returned_status(p, &back);
+    if (done) {
+        report_no_header(p, &back);
+    }
     perf_call_end_stub(&p->call);
     perf_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
     context.handle = handle;

@@ -222,7 +222,7 @@ def test_what_was_not_sealed_is_never_noise(tshark, tmp_path, ndr64):
 
 @pytest.mark.parametrize('opnum, in_size, rtn_size, found', [
     (DATA, 1000, 96, True), (INFO, 1000, 40, True), (INSTANCES, 1000, 24, True), (REG_INFO, 100, 24, True),
-    (DATA, 0, 96, False), (DATA, 1000, 0, False), (INSTANCES, 1000, 0, False), (ENUMERATE, 5, 3, True),
+    (DATA, 0, 96, False), (DATA, 1000, 0, True), (DATA, 0, 0, False), (INSTANCES, 1000, 0, False), (ENUMERATE, 5, 3, True),
     (ENUMERATE, 0, 3, False)])
 def test_success_without_data(tshark, tmp_path, opnum, in_size, rtn_size, found):
     """lpData is empty though there was room and *pdwRtnSize says that there is something."""
@@ -500,6 +500,16 @@ def test_the_value_comes_first(tshark, tmp_path):
     for number, m in answers(scene):
         assert info[number].startswith('QueryCounterData response, query 1, \\'), info[number]
         assert 'Level = 7' in info[number] and '1 block, ' in info[number], info[number]
+
+
+def test_long_names_are_cut_in_the_info_column(tshark, tmp_path):
+    long = 'long ' * 60
+    s = multiple(long, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), instances=('i' * 200,))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'i' * 200)])))
+    info = info_of(tshark, scene, tmp_path)
+    assert max(len(text) for text in info.values()) < 400
+    for number, m in answers(scene):
+        assert '\u2026 = 1' in info[number], info[number]
 
 
 def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_path):

@@ -208,14 +208,21 @@ const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 }
 
 /* Looks at no more of the text than is shown. */
-const char *perf_short_text(wmem_allocator_t *pool, const char *text)
+const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned characters)
 {
     const char *end = text;
 
-    for (unsigned i = 0; i < MAX_TEXT && *end; i++) {
-        end = g_utf8_next_char(end);
+    for (unsigned i = 0; i < characters && *end; i++) {
+        do {
+            end++;
+        } while ((*end & 0xC0) == 0x80);
     }
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
+}
+
+const char *perf_short_text(wmem_allocator_t *pool, const char *text)
+{
+    return perf_cut_text(pool, text, MAX_TEXT);
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */

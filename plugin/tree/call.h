@@ -119,7 +119,8 @@ bool perf_handle_is_null(const uint8_t *bytes);
 /* "1 block", "7 blocks". */
 const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
 
-/* At most 80 characters of a text, with an ellipsis where it was cut. */
+/* At most so many characters of a text, with an ellipsis where it was cut; what a text of the Info column gets. */
+const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned characters);
 const char *perf_short_text(wmem_allocator_t *pool, const char *text);
 
 #endif

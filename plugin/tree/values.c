@@ -6,6 +6,7 @@
 #include "tree/values.h"
 
 #include "readings/graph.h"
+#include "tree/call.h"
 #include "tree/prefixed.h"
 #include "tree/reader.h"
 #include "tree/strings.h"
@@ -193,6 +194,9 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
     }
 }
 
+/* Characters of a path in the Info column: the value has to be seen. */
+#define MAX_HEADLINE_PATH 160
+
 const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
@@ -208,8 +212,8 @@ const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer
     if (!r->at.is_text) {
         result = readings_result(r);
     }
-    return wmem_strconcat(pool, path + strlen("\\\\") + strlen(r->machine), " = ", readings_words(r, &result),
-                          r->assumed ? " (order assumed)" : "", NULL);
+    path = perf_cut_text(pool, path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
+    return wmem_strconcat(pool, path, " = ", readings_words(r, &result), r->assumed ? " (order assumed)" : "", NULL);
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)
