@@ -15,7 +15,7 @@ from gen.scene import Scene
 from test_hkpd import WIRE, compare_list, compare_values, experts, read, wire
 
 # Offsets in the structures
-B = dict(total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
+B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
 O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44)
 D = dict(size=0, index=4, scale=20, type=28, width=32, offset=36)
 I = dict(size=0, parent=4, number=8, id=12, name=16, length=20)
@@ -274,6 +274,14 @@ def test_27_total_sizes(tshark, tmp_path, two_pass):
     check(tshark, tmp_path, [costs(put((), 'header', n), every) for n in (0, 87, 100000, *HUGE)], ['size'])
     check(tshark, tmp_path, [put((230, 'object'), 'total', n) for n in (0, 8, 63, 0xFFFFFFF8, *HUGE)], ['size'])
     check(tshark, tmp_path, [put((1800, 'object'), 'total', n) for n in (0, 8, 63, 1000, *HUGE)], ['size'])
+
+
+def test_27_fields_of_the_header(tshark, tmp_path):
+    """What no server sends is said, once, and costs nothing."""
+    for field, values, found in (('little', (2, 0x01000000), 'number'), ('version', (0, 2, 0xFFFFFFFF), 'number'),
+                                 ('name_size', (11, 13), 'text')):
+        frames, _ = check(tshark, tmp_path, [put((), field, n) for n in values], [found])
+        assert all(experts(frame) == {found} for frame in frames)
 
 
 def test_27_cut_blocks(tshark, tmp_path):

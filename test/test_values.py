@@ -588,6 +588,32 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
     assert [frames[n].numbers('pcq.sample.previous') for n in good] == [[], good[:1], good[1:2]]
 
 
+@PASSES
+def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, two_pass):
+    """Only its own values have no result; the next answer's block is compared with the last sound one."""
+    sets = [single(name, counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
+            for name in ('One', 'Two')]
+    scene = Scene()
+    count = itertools.count()
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) != (DATA, 'response') or next(count) != 1:
+            return stub
+        second = 20 + 48 + 32 + 16
+        return stub[:second] + b'\xFF' * 4 + stub[second + 4:]     # dwDataSize
+    c = Damaging(tcp_line(scene, Script(sets)), alter).client()
+    learn(c, *sets)
+    run(c, [ask(s, 1) for s in sets], 4)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    rows = [frames[n] for n, m in frames_of(scene, DATA, 'response')]
+    assert len(rows) == 4 and 'pcq.expert.size' in [x.name for x in rows[1].walk()]
+    results = [{one(v, 'pcq.path'): cooked(v) for v in row.values if one(v, 'pcq.path')} for row in rows]
+    sound, = results[1]
+    lost, = set(results[0]) - {sound}
+    assert [r[sound] for r in results] == [(None, FIRST_SAMPLE), (1.0, None), (3.0, None), (5.0, None)]
+    assert [r[lost] for r in results if lost in r] == [(None, FIRST_SAMPLE), (4.0, None), (5.0, None)]
+
+
 def big_story():
     """Four samples of 420 KiB each."""
     people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
