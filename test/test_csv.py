@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import TSHARK
+from conftest import TOP, TSHARK
 from gen import client, hkpd_scene, model
 from gen.scene import Scene, tcp_line
 from gen.server import Query
@@ -395,6 +395,24 @@ def test_refused_blocks(export):
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
     assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size'
     assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
+
+
+# --- Damage -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', sorted(p.stem for p in (TOP / 'test' / 'pcaps' / 'plain').glob('bad-*.pcap')))
+def test_damaged_captures(tshark, tmp_path, name):
+    """Every statistic and export of what does not add up: well-formed files, and nothing said but what is left out."""
+    out, err = tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap'), '-o', 'pcq.graph:*', '-z', 'pcq,tree',
+                          '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'), '-z',
+                          'pcq,csv,%s' % (tmp_path / 'run.csv'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    assert re.fullmatch(r'(tshark: pcq: \d+ answers? (is|are) not in the CSV: [^\n]+\n)?', err), err
+    for path in tmp_path.glob('run*.csv'):
+        rows = pdh_rows(path.read_bytes().decode())
+        assert len({len(row) for row in rows}) == 1 and rows[0][0] == '(PDH-CSV 4.0)'
+    rows = long_rows((tmp_path / 'long.csv').read_bytes().decode())
+    assert all(r['raw'] or r['reason'] for r in rows)
+    assert 'Requests' in out
 
 
 # --- Files --------------------------------------------------------------------------------------------------------

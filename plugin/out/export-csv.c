@@ -104,11 +104,12 @@ static void report_left_out(const documents *d)
         values += ((const document *)g_ptr_array_index(d->all, i))->columns.left_out;
     }
     if (d->left_out > 0) {
-        report_warning("pcq: %" PRIu64 " answers are not in the CSV: their query is not known, or they do not add up",
-                       d->left_out);
+        report_warning("pcq: %" PRIu64
+                       " answer%s not in the CSV: the query is not known, or the answer does not add up",
+                       d->left_out, d->left_out == 1 ? " is" : "s are");
     }
     if (values > 0) {
-        report_warning("pcq: %" PRIu64 " values are not in the CSV: more than %d counters in a query", values,
+        report_warning("pcq: %" PRIu64 " values are not in the CSV: a query has more than %d counters", values,
                        MAX_COLUMNS);
     }
 }
