@@ -21,7 +21,7 @@ KEYS = {name.removesuffix('.pcap'): [x for k in keys for x in ('-o', k.format(pc
 PAGES = sorted([TOP / 'README.md', *(TOP / 'docs').glob('*.md')])
 PAGES = [p for p in PAGES if p.name not in ('design.md', 'upstream.md', 'windows.md')]
 PROGRAMS = ('tshark', 'script/', 'wireshark', 'parallel', 'editcap', 'cmake', 'ninja', 'cp ', 'rm ', 'psql', 'ssh', 'dumpcap',
-            'mergecap', 'cat ', 'sudo', 'git ')
+            'mergecap', 'cat ', 'sudo', 'git ', 'WIRESHARK_PLUGIN_DIR')
 
 
 def blocks(page):
@@ -121,3 +121,296 @@ def test_links_lead_somewhere():
                 headings = re.findall(r'^#+ (.+)$', there.read_text(), re.M)
                 slugs = {re.sub(r'[^\w -]', '', h.lower()).replace(' ', '-') for h in headings}
                 assert anchor in slugs, (page.name, target)
+
+
+# --- display filters -------------------------------------------------------------------------------------------------
+
+
+COMPARISON = re.compile(r' (==|!=|>=?|<=?|contains|matches|in) |&&|\|\||^any ')
+
+
+def filters(page):
+    """The display filters of a page: in blocks, with a comment two blanks behind them or none; in tables, in backticks."""
+    for line, output in lines(page):
+        if output is None and not line.startswith(PROGRAMS):
+            text = re.split(r'\s{2,}(?=[a-z(])', line)[0]
+            if re.match(r'(any |\(*(pcq|hkpd|dcerpc|winreg|smb2?|tcp|_ws|kerberos)\b)', text):
+                yield text
+    for line in page.read_text().splitlines():
+        for text in re.findall(r'`([^`]+)`', line):
+            if COMPARISON.search(text) and not text.startswith(PROGRAMS + ('-', 'lp', '0x')) or \
+                    line.startswith('|') and re.fullmatch(r'pcq\.expert\.\w+', text):
+                yield text
+
+
+def always(values):
+    return True
+
+
+def has(test):
+    return lambda values: any(test(v) for v in values)
+
+
+def number(test):
+    return has(lambda v: test(float(int(v, 0)) if v.startswith('0x') else float(v)))
+
+
+# filter: (capture, field whose values in a frame decide, what they have to fulfil). The filter has to find exactly the
+# frames of which that is true, and one at least. None for a field: those frames that the protocol itself is in.
+NTLM, HKPD, HANDLES = 'smb3-ntlm', 'hkpd-plain', 'handle-life'
+FILTERS = {
+    'pcq || hkpd': [(NTLM, 'pcq.opnum', always), (HKPD, 'hkpd', always)],
+    'pcq.opnum == 6': [(NTLM, 'pcq.opnum', number(lambda v: v == 6))],
+    'pcq.data_header || hkpd.data_block': [(NTLM, 'pcq.data.total_size', always), (HKPD, 'hkpd.header_size', always)],
+    'pcq.request_code == 9': [(NTLM, 'pcq.request_code', number(lambda v: v == 9))],
+    'pcq.machine contains "SRV"': [('plain/query-tcp', 'pcq.machine', has(lambda v: 'SRV' in v))],
+    'pcq.path contains "Processor Time"': [(NTLM, 'pcq.path', has(lambda v: 'Processor Time' in v))],
+    'pcq.path == r"\\\\LABDC\\Processor Information(0,0)\\% Processor Time"': [
+        (NTLM, 'pcq.path', has(lambda v: v == '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'))],
+    r'pcq.path matches r"\\processor .*_total"': [
+        (NTLM, 'pcq.path', has(lambda v: re.search(r'\\processor .*_total', v, re.I)))],
+    'pcq.cooked > 90': [(NTLM, 'pcq.cooked', number(lambda v: v > 90))],
+    'any pcq.cooked > 90': [(NTLM, 'pcq.cooked', number(lambda v: v > 90))],
+    'any pcq.cooked > 100': [(NTLM, 'pcq.cooked', number(lambda v: v > 100))],
+    'pcq.cooked.none == 1': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 1))],
+    'pcq.cooked.none == 2': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 2))],
+    'pcq.cooked.none == 3': [(HANDLES, 'pcq.cooked.none', number(lambda v: v == 3))],
+    'pcq.cooked.none == 4': [('plain/two-clients', 'pcq.cooked.none', number(lambda v: v == 4))],
+    'pcq.cooked.none == 8': [(None, 'pcq.cooked.none', number(lambda v: v == 8))],
+    'pcq.cooked.none': [(NTLM, 'pcq.cooked.none', always)],
+    'hkpd.path contains "Processor("': [(HKPD, 'hkpd.path', has(lambda v: 'Processor(' in v))],
+    'hkpd.path contains "Processor"': [(HKPD, 'hkpd.path', has(lambda v: 'Processor' in v))],
+    'pcq.sample.interval > 1.5': [(HANDLES, 'pcq.sample.interval', number(lambda v: v > 1.5))],
+    'pcq.sample.interval > 2': [(HANDLES, 'pcq.sample.interval', number(lambda v: v > 2))],
+    'pcq.sample.interval < 0.5': [(HANDLES, 'pcq.sample.interval', number(lambda v: v < 0.5))],
+    'pcq.counter.name == "% User Time"': [(NTLM, 'pcq.counter.name', has(lambda v: v == '% User Time'))],
+    'pcq.path contains "User Time" && pcq.cooked > 90': [(NTLM, 'pcq.path', has(lambda v: 'User Time' in v))],
+    'pcq.status != 0': [(NTLM, 'pcq.status', number(lambda v: v != 0))],
+    'pcq.status == 8': [(NTLM, 'pcq.status', number(lambda v: v == 8))],
+    'pcq.status != 0 && pcq.status != 8': [('plain/refusals', 'pcq.status', number(lambda v: v not in (0, 8)))],
+    'pcq.status == 5': [('plain/refusals', 'pcq.status', number(lambda v: v == 5))],
+    'any pcq.identifier.status != 0': [(NTLM, 'pcq.identifier.status', number(lambda v: v != 0))],
+    'any pcq.block.status != 0': [(NTLM, 'pcq.block.status', number(lambda v: v != 0))],
+    'winreg.werror == 234 && hkpd': [(HKPD, 'winreg.werror', number(lambda v: v == 234))],
+    'pcq.status == 8 || (hkpd && winreg.werror == 234)': [
+        (NTLM, 'pcq.status', number(lambda v: v == 8)), (HKPD, 'winreg.werror', number(lambda v: v == 234))],
+    'hkpd && winreg.werror == 5': [(None, 'winreg.werror', number(lambda v: v == 5))],
+    'dcerpc.cn_status': [(HANDLES, 'dcerpc.cn_status', always)],
+    'dcerpc.cn_status == 0x1c00001a': [(HANDLES, 'dcerpc.cn_status', number(lambda v: v == 0x1c00001a))],
+    'dcerpc.pkt_type == 3 && dcerpc.cn_status == 5': [('plain/access-denied', 'dcerpc.cn_status', number(lambda v: v == 5))],
+    'dcerpc.pkt_type == 13': [(('tcp-ntlm', 'dcerpc.pkt_type == 12', b'\x05\x00\x0c', b'\x05\x00\x0d'), 'dcerpc.pkt_type', number(lambda v: v == 13))],
+    'pcq.query.number == 1': [(NTLM, 'pcq.query.number', number(lambda v: v == 1))],
+    'hkpd.handle.number == 1': [(HKPD, 'hkpd.handle.number', number(lambda v: v == 1))],
+    'pcq.handle.closed_in': [(NTLM, 'pcq.handle.closed_in', always)],
+    'pcq.add == 0': [(HANDLES, 'pcq.add', has(lambda v: v in ('0', 'False')))],
+    'pcq.add == 1': [(HANDLES, 'pcq.add', has(lambda v: v in ('1', 'True')))],
+    'pcq.expert.sealed': [('-' + NTLM, 'pcq.expert.sealed', always)],
+    'pcq.expert.key_does_not_fit': [('!' + NTLM, 'pcq.expert.key_does_not_fit', always)],
+    'pcq.expert.not_decrypted': [('plain/bad-12-sealed-stub-as-clear', 'pcq.expert.not_decrypted', always)],
+    'pcq.expert.order_assumed': [(None, 'pcq.expert.order_assumed', always)],
+    'pcq.expert.size': [('plain/bad-29-block-size', 'pcq.expert.size', always)],
+    'pcq.expert.request_missing': [('plain/bad-11-cut-and-lost', 'pcq.expert.request_missing', always)],
+    'pcq.expert.handle_closed': [(None, 'pcq.expert.handle_closed', always)],
+    '_ws.expert.severity >= 0x600000 && (pcq || hkpd)': [('plain/bad-29-block-size', 'pcq.expert.size', always)],
+    'pcq.request_code in {3, 5} && pcq.string_buffer': [(NTLM, 'pcq.request_code', number(lambda v: v == 5))],
+    'pcq.opnum == 6 && pcq.status == 8': [(NTLM, 'pcq.opnum', number(lambda v: v == 6))],
+    'pcq.opnum == 6 && pcq.status != 0 && pcq.status != 8': [('plain/refusals', 'pcq.opnum', number(lambda v: v == 6))],
+    'pcq.graph > 90': [('*' + NTLM, 'pcq.graph', number(lambda v: v > 90))],
+    'smb2.header.transform.flags.encrypted == 1': [('smb3-encrypted', 'smb2.header.transform.flags.encrypted', has(lambda v: v in ('1', 'True')))],
+    'smb2.cmd == 1 && smb2.nt_status >= 0xc0000000 && smb2.nt_status != 0xc0000016': [
+        ((NTLM, 'smb2.cmd == 1 && smb2.nt_status == 0', 0, 0xc000006d), 'smb2.nt_status', number(lambda v: v == 0xc000006d))],
+    'smb2.cmd == 5 && smb2.filename == "winreg" && smb2.nt_status != 0': [
+        ((NTLM, 'smb2.cmd == 5 && smb2.flags.response == 1', 0, 0xc0000034), 'smb2.nt_status', number(lambda v: v == 0xc0000034))],
+    'smb2.filename == "winreg" && smb2.nt_status == 0xc00000ac': [
+        ((NTLM, 'smb2.cmd == 5 && smb2.flags.response == 1', 0, 0xc00000ac), 'smb2.nt_status', number(lambda v: v == 0xc00000ac))],
+    'tcp.port in {135, 139, 445} && tcp.flags.reset == 1': [
+        ((NTLM, 'tcp.flags.syn == 1 && tcp.flags.ack == 1', None, None), 'tcp.flags.reset', has(lambda v: v in ('1', 'True')))],
+    'dcerpc.time > 0.1 && (pcq || hkpd)': [('plain/query-tcp', 'dcerpc.time', number(lambda v: v > 0.1))],
+    'dcerpc.time > 0.5 && (pcq || hkpd)': [(HKPD, 'dcerpc.time', number(lambda v: v > 0.5))],
+}
+# What a filter finds beyond or below the frames that its one field decides.
+ONLY_PART = {'pcq.path contains "User Time" && pcq.cooked > 90', 'pcq.opnum == 6 && pcq.status == 8',
+             'pcq.request_code in {3, 5} && pcq.string_buffer', 'pcq.opnum == 6 && pcq.status != 0 && pcq.status != 8',
+             'winreg.werror == 234 && hkpd', 'pcq.status == 8 || (hkpd && winreg.werror == 234)',
+             '_ws.expert.severity >= 0x600000 && (pcq || hkpd)'}
+
+
+def packets(data):
+    """(offset, size) of each packet of a pcap file"""
+    at = 24
+    while at < len(data):
+        size = int.from_bytes(data[at + 8:at + 12], 'little')
+        yield at + 16, size
+        at += 16 + size
+
+
+def patched(tshark, folder, name, where, old, new):
+    """A bundled capture with the first packet that passes a filter changed: bytes, an SMB2 status, or to a TCP reset."""
+    path = PCAPS / (name + '.pcap')
+    data = bytearray(path.read_bytes())
+    frame = int(tshark.fields(path, ['frame.number'], '-Y', where)[0][0])
+    at, size = list(packets(data))[frame - 1]
+    if old is None:
+        data[at + 14 + 20 + 13] = 0x14
+    elif isinstance(old, bytes):
+        found = data.index(old, at, at + size)
+        data[found:found + len(old)] = new
+    else:
+        found = data.index(b'\xfeSMB', at, at + size) + 8
+        assert int.from_bytes(data[found:found + 4], 'little') == old
+        data[found:found + 4] = new.to_bytes(4, 'little')
+    out = folder / 'patched.pcap'
+    out.write_bytes(data)
+    return out
+
+
+def capture_of(tshark, folder, what):
+    """(path, options) of what a row of FILTERS names"""
+    if isinstance(what, tuple):
+        return patched(tshark, folder, *what), []
+    if what[0] == '-':
+        return PCAPS / (what[1:] + '.pcap'), []
+    if what[0] == '!':
+        return PCAPS / (what[1:] + '.pcap'), ['-o', 'ntlmssp.nt_password:wrong']
+    name = what.lstrip('*')
+    graph = ['-o', 'pcq.graph:*Processor Utility'] if what[0] == '*' else []
+    return PCAPS / (name + '.pcap'), KEYS.get(name, []) + graph
+
+
+def made(tshark, folder, expression):
+    """Captures for what no bundled one has."""
+    from gen.story_script import Script, answers, ask, counter, multiple, run, story
+    s = multiple('Engine', counter(1, 'PERF_COUNTER_COUNTER', 'Turns/sec', lambda at, k: 1000 - 100 * at.number))
+    from gen.story_script import learn
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])))
+    return scene.write(folder / 'made.pcap'), []
+
+
+@pytest.mark.parametrize('expression', sorted({f for page in PAGES for f in filters(page)}))
+def test_a_filter_finds_what_it_promises(tshark, tmp_path, expression):
+    """Exactly the frames whose fields fulfil it, and one at least."""
+    assert expression in FILTERS, 'a filter that nobody checks'
+    for what, field, test in FILTERS[expression]:
+        path, options = made(tshark, tmp_path, expression) if what is None else capture_of(tshark, tmp_path, what)
+        rows = tshark.fields(path, ['frame.number', field], '-E', 'aggregator=|', '-2', *options)
+        wanted = {int(n) for n, values in rows if values and test(values.split('|'))}
+        found = {int(n) for n, in tshark.fields(path, ['frame.number'], '-2', '-Y', expression, *options)}
+        assert found, (expression, what)
+        assert found <= wanted if expression in ONLY_PART else found == wanted, (expression, what, found ^ wanted)
+
+
+def test_no_filter_is_checked_in_vain():
+    assert set(FILTERS) == {f for page in PAGES for f in filters(page)}
+
+
+# --- commands --------------------------------------------------------------------------------------------------------
+
+
+def prints(*words, count=1):
+    return lambda out, folder: all(w in out for w in words) and len(out.splitlines()) >= count
+
+
+def writes(name, *words):
+    def check(out, folder):
+        text = (folder / name).read_bytes().decode('utf-8', 'replace')
+        return all(w in text for w in words)
+    return check
+
+
+SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
+CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=50)
+# command, without what explains it behind two blanks: what it prints or writes
+COMMANDS = {
+    'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
+    'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
+    'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
+    'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),
+    'tshark -q -r FILE --export-objects pcq,FOLDER': writes('FOLDER/LABDC-query-1.csv', '(PDH-CSV 4.0)', SERIES),
+    'tshark -q -r FILE -z pcq,long,values.csv': writes('values.csv', 'time,frame,query', SERIES),
+    'tshark -q -r FILE -z pcq,names,names.txt': writes('names.txt', '# pcq names 1', 'Processor Information'),
+    'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,names,my-names.txt': writes('my-names.txt', 'Processor Information'),
+    'tshark -r FILE -o pcq.names_file:MyProvider.man -Y pcq.path': prints('QueryCounterData response', count=10),
+    'tshark -q -r FILE -z pcq,csv,samples.csv': writes('samples.csv', '"(PDH-CSV 4.0)"', SERIES),
+    "tshark -q -r FILE -z 'pcq,csv,-,pcq.query.number == 1'": prints('"(PDH-CSV 4.0)"', SERIES, count=11),
+    'tshark -r FILE -Y "pcq.cooked > 90" -T fields -e frame.time_epoch -e pcq.path -e pcq.cooked': prints('Processor Utility'),
+    'tshark -r FILE -Y pcq.query.number==1 -w one-query.pcap': writes('one-query.pcap', ''),
+    'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
+    'tshark -q -r FILE -z expert,pcq': prints('Notes', 'Response'),
+    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('Sealed with NTLM', count=100),
+    'tshark -r FILE -Y pcq.expert.key_does_not_fit': lambda out, folder: out == '',
+}
+# Its key would open what these are about.
+WITHOUT_KEY = ('pcq.expert.sealed', 'pcq.expert.key_does_not_fit')
+# What other tests run, or what runs this.
+ELSEWHERE = {
+    'script/dissect': 'test_scripts.py', 'script/dissect CAPTURE -o ntlmssp.nt_password:PASSWORD -Y pcq': 'test_scripts.py',
+    'script/test': 'this run', 'script/install': 'test_scripts.py',
+    'cmake -S . -B build -G Ninja': 'test_scripts.py', 'ninja -C build': 'test_scripts.py',
+    'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins': 'test_scripts.py', 'cmake --install build': 'test_scripts.py',
+    'rm -f ~/.local/lib/wireshark/plugins/*/epan/pcq.so': 'test_scripts.py',
+    'rm -rf ~/.config/wireshark/profiles/"Performance Counters"': 'test_scripts.py',
+}
+# A window is needed: tried by hand, and its options by tshark in test_a_window_opens_what_tshark_opens.
+WINDOW = re.compile(r'wireshark -C "Performance Counters" -r (\S+)(.*)')
+
+
+def bare(command):
+    return re.split(r'\s{2,}', command)[0]
+
+
+def filled(command):
+    """With the bundled capture and its key for what the reader puts in."""
+    command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')
+    command = command.replace('MyProvider.man', str(TOP / 'test' / 'manifests' / 'engine.man'))
+    key = '' if any(w in command for w in WITHOUT_KEY) else ' -o ntlmssp.nt_password:Lab-Passw0rd'
+    return command.replace('FILE', 'test/pcaps/smb3-ntlm.pcap' + key, 1)
+
+
+def all_commands():
+    return sorted({(page.name, bare(c), None if o is None else tuple(o)) for page in PAGES for c, o in commands(page)
+                   if bare(c) not in ELSEWHERE and not WINDOW.match(c) and page.name != 'archive.md'}, key=str)
+
+
+def alike(expected, lines):
+    """Do the lines begin and end as shown, "…" standing for any number of them?"""
+    at = 0
+    for i, line in enumerate(expected):
+        if line == '…':
+            continue
+        want = ' '.join(line.split())
+        have = [' '.join(x.split()) for x in lines[at:]]
+        if i == 0 or expected[i - 1] != '…':
+            if not have or have[0] != want:
+                return False, line
+            at += 1
+        elif want in have:
+            at += have.index(want) + 1
+        else:
+            return False, line
+    return expected[-1] == '…' or at == len(lines), 'the end'
+
+
+@pytest.mark.parametrize('page, command, output', all_commands())
+def test_a_command_does_what_it_says(shell, page, command, output):
+    status, out, err = shell(filled(command))
+    assert status == 0 and err == '', (command, err)
+    if output is not None:
+        good, line = alike(output, out.splitlines())
+        assert good, (command, line, out)
+    elif command.startswith(('tshark -r test/pcaps', 'tshark -2 -r test/pcaps')):
+        assert CALLS(out, shell.folder), command
+    elif 'pcq.graph' in command:
+        assert re.search(r'\| +\d+\.\d+ \|', out) and not re.search(r'\d{6,}', out), out
+    else:
+        assert COMMANDS[command](out, shell.folder), (command, out)
+
+
+def test_a_window_opens_what_tshark_opens(shell):
+    """The options of the wireshark commands, as tshark takes them."""
+    found = [m for page in PAGES for line, _ in lines(page) for m in [WINDOW.match(line)] if m]
+    text = [m for page in PAGES for m in re.findall(r'^ +(wireshark .*)$', page.read_text(), re.M)]
+    assert found and all(WINDOW.match(t) for t in text)
+    for command in text:
+        m = WINDOW.match(command)
+        status, out, _ = shell('tshark -r %s%s -Y pcq' % (m[1], m[2]))
+        assert status == 0 and len(out.splitlines()) == 116
