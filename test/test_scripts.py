@@ -42,9 +42,10 @@ def fakes(tmp_path):
 def tree(tmp_path_factory):
     """A checkout of one's own."""
     top = tmp_path_factory.mktemp('checkout') / 'pcq'
-    (top / 'test').mkdir(parents=True)
-    for name in ('CMakeLists.txt', 'plugin', 'script', 'test/unit'):
-        (shutil.copytree if (TOP / name).is_dir() else shutil.copy)(TOP / name, top / name)
+    top.mkdir()
+    shutil.copy(TOP / 'CMakeLists.txt', top)
+    for name in ('plugin', 'script', 'test'):
+        shutil.copytree(TOP / name, top / name, ignore=shutil.ignore_patterns('pcaps', '__pycache__'))
     return top
 
 
@@ -110,18 +111,16 @@ def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
     assert status == 1 and all(w in err for w in words), err
 
 
-def test_a_moved_checkout_builds_again(tree, fakes, tmp_path):
-    """A folder that was renamed, and a build folder that was copied: no error of CMake, and no old path in the result."""
-    fake = fakes(dpkg_query='echo installed')
-    assert run(tree / 'script' / 'build', '-DCMAKE_BUILD_TYPE=Debug', path=fake)[0] == 0
-    moved = tree.rename(tree.parent / 'moved')
-    try:
-        status, out, err = run(moved / 'script' / 'build', '-DCMAKE_BUILD_TYPE=Debug', path=fake)
-        assert (status, out, err) == (0, '', '')
-        assert 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\n' % moved in (moved / 'build' / 'CMakeCache.txt').read_text()
-        assert list((moved / 'build' / 'plugins').glob('*/epan/pcq.so'))
-    finally:
-        moved.rename(tree)
+def test_a_moved_checkout_builds_again(tree, fakes):
+    """A folder that was renamed: no error of CMake, and no old path in what it makes."""
+    fake = fakes(dpkg_query='echo installed', ninja='exit 0')
+    top = shutil.copytree(tree, tree.parent / 'before', ignore=shutil.ignore_patterns('CMakeCache.txt', 'CMakeFiles'))
+    assert run(top / 'script' / 'build', path=fake)[0] == 0
+    moved = top.rename(tree.parent / 'moved')
+    status, out, err = run(moved / 'script' / 'build', path=fake)
+    assert (status, out, err) == (0, '', '')
+    assert 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\n' % moved in (moved / 'build' / 'CMakeCache.txt').read_text()
+    assert str(top) + '/' not in (moved / 'build' / 'build.ninja').read_text()
 
 
 # --- opening a capture -----------------------------------------------------------------------------------------------
@@ -187,3 +186,52 @@ def test_outputs_arrive(fakes, tmp_path):
     status, _, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-q', '-z', 'pcq,names,names', '-w', 'out.pcap', cwd=tmp_path)
     assert status == 0 and err == ''
     assert (tmp_path / 'names').read_text().startswith('# pcq names 1\n') and (tmp_path / 'out.pcap').stat().st_size > 24
+
+
+# --- README's own lines ------------------------------------------------------------------------------------------------
+
+
+def test_the_plain_commands(tree, fakes, tmp_path):
+    """Those of README.md for whoever has no apt, in a copy of the tree."""
+    readme = (TOP / 'README.md').read_text()
+    for command in ('cmake -S . -B build -G Ninja', 'ninja -C build', 'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins',
+                    'cmake --install build'):
+        assert '    %s\n' % command in readme
+        done = subprocess.run(['sh', '-c', command], cwd=tree, env=dict(os.environ, DESTDIR=str(tmp_path), HOME=str(tmp_path)),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert done.returncode == 0, done.stderr
+        if 'tshark' in command:
+            assert b'pcq.so' in done.stdout
+    assert list(tmp_path.glob('usr/**/plugins/*/epan/pcq.so'))
+
+
+def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
+    """Beside the plugin; one that the user has changed stays, whatever happens."""
+    fake = fakes(dpkg_query='echo installed')
+    profile = tmp_path / '.config' / 'wireshark' / 'profiles' / 'Performance Counters'
+    home = {'HOME': str(tmp_path), 'XDG_CONFIG_HOME': str(tmp_path / '.config')}
+    status, out, err = run(tree / 'script' / 'install', path=fake, **home)
+    assert status == 0 and str(profile) in out, err
+    assert (profile / 'colorfilters').read_bytes() == (TOP / 'plugin/profile/Performance Counters/colorfilters').read_bytes()
+    assert list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
+    (profile / 'preferences').write_text('mine\n')
+    assert 'kept' in run(tree / 'script' / 'install', path=fake, **home)[1]
+    assert 'kept' in run(tree / 'script' / 'install', '--remove', path=fake, **home)[1]
+    assert (profile / 'preferences').read_text() == 'mine\n'
+    shutil.copy(TOP / 'plugin/profile/Performance Counters/preferences', profile)
+    assert run(tree / 'script' / 'install', '--remove', path=fake, **home)[0] == 0
+    assert not profile.exists() and not list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
+
+
+def test_removing_by_hand(tmp_path):
+    """README.md's two lines take away what was installed, and no more."""
+    plugin = tmp_path / '.local/lib/wireshark/plugins/4.0/epan/pcq.so'
+    other = plugin.with_name('other.so')
+    profile = tmp_path / '.config/wireshark/profiles/Performance Counters/preferences'
+    for path in (plugin, other, profile):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    for line in (TOP / 'README.md').read_text().splitlines():
+        if line.startswith('    rm '):
+            subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
+    assert other.exists() and not plugin.exists() and not profile.parent.exists()
