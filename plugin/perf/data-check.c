@@ -67,39 +67,44 @@ uint32_t perf_walk_pass_rows(perf_walk *walk)
 }
 
 /* A block of one usual value: 16 bytes of header, 16 of value; or one that failed, without. A buffer can have as many of
- * them as values. */
-static uint32_t usual_block(const uint8_t *at, uint32_t left)
+ * them as values, so they are told by three loads. Returns the size of one that is, else 0. */
+static inline uint32_t usual_block(const uint8_t *at, size_t left, uint32_t *status)
 {
-    uint32_t type = perf_le32(at + 4);
+    uint64_t status_and_type = perf_le64(at);
     uint32_t size = perf_le32(at + 8);
+    uint32_t type = (uint32_t)(status_and_type >> 32);
 
+    *status = (uint32_t)status_and_type;
     if (type == PERF_SINGLE_COUNTER && size == PERF_COUNTER_HEADER_SIZE + 16 && size <= left) {
-        return count_usual(at + PERF_COUNTER_HEADER_SIZE, 1) == 1 ? size : 0;
+        uint64_t sizes = perf_le64(at + PERF_COUNTER_HEADER_SIZE); /* dwDataSize, dwSize */
+        return sizes >> 32 == 16 && (uint32_t)sizes - 1 < 8 ? size : 0;
     }
     return type == PERF_ERROR_RETURN && size == PERF_COUNTER_HEADER_SIZE ? size : 0;
 }
 
 void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary)
 {
-    uint32_t passed = 0;
-    uint32_t pos = walk->pos;
-    uint32_t end = walk->size >= PERF_COUNTER_HEADER_SIZE ? walk->size - PERF_COUNTER_HEADER_SIZE : 0;
-
     if (walk->state != NEXT_BLOCK || walk->one_block) {
         return;
     }
-    for (; passed < walk->blocks_left && pos <= end; passed++) {
-        uint32_t size = usual_block(walk->data + pos, walk->size - pos);
+    const uint8_t *at = walk->data + walk->pos;
+    const uint8_t *end = walk->data + walk->size;
+    uint32_t failed = 0, values = 0, passed = 0, status;
+
+    for (; passed < walk->blocks_left && end - at >= PERF_COUNTER_HEADER_SIZE; passed++) {
+        uint32_t size = usual_block(at, (size_t)(end - at), &status);
         if (size == 0) {
             break;
         }
-        summary->failed += perf_le32(walk->data + pos) != 0;
-        summary->values += size > PERF_COUNTER_HEADER_SIZE;
-        pos += size;
+        failed += status != 0;
+        values += size > PERF_COUNTER_HEADER_SIZE;
+        at += size;
     }
-    walk->pos = pos;
+    walk->pos += (uint32_t)(at - (walk->data + walk->pos));
     walk->blocks_left -= passed;
     walk->block.index += passed;
+    summary->failed += failed;
+    summary->values += values;
     summary->blocks += passed;
     summary->sound_blocks += passed;
 }
