@@ -99,12 +99,6 @@ static perf_block_event announce_faulty(perf_block_walk *walk, perf_block_event 
     return event;
 }
 
-static perf_block_event report_fault(perf_block_walk *walk)
-{
-    walk->state = walk->then;
-    return PERF_BLOCK_FAULT;
-}
-
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
 static perf_block_event read_header(perf_block_walk *walk)
@@ -137,8 +131,6 @@ static perf_block_event read_header(perf_block_walk *walk)
     return PERF_BLOCK_HEADER;
 }
 
-static perf_block_event read_object(perf_block_walk *walk);
-
 /* What is wrong with the header's fields, one by one. */
 static perf_block_event check_header(perf_block_walk *walk)
 {
@@ -165,7 +157,8 @@ static perf_block_event check_header(perf_block_walk *walk)
             return fault(walk, checks[i].fault, checks[i].offset, checks[i].stated, checks[i].found, NEXT_HEADER_CHECK);
         }
     }
-    return read_object(walk);
+    walk->state = NEXT_OBJECT;
+    return perf_block_next(walk);
 }
 
 /* The block's own total is checked at the end, where it can no longer hide what was readable. Samba leaves the header
@@ -596,7 +589,8 @@ perf_block_event perf_block_next(perf_block_walk *walk)
     case NEXT_HEADER_CHECK:
         return check_header(walk);
     case NEXT_FAULT:
-        return report_fault(walk);
+        walk->state = walk->then;
+        return PERF_BLOCK_FAULT;
     case NEXT_TRAILER:
         return read_trailer(walk);
     default:
