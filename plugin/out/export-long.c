@@ -23,6 +23,11 @@ typedef struct {
     char *path;
     out_file *file;
     perf_csv text;
+    /* of the answer that is written: */
+    perf_csv head; /* the cells that all its rows begin with */
+    uint32_t table;
+    uint32_t row;
+    const char *instance; /* of that row */
 } long_export;
 
 static void write_header(long_export *export)
@@ -83,27 +88,50 @@ static void write_refusal(perf_csv *text, readings *r)
     perf_csv_text(text, win32_error_name(r->pool, r->status));
 }
 
-static void write_row(perf_csv *text, const packet_info *pinfo, readings *r, const reading *at)
+/* time, frame, query, server */
+static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r)
 {
     const perf_handle *handle = r->answer.handle;
+    perf_csv *head = &export->head;
+
+    perf_csv_clear(head);
+    perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+    perf_csv_whole(head, pinfo->num);
+    if (handle) {
+        perf_csv_whole(head, handle->number);
+    } else {
+        perf_csv_text(head, NULL);
+    }
+    perf_csv_text(head, r->machine);
+    export->table = UINT32_MAX;
+}
+
+/* counterset, instance, counter, path */
+static void write_parts(long_export *export, readings *r, const reading *at)
+{
+    perf_csv *text = &export->text;
+
+    if (export->table != r->number || export->row != at->row) {
+        export->table = r->number;
+        export->row = at->row;
+        export->instance = readings_instance(r);
+    }
+    perf_csv_text(text, readings_set(r));
+    perf_csv_text(text, export->instance);
+    perf_csv_text(text, readings_counter(r));
+    perf_csv_text(text, readings_path(r));
+}
+
+static void write_row(long_export *export, readings *r, const reading *at)
+{
+    perf_csv *text = &export->text;
     perf_result result = {0, PERF_NONE_NO_FORMULA};
 
-    perf_csv_time(text, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
-    perf_csv_whole(text, pinfo->num);
-    if (handle) {
-        perf_csv_whole(text, handle->number);
-    } else {
-        perf_csv_text(text, NULL);
-    }
-    perf_csv_text(text, r->machine);
     if (!at->is_text && !at->is_refused) {
         result = readings_result(r);
     }
-    const char *path = readings_path(r);
-    perf_csv_text(text, readings_set(r));
-    perf_csv_text(text, readings_instance(r));
-    perf_csv_text(text, readings_counter(r));
-    perf_csv_text(text, path);
+    perf_csv_cells(text, &export->head);
+    write_parts(export, r, at);
     if (at->is_refused) {
         write_refusal(text, r);
     } else {
@@ -129,8 +157,9 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     }
     readings *r = readings_begin(pinfo->pool, call->answer);
     r->with_refusals = true;
+    begin_answer(export, pinfo, r);
     while ((at = readings_next(r)) != NULL) {
-        write_row(&export->text, pinfo, r, at);
+        write_row(export, r, at);
         out_file_take(export->file, &export->text, false);
     }
     return TAP_PACKET_REDRAW;

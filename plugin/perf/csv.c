@@ -64,6 +64,17 @@ static char *open_cell(perf_csv *csv, size_t size)
     return at;
 }
 
+void perf_csv_cells(perf_csv *csv, const perf_csv *cells)
+{
+    char *at = cells->in_row ? open_cell(csv, cells->size) : NULL;
+
+    if (at) {
+        memcpy(at, cells->data, cells->size);
+        close_cell(csv, at + cells->size);
+    }
+    csv->failed = csv->failed || cells->failed;
+}
+
 void perf_csv_end_row(perf_csv *csv)
 {
     char *at = room_for(csv, 2);

@@ -29,6 +29,9 @@ void perf_csv_free(perf_csv *csv);
 
 void perf_csv_end_row(perf_csv *csv);
 
+/* The cells of another text, which has no end of a row. */
+void perf_csv_cells(perf_csv *csv, const perf_csv *cells);
+
 /* --- PDH-CSV ------------------------------------------------------------ */
 
 void perf_csv_pdh_text(perf_csv *csv, const char *text);

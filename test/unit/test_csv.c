@@ -90,6 +90,23 @@ static void test_calendar(perf_csv *csv)
     }
 }
 
+static void test_cells(perf_csv *csv)
+{
+    perf_csv cells = {0};
+
+    perf_csv_cells(csv, &cells);
+    perf_csv_text(&cells, "a,b");
+    perf_csv_whole(&cells, 7);
+    perf_csv_cells(csv, &cells);
+    perf_csv_cells(csv, &cells);
+    perf_csv_text(csv, "end");
+    perf_csv_end_row(csv);
+    perf_csv_cells(csv, &cells);
+    perf_csv_end_row(csv);
+    expect(csv, "\"a,b\",7,\"a,b\",7,end\r\n\"a,b\",7\r\n");
+    perf_csv_free(&cells);
+}
+
 /* More than the first room, cell by cell and in one. */
 static void test_growth(perf_csv *csv)
 {
@@ -118,6 +135,7 @@ int main(void)
     test_pdh(&csv);
     test_rfc(&csv);
     test_calendar(&csv);
+    test_cells(&csv);
     test_growth(&csv);
     perf_csv_free(&csv);
     return failures > 0;
