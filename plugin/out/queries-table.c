@@ -129,12 +129,12 @@ static void gone(stat_tap_table *table _U_, unsigned row _U_, unsigned column _U
 
 static char *server_text(const perf_tapped *tapped)
 {
-    const char *address = perf_server_address(tapped->server), *machine = tapped->handle->machine;
+    const char *server = perf_server_address(tapped->server), *machine = tapped->handle->machine;
 
     if (machine == NULL || *machine == '\0') {
-        return g_strdup(address);
+        return g_strdup(server);
     }
-    char *plain = out_table_text(machine), *text = g_strdup_printf("%s (%s)", plain, address);
+    char *plain = out_table_text(machine), *text = g_strdup_printf("%s (%s)", plain, server);
     g_free(plain);
     return text;
 }
