@@ -26,7 +26,7 @@ def lie(noise, field, stub):
 
 
 def lying(scene, noise, share=0.05, order='<'):
-    """The scene with that share of its leading numbers changed, at least one in each message that has any."""
+    """The scene with that share of the leading numbers changed in every other message, at least one."""
     frames = scene.capture.frames
     for number, messages in scene.frames.items():
         when, frame = frames[number - 1]
@@ -34,7 +34,8 @@ def lying(scene, noise, share=0.05, order='<'):
         for m in messages:
             at = frame.find(m.stub) if m.stub else -1
             fields = [f for f in m.fields if leads(f)]
-            if at < 0 or not fields:
+            # what was learned from a sound message is what the next one meets
+            if at < 0 or not fields or noise.random() < 0.5:
                 continue
             for f in noise.sample(fields, max(1, int(share * len(fields)))):
                 data = lie(noise, f, m.stub).to_bytes(f.length, 'little' if order == '<' else 'big')
