@@ -218,7 +218,9 @@ static void query_request(pcq_pdu *p, uint32_t largest)
 
     pcq_read_in_size(p, largest);
     pcq_request_end(p);
-    perf_call_info(&p->call, "room for %s", perf_counted(pcq_pool(p), p->record->in_size, "byte"));
+    if (p->call.info) {
+        perf_call_info_texts(&p->call, "room for ", perf_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
+    }
     use_handle(p, bytes, item);
 }
 
@@ -293,15 +295,13 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
     const char *first = pcq_first_value(back->tvb, context);
-    if (first) {
-        perf_call_info(&p->call, "%s", first);
-    }
     if (first && summary->values > 1) {
-        perf_call_info(&p->call, "%u more (%s, %s)", summary->values - 1, blocks, size);
+        perf_call_info_texts(&p->call, first, ", ", perf_number(pool, summary->values - 1), " more (", blocks, ", ",
+                             size, ")", NULL);
     } else if (first) {
-        perf_call_info(&p->call, "%s, %s", blocks, size);
+        perf_call_info_texts(&p->call, first, ", ", blocks, ", ", size, NULL);
     } else {
-        perf_call_info(&p->call, "%s, %s, %s", perf_counted(pool, summary->values, "value"), blocks, size);
+        perf_call_info_texts(&p->call, perf_counted(pool, summary->values, "value"), ", ", blocks, ", ", size, NULL);
     }
 }
 

@@ -174,6 +174,39 @@ void perf_call_info(perf_call *call, const char *format, ...)
     va_end(args);
 }
 
+/* Most packets have such a text: printf would cost more than all the rest of the call. */
+static void append_texts(wmem_strbuf_t *text, const char *first, va_list more)
+{
+    if (wmem_strbuf_get_len(text) > 0) {
+        wmem_strbuf_append(text, ", ");
+    }
+    for (const char *part = first; part; part = va_arg(more, const char *)) {
+        wmem_strbuf_append(text, part);
+    }
+}
+
+void perf_call_about_texts(perf_call *call, const char *first, ...)
+{
+    va_list more;
+
+    va_start(more, first);
+    if (call->about) {
+        append_texts(call->about, first, more);
+    }
+    va_end(more);
+}
+
+void perf_call_info_texts(perf_call *call, const char *first, ...)
+{
+    va_list more;
+
+    va_start(more, first);
+    if (call->info) {
+        append_texts(call->info, first, more);
+    }
+    va_end(more);
+}
+
 /* In Wireshark's own words. */
 static const char *damage_text(const perf_call *call)
 {
@@ -202,9 +235,22 @@ static void write_info(const perf_call *call)
     }
 }
 
+const char *perf_number(wmem_allocator_t *pool, uint64_t number)
+{
+    char digits[24];
+    char *first = digits + sizeof digits;
+
+    *--first = '\0';
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return wmem_strdup(pool, first);
+}
+
 const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    return wmem_strdup_printf(pool, "%" PRIu64 " %s%s", count, word, count == 1 ? "" : "s");
+    return wmem_strconcat(pool, perf_number(pool, count), " ", word, count == 1 ? NULL : "s", NULL);
 }
 
 /* Looks at no more of the text than is shown. */
@@ -270,7 +316,8 @@ void perf_call_show_number(perf_call *call, proto_tree *tree, const perf_handle 
 {
     if (handle && handle->number != 0) {
         add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
-        perf_call_about(call, "%s %u", call->fields->handle_word, handle->number);
+        perf_call_about_texts(call, call->fields->handle_word, " ", perf_number(call->pinfo->pool, handle->number),
+                              NULL);
     }
 }
 

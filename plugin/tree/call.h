@@ -95,6 +95,10 @@ bool perf_call_may_learn(const perf_call *call);
 void perf_call_about(perf_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void perf_call_info(perf_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/* The same of texts that are put together, up to NULL. */
+void perf_call_about_texts(perf_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
+void perf_call_info_texts(perf_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
+
 /* The status of the response: reported and in the Info column if the call failed. */
 void perf_call_report_status(perf_call *call, uint32_t status);
 
@@ -115,6 +119,8 @@ void perf_call_end_stub(perf_call *call);
 int perf_call_end(perf_call *call, proto_item *item);
 
 bool perf_handle_is_null(const uint8_t *bytes);
+
+const char *perf_number(wmem_allocator_t *pool, uint64_t number);
 
 /* "1 block", "7 blocks". */
 const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
