@@ -176,6 +176,8 @@ static bool is_plain(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
+#define MOST_OF_TEXT (2 * PERF_NAME_MAX + 4)
+
 /* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every
  * unit. */
 static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
@@ -184,8 +186,10 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     uint32_t size = walk->value.size;
     uint32_t narrow = 0, wide = 0;
 
-    /* values may overlap: no more is read of each than is shown */
-    size = size < 2 * PERF_NAME_MAX + 4 ? size : 2 * PERF_NAME_MAX + 4;
+    /* values may overlap: once that has cost as much as the answer is long, no more is read of each than a name has */
+    if (readings_raw_size(r) < size) {
+        size = size < MOST_OF_TEXT ? size : MOST_OF_TEXT;
+    }
     while (narrow < size && text[narrow] != 0) {
         narrow++;
     }

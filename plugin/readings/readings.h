@@ -134,7 +134,7 @@ const char *readings_counter(readings *r);
 /* A text as UTF-8. */
 const char *readings_text(readings *r);
 
-/* How many of the bytes of a value that is neither number nor text are shown. */
+/* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */
 uint32_t readings_raw_size(readings *r);
 
 /* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",

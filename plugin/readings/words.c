@@ -7,10 +7,15 @@
 
 #include "perf/number-text.h"
 
-const char *readings_text(readings *r)
+static const char *text_of(readings *r, uint32_t most)
 {
     return perf_text_get(r->pool, r->answer.tvb, r->at.offset, r->at.text_size, r->at.code_page, r->at.byte_order,
-                         PERF_NAME_MAX);
+                         most);
+}
+
+const char *readings_text(readings *r)
+{
+    return text_of(r, PERF_TEXT_WHOLE);
 }
 
 /* Raw types show the integer itself: a double does not hold 64 bits. */
@@ -49,7 +54,7 @@ const char *readings_words(readings *r, const perf_result *result)
     char text[PERF_NUMBER_TEXT_SIZE];
 
     if (r->at.is_text) {
-        return wmem_strconcat(r->pool, "\"", readings_text(r), "\"", NULL);
+        return wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
         put_result(r, result, text);
