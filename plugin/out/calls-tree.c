@@ -149,6 +149,5 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 
 void calls_tree_register(void)
 {
-    stats_tree_register_plugin(PERF_TAP, PERF_TAP, "Performance Counters" STATS_TREE_MENU_SEPARATOR "Calls", 0, count,
-                               begin, end);
+    stats_tree_register_plugin(PERF_TAP, PERF_TAP, "Performance Counter Calls", 0, count, begin, end);
 }
