@@ -84,11 +84,6 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_field_value(field) (&(field)->value)
 #endif
 
-/* Separates the parts of a statistics menu's path; later versions define it in epan/stats_tree.h. */
-#if !WS_AT_LEAST(4, 4)
-#define STATS_TREE_MENU_SEPARATOR "/"
-#endif
-
 /* What the init function of a -z statistic returns, and how it says that it could not start: 4.6 takes false for it,
  * before that a program ended. */
 #if WS_AT_LEAST(4, 6)
