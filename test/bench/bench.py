@@ -153,6 +153,7 @@ class Bench:
                 b = min(self.cpu(NOWHERE, path, plain) for _ in range(3))
                 print('%-20s%-12s%10.3f s %10.3f s without: %.2f' % (name, mode, a, b, a / b), flush=True)
 
+    # Of the reference compiler, Debian 12's: another may make another number of the same code.
     def budget(self):
         """{shape: {mode: instructions within the plugin for a value}}, with what is paid once of it"""
         def within(name, mode, answers):
