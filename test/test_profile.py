@@ -61,11 +61,11 @@ def test_columns(profile):
 
 
 @pytest.mark.parametrize('capture, args, expected', [
-    (NTLM, PASSWORD, {'refusal', 'size probe', 'other'}),
+    (NTLM, PASSWORD, {'refusal', 'values', 'size probe', 'other'}),
     (NTLM, [], {'sealed, no key'}),
     (NTLM, ['-o', 'ntlmssp.nt_password:wrong'], {'sealed, a key was given that does not fit'}),
     (PCAPS / 'tcp-kerberos.pcap', [], {'sealed, no key'}),
-    (PLAIN / 'query-tcp.pcap', [], {'refusal', 'size probe', 'other'}),
+    (PLAIN / 'query-tcp.pcap', [], {'refusal', 'values', 'size probe', 'other'}),
     (PLAIN / 'access-denied.pcap', [], {'failure', 'other'}),
     (PLAIN / 'bad-29-block-size.pcap', [], {'damage'}),
     (HKPD, [], {'values', 'size probe', 'other'})])

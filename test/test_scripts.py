@@ -214,6 +214,8 @@ def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
     assert status == 0 and str(profile) in out, err
     assert (profile / 'colorfilters').read_bytes() == (TOP / 'plugin/profile/Performance Counters/colorfilters').read_bytes()
     assert list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
+    (profile / 'recent').write_text('as Wireshark leaves it\n')
+    assert 'kept' not in run(tree / 'script' / 'install', path=fake, **home)[1]
     (profile / 'preferences').write_text('mine\n')
     assert 'kept' in run(tree / 'script' / 'install', path=fake, **home)[1]
     assert 'kept' in run(tree / 'script' / 'install', '--remove', path=fake, **home)[1]
