@@ -28,7 +28,7 @@ MODES = {
     'filter': lambda p: ['-Y', p],
     'filter on values': lambda p: ['-Y', VALUE_FILTER[p]],
     'fields': lambda p: ['-T', 'fields'] + [x for f in FIELDS[p] for x in ('-e', f)],
-    '-V': lambda p: ['-V'],
+    'V': lambda p: ['-V'],
     'json': lambda p: ['-T', 'json'],
     'pdml': lambda p: ['-T', 'pdml'],
 }

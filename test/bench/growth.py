@@ -21,7 +21,7 @@ from shapes import Capture
 from gen.hostile import HOSTILE, SCALE
 from gen.mutate import own_servers
 
-WAYS = {'list': [], '-V': ['-V'], '-2': ['-2', '-V'], 'json': ['-T', 'json']}
+WAYS = {'list': [], 'V': ['-V'], '2': ['-2', '-V'], 'json': ['-T', 'json']}
 MOST = 1.3
 FREE = 3e6          # instructions that need no explanation: the first of everything
 MARKER = bytes.fromhex('0180c2000000020000000001') + struct.pack('>H', 3) + b'\x42\x42\x03'.ljust(46, b'\0')
