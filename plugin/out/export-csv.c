@@ -46,15 +46,15 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 }
 
 /* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
-static char *path_of(const csv_export *export, unsigned index)
+static char *path_of(const csv_export *export, unsigned number)
 {
-    if (index == 0 || strcmp(export->path, "-") == 0) {
+    if (number == 0 || strcmp(export->path, "-") == 0) {
         return g_strdup(export->path);
     }
     const char *name = strrchr(export->path, G_DIR_SEPARATOR);
     const char *dot = strrchr(name ? name : export->path, '.');
     size_t stem = dot ? (size_t)(dot - export->path) : strlen(export->path);
-    char *suffix = document_suffix(g_ptr_array_index(export->documents->all, index));
+    char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
     char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->path, suffix, dot ? dot : "");
     g_free(suffix);
     return path;
@@ -72,19 +72,19 @@ static void write_empty(out_file *file)
     out_file_write(file, nothing, strlen(nothing));
 }
 
-static void write_one(csv_export *export, unsigned index)
+static void write_one(csv_export *export, unsigned number)
 {
-    char *path = path_of(export, index);
-    out_file *file = index == 0 && export->first ? export->first : out_file_open(path);
+    char *path = path_of(export, number);
+    out_file *file = number == 0 && export->first ? export->first : out_file_open(path);
     documents *d = export->documents;
 
-    if (index == 0) {
+    if (number == 0) {
         export->first = NULL;
     }
     if (file) {
         bool written = true;
-        if (index < d->all->len) {
-            written = document_write(d, g_ptr_array_index(d->all, index), take, file);
+        if (number < d->all->len) {
+            written = document_write(d, g_ptr_array_index(d->all, number), take, file);
         } else {
             write_empty(file);
         }

@@ -13,7 +13,7 @@
 typedef struct {
     uint32_t event;
     bool complete;       /* the entries are all that the query holds */
-    wmem_array_t *index; /* perf_query_index, ascending events */
+    wmem_array_t *told;  /* perf_query_index, ascending events */
 } query_epoch;
 
 /* How many entries held from an event on. */
@@ -243,7 +243,7 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
     }
-    wmem_array_append_one(epoch->index, version);
+    wmem_array_append_one(epoch->told, version);
     if (!epoch->complete) {
         /* the additions were not captured, but this is the whole list */
         end_all_entries(query, event);
@@ -323,21 +323,21 @@ static const query_epoch *epoch_at(const perf_handle *handle, uint32_t event)
 const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t event)
 {
     const query_epoch *epoch = epoch_at(handle, event);
-    unsigned count = epoch ? wmem_array_get_count(epoch->index) : 0;
+    unsigned count = epoch ? wmem_array_get_count(epoch->told) : 0;
 
     if (count == 0) {
         return NULL;
     }
-    unsigned earlier = perf_count_until(epoch->index, event, index_event);
-    return wmem_array_index(epoch->index, earlier > 0 ? earlier - 1 : 0);
+    unsigned earlier = perf_count_until(epoch->told, event, index_event);
+    return wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
 }
 
-static void assign_by_index(const perf_query_index *index, const uint32_t *types, perf_assignment *assignment)
+static void assign_by_index(const perf_query_index *told, const uint32_t *types, perf_assignment *assignment)
 {
-    assignment->frame = index->frame;
-    for (uint32_t i = 0; i < index->count && i < assignment->count; i++) {
-        if (perf_identifier_fits(&index->by_index[i], types[i])) {
-            assignment->blocks[i] = &index->by_index[i];
+    assignment->frame = told->frame;
+    for (uint32_t i = 0; i < told->count && i < assignment->count; i++) {
+        if (perf_identifier_fits(&told->by_index[i], types[i])) {
+            assignment->blocks[i] = &told->by_index[i];
         }
     }
 }
@@ -495,9 +495,9 @@ bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32
     if (epoch == NULL || count == 0) {
         return false;
     }
-    const perf_query_index *index = perf_query_index_at(handle, event);
-    if (index) {
-        assign_by_index(index, types, assignment);
+    const perf_query_index *told = perf_query_index_at(handle, event);
+    if (told) {
+        assign_by_index(told, types, assignment);
         return true;
     }
     if (epoch->complete && assign_without_index(pool, handle, event, types, assignment)) {
