@@ -148,7 +148,8 @@ static void keep_name(reading *r, uint32_t id, const char *name)
     }
     memcpy(waiting.subject.guid, r->guid, sizeof r->guid);
     waiting.name = g_strdup(name);
-    g_array_append_vals(r->names, &waiting, 1);
+    g_array_append_val(r->names, waiting);
+    /* cppcheck-suppress memleak */
 }
 
 static void begin_counterset(reading *r, const attributes *list)

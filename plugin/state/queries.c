@@ -12,8 +12,8 @@
  * index holds for its epoch only. */
 typedef struct {
     uint32_t event;
-    bool complete;       /* the entries are all that the query holds */
-    wmem_array_t *told;  /* perf_query_index, ascending events */
+    bool complete;      /* the entries are all that the query holds */
+    wmem_array_t *told; /* perf_query_index, ascending events */
 } query_epoch;
 
 /* How many entries held from an event on. */
