@@ -40,9 +40,10 @@ def options(capture):
 def says(tshark, capture, preferences, form, folder):
     out = folder / 'out'
     args = [a.format(out=out) for a in FORMS[form]] + [x for p in preferences for x in ('-o', p)]
-    done = subprocess.run([tshark, '-r', capture, *args], stdout=subprocess.PIPE,
-                          env=dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8'), check=True)
-    text = (out.read_bytes() if form == 'names file' else done.stdout).decode('utf-8', 'replace')
+    done = subprocess.run([tshark, '-r', capture, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env=dict(os.environ, TZ='UTC', LC_ALL='C.UTF-8'))
+    data = out.read_bytes() if out.exists() else done.stdout
+    text = data.decode('utf-8', 'replace') + '\nexit status %d' % done.returncode
     for pattern, replacement in BESIDE:
         text = pattern.sub(replacement, text)
     return text.split('\n')

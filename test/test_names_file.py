@@ -17,6 +17,7 @@ from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 from test_order import sharkd  # noqa: F401 (a fixture)
 
+DEVICES = pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no /dev')
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 SERVER = '192.0.2.20'
 ESCAPES = {'\\\\': '\\', '\\t': '\t', '\\n': '\n', '\\r': '\r'}
@@ -416,6 +417,7 @@ def test_wrong_arguments(tshark, tmp_path, argument):
     assert done.returncode == 1 and b'names' in done.stderr
 
 
+@DEVICES
 def test_a_file_that_cannot_be_written(tshark, tmp_path):
     """The reason, exit status 1, and what was asked for beside it is there all the same."""
     s = engine()
@@ -436,6 +438,7 @@ def test_nothing_learned_leaves_what_there_is(tshark, tmp_path):
     assert (tmp_path / 'names').read_text() == '# precious\n'
 
 
+@DEVICES
 def test_standard_output(tshark, tmp_path):
     """A device is written to, not replaced."""
     s = engine()
