@@ -243,6 +243,7 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
     wtap_rec_init(&rec);
     rec.rec_type = REC_TYPE_PACKET;
     rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
+    rec.tsprec = WTAP_TSPREC_USEC;
     rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = (uint32_t)frame->size;
     rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
     if (!fd->visited) {
