@@ -6,6 +6,7 @@
 #include "pcq-parts.h"
 
 #include "pcq-fields.h"
+#include "readings/text.h"
 #include "tree/strings.h"
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
@@ -151,8 +152,8 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
     instance.name_size = utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
     instance.terminated = room == 0 || instance.name_size + 2 <= room;
     if (reader->tree) {
-        const char *name =
-            utf16_string(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size);
+        const char *name = perf_text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
+                                         instance.name_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
         pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
     }
     if (!instance.terminated) {

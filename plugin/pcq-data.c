@@ -7,6 +7,7 @@
 
 #include "pcq-fields.h"
 #include "pcq-readings.h"
+#include "readings/text.h"
 #include "tree/budget.h"
 #include "tree/prefixed.h"
 #include "tree/values.h"
@@ -235,7 +236,8 @@ static void show_instance(data_view *view)
     }
     pcq_instance instance = {walk->instance.offset, walk->instance.size, walk->instance.id, walk->instance.name_size,
                              walk->instance.terminated};
-    const char *name = utf16_string(pool_of(view), view->tvb, walk->instance.name, walk->instance.name_size);
+    const char *name = perf_text_get(pool_of(view), view->tvb, walk->instance.name, walk->instance.name_size,
+                                     PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
     view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
     announce(view, proto_tree_get_parent(view->instance), walk->instance.offset);
 }

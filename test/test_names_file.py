@@ -10,7 +10,7 @@ from gen import client, model
 from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.scene import Scene, tcp_line
-from gen.server import Query
+from gen.server import Query, bounded
 from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story
 from gen.story_types import UNDECIDED, every_type, together
 from gen.stubs import VALIDATE
@@ -88,7 +88,7 @@ def truth(sets, server=SERVER, languages=(ENGLISH, GERMAN)):
         for cid, names in [(NONE, own), *((c.id, c.names) for c in s.counters)]:
             for lcid in languages:
                 if names.get(lcid):
-                    out[server, 'name', guid, cid, 'en' if lcid == ENGLISH else lcid] = names[lcid]
+                    out[server, 'name', guid, cid, 'en' if lcid == ENGLISH else lcid] = bounded(names[lcid])
         for c in s.counters:
             out[server, 'counter', guid, c.id] = (c.type, c.base, c.time, c.freq, c.multi, c.scale)
     return out

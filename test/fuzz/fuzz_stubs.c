@@ -143,7 +143,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     init_report_message("pcq-fuzz", &quiet);
     init_process_policies();
     timestamp_set_type(TS_RELATIVE);
-    timestamp_set_precision(TS_PREC_AUTO);
+    timestamp_set_precision(TS_PREC_FIXED_SEC);
     wtap_init(FALSE);
     register_plugins();
     if (!epan_init(NULL, NULL, FALSE)) {
@@ -244,6 +244,9 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
     rec.rec_type = REC_TYPE_PACKET;
     rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
     rec.tsprec = WTAP_TSPREC_USEC;
+    /* changed preferences can take these back */
+    timestamp_set_type(TS_RELATIVE);
+    timestamp_set_precision(TS_PREC_FIXED_SEC);
     rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = (uint32_t)frame->size;
     rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
     if (!fd->visited) {
