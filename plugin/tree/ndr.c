@@ -51,12 +51,6 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf)
     return reader_u32(&ndr->reader, hf);
 }
 
-void ndr_guid(ndr_reader *ndr, int hf, uint8_t guid[16])
-{
-    ndr_align(ndr, 4);
-    reader_guid(&ndr->reader, hf, guid);
-}
-
 void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
     perf_reader *reader = &ndr->reader;

@@ -59,7 +59,6 @@ void ndr_align(ndr_reader *ndr, uint32_t to);
 uint64_t ndr_count(ndr_reader *ndr, int hf);
 
 uint32_t ndr_u32(ndr_reader *ndr, int hf);
-void ndr_guid(ndr_reader *ndr, int hf, uint8_t guid[16]);
 
 /* A context handle; `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. */
 void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);

@@ -256,14 +256,6 @@ const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *
     return read_text(reader, hf, room, what, PERF_NAME_MAX);
 }
 
-void reader_bytes(perf_reader *reader, int hf, uint32_t size)
-{
-    if (reader_need(reader, size, field_name(hf))) {
-        add_item(reader, hf, size);
-        reader->pos += size;
-    }
-}
-
 void reader_skip(perf_reader *reader, uint32_t size)
 {
     if (reader_need(reader, size, "Padding")) {

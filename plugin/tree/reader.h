@@ -59,7 +59,6 @@ const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char
 /* The same for a name, of which PERF_NAME_MAX characters are kept and shown. */
 const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what);
 
-void reader_bytes(perf_reader *reader, int hf, uint32_t size);
 void reader_skip(perf_reader *reader, uint32_t size);
 
 /* A structure of `size` bytes from here on, bounded and with a node of its own in the tree. `reader` is moved behind
