@@ -1,10 +1,11 @@
 /* pcq-parts.h
  * What the files share that read lpData's parts; pcq-buffers.h is what they offer to others.
  *
- *     pcq-buffers.c        lists of countersets and instances, and the functions below
+ *     pcq-buffers.c        lists of countersets and of instances
  *     pcq-registration.c   registration information
  *     pcq-strings.c        names and descriptions
  *     pcq-identifiers.c    counter identifiers
+ *     pcq-parts.c          what they share
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,6 +14,7 @@
 
 #include "pcq-buffers.h"
 
+void pcq_parts_register(int proto);
 void pcq_registration_register(int proto);
 void pcq_strings_register(int proto);
 void pcq_identifiers_register(int proto);
