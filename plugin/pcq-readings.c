@@ -190,7 +190,7 @@ static const char *label(readings *r)
     const perf_identifier *identifier = stream_of(r)->identifier;
 
     return identifier
-               ? pcq_counter_label(r->pool, r->answer.server, identifier->guid, r->at.counter->id, r->answer.event)
+               ? pcq_counter_label(r->pool, r->answer.server, identifier->guid, r->at.counter->id, r->names_event)
                : NULL;
 }
 
@@ -205,11 +205,11 @@ static void name_set(readings *r)
     }
     if (!same_set(stream->set_identifier, identifier)) {
         perf_subject subject = subject_of(identifier, PERF_NO_ID);
-        perf_known set = perf_lookup_set(r->answer.server, &subject, r->answer.event);
+        perf_known set = perf_lookup_set(r->answer.server, &subject, r->names_event);
         stream->set_identifier = identifier;
         stream->set_is_single = set.fact && set.fact->instance_type == 0;
         stream->set_label = readings_bounded(
-            r->pool, pcq_counterset_label(r->pool, r->answer.server, identifier->guid, r->answer.event));
+            r->pool, pcq_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
     }
     r->set_label = stream->set_label;
     r->has_instances =

@@ -49,7 +49,7 @@ static const char *name_text(readings *r, const perf_block_walk *object, const p
 static const char *title_label(readings *r, uint32_t title_index)
 {
     perf_subject subject = {{0}, title_index};
-    perf_known known = perf_lookup_name(r->answer.server, &subject, r->answer.event);
+    perf_known known = perf_lookup_name(r->answer.server, &subject, r->names_event);
 
     return known.fact ? known.fact->name : wmem_strdup_printf(r->pool, "#%u", title_index);
 }

@@ -43,7 +43,7 @@ void columns_next_answer(columns *c)
     c->table = UINT32_MAX;
 }
 
-static uint32_t look_up(columns *c, const char *path)
+uint32_t columns_of_path(columns *c, const char *path)
 {
     uint32_t number = GPOINTER_TO_UINT(g_hash_table_lookup(c->numbers, path));
 
@@ -112,7 +112,7 @@ uint32_t columns_number(columns *c, readings *r)
     if (path == NULL) {
         number = NO_COLUMN;
     } else if (number == NO_COLUMN || strcmp(columns_path(c, number), path) != 0) {
-        number = look_up(c, path);
+        number = columns_of_path(c, path);
     }
     c->following = c->following && as_before && number == place->number;
     *place = (column_place){number, r->number, c->row, r->at.counter->id, c->instance, c->answers};

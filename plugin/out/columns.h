@@ -41,6 +41,9 @@ void columns_next_answer(columns *c);
 /* The number of the path of the reading that was pulled last; NO_COLUMN where there is none, or there are too many. */
 uint32_t columns_number(columns *c, readings *r);
 
+/* The number of a path; NO_COLUMN where there are too many. */
+uint32_t columns_of_path(columns *c, const char *path);
+
 static inline const char *columns_path(const columns *c, uint32_t number)
 {
     return g_ptr_array_index(c->paths, number);

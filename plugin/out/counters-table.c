@@ -271,6 +271,7 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
     const reading *at;
 
     r->with_refusals = true;
+    r->names_event = UINT32_MAX; /* a counter that changes its name keeps its row, in two passes */
     f->answers++;
     columns_next_answer(&f->columns);
     count_of(f, r, false);
@@ -291,13 +292,14 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
 
 static char *path_of(wmem_allocator_t *pool, const perf_tapped *tapped, const perf_identifier *identifier)
 {
+    const uint32_t newest = UINT32_MAX;
     const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
                               ? tapped->handle->machine
                               : perf_server_address(tapped->server);
-    const char *set = pcq_counterset_label(pool, tapped->server, identifier->guid, tapped->event);
-    const char *name = identifier->counter_id == PERF_NO_ID ? "*"
-                                                            : pcq_counter_label(pool, tapped->server, identifier->guid,
-                                                                                identifier->counter_id, tapped->event);
+    const char *set = pcq_counterset_label(pool, tapped->server, identifier->guid, newest);
+    const char *name = identifier->counter_id == PERF_NO_ID
+                           ? "*"
+                           : pcq_counter_label(pool, tapped->server, identifier->guid, identifier->counter_id, newest);
 
     return identifier->instance && *identifier->instance
                ? wmem_strdup_printf(pool, "\\\\%s\\%s(%s)\\%s", machine, set, identifier->instance, name)

@@ -85,13 +85,14 @@ static document *document_of(documents *d, packet_info *pinfo, const perf_tapped
 
     if (doc == NULL) {
         doc = g_new0(document, 1);
+        doc->layout = tapped->answer->layout;
         doc->handle = handle;
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
         columns_init(&doc->columns);
         doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-        doc->rows = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         g_ptr_array_add(d->all, doc);
         g_hash_table_insert(d->owners, (void *)handle, doc);
     }
@@ -104,13 +105,16 @@ static bool is_shown(perf_none none)
     return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
 }
 
-static void collect_row(documents *d, document *doc, readings *r)
+/* False if a value's sample before was dropped. Names are the newest: a counter that changes its name keeps its column. */
+static bool collect_row(documents *d, document *doc, readings *r)
 {
     const reading *at;
+    bool whole = true;
 
     g_array_set_size(d->numbers, 0);
     g_array_set_size(d->values, 0);
     columns_next_answer(&doc->columns);
+    r->names_event = UINT32_MAX;
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;
@@ -119,6 +123,7 @@ static void collect_row(documents *d, document *doc, readings *r)
         if (!is_shown(result.none)) {
             continue;
         }
+        whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         uint32_t number = columns_number(&doc->columns, r);
         if (number != NO_COLUMN) {
             double value = result.none == PERF_NONE_OK ? result.value : NAN;
@@ -126,6 +131,7 @@ static void collect_row(documents *d, document *doc, readings *r)
             g_array_append_val(d->values, value);
         }
     }
+    return whole;
 }
 
 static bool same_columns(const document *doc, const GArray *numbers)
@@ -142,16 +148,11 @@ static void put(documents *d, const void *data, size_t size)
     d->size += (int64_t)size;
 }
 
-static void keep_row(documents *d, document *doc, const packet_info *pinfo)
+/* At the end of the scratch file. */
+static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanoseconds)
 {
-    row_header row = {(int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs, d->numbers->len,
-                      same_columns(doc, d->numbers)};
+    row_header row = {seconds, nanoseconds, d->numbers->len, same_columns(doc, d->numbers)};
 
-    if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
-        d->failed = true;
-        return;
-    }
-    g_array_append_val(doc->rows, d->size);
     put(d, &row, sizeof row);
     if (!row.same_columns) {
         put(d, d->numbers->data, row.count * sizeof(uint32_t));
@@ -159,6 +160,23 @@ static void keep_row(documents *d, document *doc, const packet_info *pinfo)
         g_array_append_vals(doc->last, d->numbers->data, row.count);
     }
     put(d, d->values->data, row.count * sizeof(double));
+}
+
+static bool has_index(const perf_sample *sample)
+{
+    return sample->handle->query && perf_query_index_at(sample->handle, sample->event);
+}
+
+static void keep_row(documents *d, document *doc, const packet_info *pinfo, const perf_sample *sample)
+{
+    document_row row = {d->size, sample, perf_server_lessons(sample->handle->server), has_index(sample)};
+
+    if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
+        d->failed = true;
+        return;
+    }
+    g_array_append_val(doc->rows, row);
+    put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
 }
 
 document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped)
@@ -173,11 +191,11 @@ document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tap
     readings *r = readings_begin(pinfo->pool, tapped->answer);
     document *doc = document_of(d, pinfo, tapped, r);
     collect_row(d, doc, r);
-    keep_row(d, doc, pinfo);
+    keep_row(d, doc, pinfo, tapped->answer->sample);
     return doc;
 }
 
-/* --- Writing --------------------------------------------------------------------------------------------------- */
+/* --- Reading back ---------------------------------------------------------------------------------------------- */
 
 /* Reads rows in the order in which they were added. */
 typedef struct {
@@ -212,6 +230,117 @@ static bool read_row(row_reader *reader, int64_t from, row_header *row)
     }
     return get(reader, reader->values->data, row->count * sizeof(double));
 }
+
+static void reader_begin(row_reader *reader, documents *d)
+{
+    *reader = (row_reader){.d = d, .at = -1};
+    reader->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    reader->values = g_array_new(FALSE, FALSE, sizeof(double));
+}
+
+static void reader_end(row_reader *reader)
+{
+    g_array_free(reader->numbers, TRUE);
+    g_array_free(reader->values, TRUE);
+    g_free(reader->cells);
+}
+
+/* --- What was learned later ------------------------------------------------------------------------------------ */
+
+static bool is_outdated(const document_row *row)
+{
+    const perf_sample *sample = row->sample;
+
+    return row->lessons != perf_server_lessons(sample->handle->server) || (!row->has_index && has_index(sample));
+}
+
+static bool any_is_outdated(const document *doc)
+{
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        if (is_outdated(&g_array_index(doc->rows, document_row, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads the answer once more. False if it, or one that it is compared with, was dropped. */
+static bool collect_again(documents *d, document *doc, const perf_sample *sample, wmem_allocator_t *pool)
+{
+    if (sample->bytes == NULL) {
+        return false;
+    }
+    tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
+    readings_answer answer = {doc->layout, doc->handle->server, doc->handle, sample, sample->event, tvb};
+    bool whole = collect_row(d, doc, readings_begin(pool, &answer));
+    tvb_free(tvb);
+    wmem_free_all(pool);
+    return whole;
+}
+
+/* The row as it was, its columns found in the new list. */
+static void collect_old(documents *d, document *doc, const columns *old, const row_reader *reader)
+{
+    g_array_set_size(d->numbers, 0);
+    g_array_set_size(d->values, 0);
+    for (unsigned i = 0; i < reader->numbers->len; i++) {
+        const char *path = columns_path(old, g_array_index(reader->numbers, uint32_t, i));
+        uint32_t number = columns_of_path(&doc->columns, path);
+        if (number != NO_COLUMN) {
+            g_array_append_val(d->numbers, number);
+            g_array_append_val(d->values, g_array_index(reader->values, double, i));
+        }
+    }
+}
+
+static bool settle_row(row_reader *reader, document *doc, const columns *old, document_row *row, wmem_allocator_t *pool)
+{
+    documents *d = reader->d;
+    row_header header;
+
+    if (!read_row(reader, row->at, &header)) {
+        return false;
+    }
+    if (!is_outdated(row) || !collect_again(d, doc, row->sample, pool)) {
+        collect_old(d, doc, old, reader);
+    }
+    row->at = d->size;
+    row->lessons = perf_server_lessons(doc->handle->server);
+    row->has_index = has_index(row->sample);
+    reader->at = -1;
+    if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+        return false;
+    }
+    put_row(d, doc, header.seconds, header.nanoseconds);
+    return !d->failed;
+}
+
+/* Rows that were read before something was learned are read once more, and all are put behind the others with a new list
+ * of columns. */
+static bool settle(documents *d, document *doc)
+{
+    columns old = doc->columns;
+    row_reader reader;
+    bool done = true;
+
+    if (!any_is_outdated(doc)) {
+        return true;
+    }
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    reader_begin(&reader, d);
+    columns_init(&doc->columns);
+    g_array_set_size(doc->last, 0);
+    for (unsigned i = 0; done && i < doc->rows->len; i++) {
+        done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
+    }
+    doc->columns.left_out = MAX(doc->columns.left_out, old.left_out);
+    columns_clear(&old);
+    reader_end(&reader);
+    wmem_destroy_allocator(pool);
+    return done;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* Where a path stands twice in an answer, its first value counts. */
 static void fill_cells(row_reader *reader)
@@ -257,7 +386,7 @@ static bool write_rows(row_reader *reader, const document *doc, perf_csv *text, 
     row_header row;
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        if (!read_row(reader, g_array_index(doc->rows, int64_t, i), &row)) {
+        if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
             return false;
         }
         fill_cells(reader);
@@ -267,17 +396,19 @@ static bool write_rows(row_reader *reader, const document *doc, perf_csv *text, 
     return true;
 }
 
-bool document_write(documents *d, const document *doc, document_take take, void *user)
+bool document_write(documents *d, document *doc, document_take take, void *user)
 {
-    row_reader reader = {.d = d, .at = -1};
+    row_reader reader;
     perf_csv text = {0};
-    unsigned count = doc->columns.paths->len;
 
+    if (!d->failed && !settle(d, doc)) {
+        fail(d);
+    }
     if (d->failed) {
         return false;
     }
-    reader.numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    reader.values = g_array_new(FALSE, FALSE, sizeof(double));
+    unsigned count = doc->columns.paths->len;
+    reader_begin(&reader, d);
     reader.cells = g_new(double, count);
     for (unsigned i = 0; i < count; i++) {
         reader.cells[i] = NAN;
@@ -288,8 +419,6 @@ bool document_write(documents *d, const document *doc, document_take take, void 
     }
     take(user, &text, true);
     perf_csv_free(&text);
-    g_array_free(reader.numbers, TRUE);
-    g_array_free(reader.values, TRUE);
-    g_free(reader.cells);
+    reader_end(&reader);
     return !d->failed;
 }

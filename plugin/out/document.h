@@ -3,7 +3,10 @@
  *
  * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
  * numbers in a scratch file, which all documents of an export share, and are written when all columns are known. In
- * memory are the paths and eight bytes for each answer.
+ * memory are the paths and a few bytes for each answer.
+ *
+ * Names, types and whose a block is may be learned behind the first answers. Those are read once more then, from the
+ * samples that are kept, before anything is written: so one pass writes what two would, and a counter has one column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -30,15 +33,24 @@ typedef struct {
     GArray *values;     /* double: its values, NAN for none */
 } documents;
 
+/* An answer. */
+typedef struct {
+    int64_t at; /* where it stands in the scratch file */
+    const perf_sample *sample;
+    uint32_t lessons; /* that its server had given when it was read */
+    bool has_index;   /* QueryCounterInfo had told whose its blocks are */
+} document_row;
+
 /* One of them. */
 typedef struct {
+    const readings_layout *layout;
     const perf_handle *handle;
     bool is_hkpd;
     uint32_t first_frame;
     char *machine;
     columns columns;
     GArray *last; /* uint32_t: columns of the row that was added last */
-    GArray *rows; /* int64_t: where each stands in the scratch file */
+    GArray *rows; /* document_row */
 } document;
 
 documents *documents_new(const char *beside);
@@ -50,7 +62,7 @@ document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tap
 /* Writes a document in parts: `take` empties the text whenever it likes, and at the end with `all`. False, and
  * reported, if the scratch file could not be read. */
 typedef void (*document_take)(void *user, perf_csv *text, bool all);
-bool document_write(documents *d, const document *doc, document_take take, void *user);
+bool document_write(documents *d, document *doc, document_take take, void *user);
 
 /* "query-2" or "hkpd-1": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);

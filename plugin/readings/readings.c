@@ -22,6 +22,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 
     r->pool = pool;
     r->answer = *answer;
+    r->names_event = answer->event;
     r->size = tvb_captured_length(answer->tvb);
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;

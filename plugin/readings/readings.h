@@ -37,7 +37,7 @@ typedef struct {
     perf_server *server;
     const perf_handle *handle; /* NULL if the request was not read */
     const perf_sample *sample; /* what was kept of it; NULL if it did not become a sample */
-    uint32_t event;            /* as of when names are looked up */
+    uint32_t event;            /* as of when names and types are looked up */
     tvbuff_t *tvb;             /* the counter data or PERF_DATA_BLOCK */
 } readings_answer;
 
@@ -73,7 +73,8 @@ typedef struct readings {
     readings_answer answer;
     const uint8_t *bytes;
     uint32_t size;
-    const char *machine; /* without backslashes */
+    const char *machine;  /* without backslashes */
+    uint32_t names_event; /* as of when names are looked up: the answer's, unless somebody says otherwise */
     reading_side *now;
     reading at;         /* the reading that was pulled last */
     bool with_refusals; /* for whoever sets it, blocks of an error are readings too */

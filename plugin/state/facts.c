@@ -74,6 +74,7 @@ void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     wmem_array_append_one(versions, version);
+    perf_server_taught(server);
 }
 
 static void free_fact(void *data)

@@ -10,6 +10,7 @@
 struct perf_server {
     address addr;
     const char *text;
+    uint32_t lessons;
 };
 
 static wmem_map_t *servers; /* address -> perf_server, emptied with the file */
@@ -41,6 +42,16 @@ perf_server *perf_server_get(const address *addr)
 const char *perf_server_address(const perf_server *server)
 {
     return server->text;
+}
+
+void perf_server_taught(perf_server *server)
+{
+    server->lessons++;
+}
+
+uint32_t perf_server_lessons(const perf_server *server)
+{
+    return server->lessons;
 }
 
 uint32_t perf_next_event(void)

@@ -14,6 +14,10 @@ typedef struct perf_server perf_server;
 perf_server *perf_server_get(const address *addr);
 const char *perf_server_address(const perf_server *server);
 
+/* Something was learned that may change what packets mean that are behind us, and how often that was so. */
+void perf_server_taught(perf_server *server);
+uint32_t perf_server_lessons(const perf_server *server);
+
 /* The number of a PDU that is seen for the first time. */
 uint32_t perf_next_event(void);
 
