@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a value costs, in instructions: script/bench runs this.
 
-    bench.py PLUGINS FLOOR [--budget FILE [--write]] [SHAPE|MODE…]
+    bench.py PLUGINS FLOOR [--budget FILE [--write]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
 
-Each figure is the slope between two captures that differ in the number of answers alone, counted by callgrind, so
-start-up and everything that is paid once falls out. "above" is what the plugin adds to a run without any."""
+Each figure is what the last answers of a capture cost, counted by callgrind, so start-up and everything that is paid once
+falls out. All shapes are in one capture (shapes.py): a way of looking is one run of tshark with the plugin, one without
+and one with the floor. "above" is what the plugin adds to the run without; "whole" is all that tshark does for it."""
 
 import argparse
+import glob
 import json
 import os
-import re
 import resource
 import subprocess
 import sys
@@ -18,25 +19,36 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shapes import BUDGET, MILLION, PEERS, SHAPES
+from shapes import AT_MARKER, BUDGET, GROWING, PEERS, SHAPES, Capture, measured
 
 NOWHERE = '/nonexistent'
-# Way of looking -> tshark's options, for a protocol's prefix.
-MODES = {
-    'no tree': lambda p: ['-q', '-z', 'io,stat,0'],
-    'list': lambda p: [],
-    'filter': lambda p: ['-Y', p],
-    'filter on values': lambda p: ['-Y', VALUE_FILTER[p]],
-    'fields': lambda p: ['-T', 'fields'] + [x for f in FIELDS[p] for x in ('-e', f)],
-    'V': lambda p: ['-V'],
-    'json': lambda p: ['-T', 'json'],
-    'pdml': lambda p: ['-T', 'pdml'],
-}
+ALL = {**SHAPES, **PEERS}
+WITH_FLOOR = ('one', 'tall', 'blocks')
+PROTOCOLS = ('pcq', 'hkpd', 'cflow', 'pcp')
 VALUE_FILTER = {'pcq': 'pcq.cooked > 1e300', 'hkpd': 'hkpd.cooked > 1e300', 'cflow': 'cflow.octets > 4294967290',
                 'pcp': 'pcp.instance.value.int > 2147483646'}
 FIELDS = {'pcq': ('pcq.path', 'pcq.cooked'), 'hkpd': ('hkpd.path', 'hkpd.cooked'),
           'cflow': ('cflow.octets', 'cflow.packets'), 'pcp': ('pcp.instance', 'pcp.instance.value.int')}
-BUDGET_MODES = ('list', 'filter', 'fields')
+
+
+def any_of(filters, protocols):
+    return ['-Y', ' || '.join(filters[p] for p in protocols)]
+
+
+# Way of looking -> tshark's options, for the protocols that it knows.
+WAYS = {
+    'no tree': lambda known: ['-q', '-z', 'io,stat,0'],
+    'list': lambda known: [],
+    'filter': lambda known: any_of({p: p for p in PROTOCOLS}, known),
+    'filter on values': lambda known: any_of(VALUE_FILTER, known),
+    'fields': lambda known: ['-T', 'fields'] + [x for p in known for f in FIELDS[p] for x in ('-e', f)],
+    'V': lambda known: ['-V'],
+    'json': lambda known: ['-T', 'json'],
+    'pdml': lambda known: ['-T', 'pdml'],
+}
+# Answers of 10,000 values where a value costs little, else of 1,000.
+WHOLE = ('no tree', 'list', 'filter', 'filter on values')
+BUDGET_WAYS = ('list', 'filter', 'filter on values', 'fields', 'V')
 TOLERANCE = 1.05
 
 
@@ -46,11 +58,15 @@ def tshark(plugins, path, args, wrap=()):
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
 
 
-def callgrind(plugins, path, args):
-    """-> the lines of callgrind's output"""
-    with tempfile.NamedTemporaryFile(prefix='callgrind.') as out:
-        tshark(plugins, path, args, ['valgrind', '--tool=callgrind', '--dump-line=no', '--callgrind-out-file=' + out.name])
-        return Path(out.name).read_text(errors='replace').splitlines()
+def callgrind(plugins, path, args, begin=None):
+    """-> the lines of callgrind's output, for each marker and the end; with a library to preload that lets it begin when
+    tshark has started"""
+    with tempfile.TemporaryDirectory(prefix='callgrind.') as folder:
+        out = os.path.join(folder, 'out')
+        start = ['env', 'LD_PRELOAD=' + begin, 'valgrind', '--instr-atstart=no'] if begin else ['valgrind']
+        tshark(plugins, path, args, [*start, '--tool=callgrind', '--dump-line=no', AT_MARKER, '--callgrind-out-file=' + out])
+        dumps = sorted(glob.glob(out + '.*'), key=lambda p: int(p.rpartition('.')[2])) + [out]
+        return [Path(d).read_text(errors='replace').splitlines() for d in dumps if os.path.exists(d)]
 
 
 def all_of(lines):
@@ -79,90 +95,103 @@ def of_object(lines, name):
 
 class Bench:
     def __init__(self, folder, plugins, floor):
-        self.folder, self.plugins, self.floor, self.paths = Path(folder), plugins, floor, {}
+        self.folder, self.plugins, self.floor = Path(folder), plugins, os.path.join(floor, 'plugins')
+        self.begin = os.path.join(floor, 'begin.so')
         self.workers = ThreadPoolExecutor(os.cpu_count())
 
-    def path(self, name, make, answers):
-        key = '%s-%d.pcap' % (re.sub(r'\W+', '-', name), answers)
-        if key not in self.paths:
-            self.paths[key] = make(answers).write(self.folder / key)
-        return self.paths[key]
+    def capture(self, names, units):
+        path = self.folder / ('%s-%d.pcap' % ('-'.join(names), units))
+        if not path.exists():
+            measured([ALL[n] for n in names], units).write(path)
+        return str(path)
 
-    def slope(self, name, shape, args, plugins):
-        """A future of the instructions for a unit."""
-        low, high = shape.answers
-        paths = [self.path(name, shape.make, n) for n in (low, high)]
+    def run(self, plugins, names, units, args, count=all_of):
+        """-> {name: instructions for a unit}, of answers of so many"""
+        dumps = [count(d) for d in callgrind(plugins, self.capture(names, units), args, self.begin)]
+        if len(dumps) < 2 + 2 * len(names):
+            sys.exit('callgrind wrote %d counts for %d captures' % (len(dumps), len(names)))
+        got = {}
+        for i, name in enumerate(names):
+            low, high = ALL[name].answers
+            got[name] = (dumps[3 + 2 * i] - dumps[1]) / ((high - low) * (units if ALL[name].unit == 'value' else 1))
+        return got
 
-        def measure():
-            a, b = (all_of(callgrind(plugins, p, args)) for p in paths)
-            return (b - a) / ((high - low) * shape.per_answer)
-        return self.workers.submit(measure)
+    def ask(self, names, way):
+        """Futures of run(): with the plugin, without it, with the floor."""
+        units = 10000 if way in WHOLE else 1000
+        own = [n for n in names if n in SHAPES]
+        asked = {'without': (NOWHERE, names, WAYS[way](PROTOCOLS[2:]))}
+        if own:
+            asked['with'] = self.plugins, own, WAYS[way](PROTOCOLS)
+        if set(names) & set(WITH_FLOOR):
+            asked['floor'] = self.floor, [n for n in names if n in WITH_FLOOR], WAYS[way](['pcq', *PROTOCOLS[2:]])
+        for _, which, _ in asked.values():
+            self.capture(which, units)
+        return {k: self.workers.submit(self.run, plugins, which, units, args)
+                for k, (plugins, which, args) in asked.items()}
 
-    def ask(self, name, shape, mode):
-        args = MODES[mode](shape.protocol)
+    @staticmethod
+    def row(name, got):
+        without = got['without'][name]
         if name in PEERS:
-            return {'whole': self.slope(name, shape, args, NOWHERE)}
-        # Without the plugin its fields are unknown: the same way of looking asks for none.
-        plain = {'filter': ['-Y', 'frame.number == 0'], 'filter on values': ['-Y', 'frame.number == 0'],
-                 'fields': ['-T', 'fields', '-e', 'frame.number']}.get(mode, args)
-        asked = {'with': self.slope(name, shape, args, self.plugins), 'without': self.slope(name, shape, plain, NOWHERE)}
-        if name in ('one', 'tall', 'blocks'):
-            asked['floor'] = self.slope(name, shape, args, self.floor)
-        return asked
+            return '%12.0f %12s %12s %12s %8s' % (without, '', '', '', '')
+        own = got['with'][name]
+        cells = '%12.0f %12.0f %12.0f' % (own, without, own - without)
+        floor = got['floor'][name] - without if name in WITH_FLOOR else 0
+        return cells + (' %12.0f %8.2f' % (floor, (own - without) / floor) if floor > 1 else ' %12s %8s' % ('', ''))
 
-    def row(self, asked):
-        got = {k: f.result() for k, f in asked.items()}
-        if 'whole' in got:
-            return '%12s %12s %12.0f %12s %8s' % ('', '', got['whole'], '', '')
-        above = got['with'] - got['without']
-        cells = '%12.0f %12.0f %12.0f' % (got['with'], got['without'], above)
-        if 'floor' not in got:
-            return cells + '%13s %8s' % ('', '')
-        floor = got['floor'] - got['without']
-        return cells + ' %12.0f %8.2f' % (floor, above / floor if floor > 1 else float('nan'))
-
-    def table(self, names, modes):
-        shapes = {n: s for n, s in {**SHAPES, **PEERS}.items() if n in names}
-        print('%-14s%-18s%12s %12s %12s %12s %8s' % ('shape', 'looking', 'with', 'without', 'above', 'floor', 'ratio'))
-        asked = [(n, m, self.ask(n, s, m)) for n, s in shapes.items() for m in modes]
-        for name, mode, a in asked:
-            print('%-14s%-18s%s' % (name, mode, self.row(a)), flush=True)
+    def table(self, names, ways):
+        asked = [(way, self.ask(names, way)) for way in ways]
+        for way, futures in asked:
+            got = {k: f.result() for k, f in futures.items()}
+            print('%-18s%-14s%12s %12s %12s %12s %8s' % (way, '', 'whole', 'without', 'above', 'floor', 'ratio'))
+            for name in names:
+                print('%18s%-14s%s' % ('', name, self.row(name, got)), flush=True)
         print()
-        for name, s in shapes.items():
-            print('%-14s%s, a %s' % (name, s.about, s.unit))
+        for name in names:
+            print('%-14s%s, a %s' % (name, ALL[name].about, ALL[name].unit))
+
+    def growth(self):
+        """A value of an answer of a million beside one of an answer of a thousand."""
+        asked = {(p, units): self.workers.submit(self.run, p, GROWING, units, [])
+                 for p in (self.plugins, NOWHERE) for units in (1000000, 1000)}
+        for name in GROWING:
+            small, large = (asked[self.plugins, units].result()[name] - asked[NOWHERE, units].result()[name]
+                            for units in (1000, 1000000))
+            print('%-32s%12.0f of a million, %12.0f of a thousand: %.2f' % (name + ', list, a value', large, small, large / small))
 
     def start_up(self):
-        empty = self.path('empty', lambda _: __import__('gen.pcap').pcap.Capture(), 0)
-        a, b = (all_of(callgrind(p, empty, [])) for p in (self.plugins, NOWHERE))
-        print('%-14s%-18s%12.0f %12.0f %12.0f' % ('start-up', '', a, b, a - b))
+        empty = str(self.folder / 'empty.pcap')
+        Capture().write(empty)
+        a, b = (sum(map(all_of, callgrind(p, empty, []))) for p in (self.plugins, NOWHERE))
+        print('%-32s%12.0f %12.0f %12.0f' % ('start-up', a, b, a - b))
 
-    def cpu(self, plugins, path, args):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        tshark(plugins, path, args)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime - before.ru_utime
+    def used(self, plugins, path, args):
+        """-> seconds of CPU, bytes of memory"""
+        env = dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins)
+        child = subprocess.Popen([os.environ.get('TSHARK', 'tshark'), '-r', path, *args], env=env,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
     def million(self):
-        """CPU time of one answer, the best of three."""
-        for name, make in MILLION.items():
-            path = self.path(name, make, 1)
-            for mode in ('no tree', 'list', 'filter'):
-                args = MODES[mode]('pcq')
-                plain = args if mode != 'filter' else ['-Y', 'frame.number == 0']
-                a = min(self.cpu(self.plugins, path, args) for _ in range(3))
-                b = min(self.cpu(NOWHERE, path, plain) for _ in range(3))
-                print('%-20s%-12s%10.3f s %10.3f s without: %.2f' % (name, mode, a, b, a / b), flush=True)
+        """One answer of a million values: CPU time, the best of three, and what ten such take of memory."""
+        shape = ALL['one']
+        path = str(self.folder / 'million.pcap')
+        shape.make(3, 1000000).write(path)
+        for way in ('no tree', 'list', 'filter'):
+            own, without = (min(self.used(p, path, args)[0] for _ in range(3)) for p, args in
+                            ((self.plugins, WAYS[way](PROTOCOLS)), (NOWHERE, WAYS[way](PROTOCOLS[2:]))))
+            print('3 million values, %-15s%10.2f s %10.2f s without: %.3f' % (way, own, without, own / without), flush=True)
 
     # Of the reference compiler, Debian 12's: another may make another number of the same code.
     def budget(self):
-        """{shape: {mode: instructions within the plugin for a value}}, with what is paid once of it"""
-        def within(name, mode, answers):
-            values, make = BUDGET[name]
-            lines = callgrind(self.plugins, self.path('budget-' + name, make, answers), MODES[mode]('pcq'))
-            return of_object(lines, 'pcq.so')
-        asked = {(n, m, k): self.workers.submit(within, n, m, k) for n in BUDGET for m in BUDGET_MODES for k in (1, 3)}
-        return {n: {m: round((asked[n, m, 3].result() - asked[n, m, 1].result()) / (2 * BUDGET[n][0]), 1)
-                    for m in BUDGET_MODES} for n in BUDGET}
+        """{shape: {way: instructions within the plugin for a unit}}"""
+        self.capture(BUDGET, 1000)
+        asked = {way: self.workers.submit(self.run, self.plugins, BUDGET, 1000, WAYS[way](PROTOCOLS),
+                                          lambda lines: of_object(lines, 'pcq.so')) for way in BUDGET_WAYS}
+        return {n: {way: round(asked[way].result()[n], 1) for way in BUDGET_WAYS} for n in BUDGET}
 
 
 def check_budget(bench, path, write):
@@ -171,13 +200,13 @@ def check_budget(bench, path, write):
         path.write_text(json.dumps(now, indent=4) + '\n')
         return 0
     failed, allowed = 0, json.loads(path.read_text())
-    for name, modes in allowed.items():
-        for mode, most in modes.items():
-            got = now[name][mode]
+    for name, ways in allowed.items():
+        for way, most in ways.items():
+            got = now[name][way]
             # a fraction of an instruction is no regression
             over = got > most * TOLERANCE + 1
             failed += over
-            print('%-10s%-18s%10.1f of %10.1f%s' % (name, mode, got, most, '  OVER' if over else ''))
+            print('%-10s%-18s%10.1f of %10.1f%s' % (name, way, got, most, '  OVER' if over else ''))
     return 1 if failed else 0
 
 
@@ -187,17 +216,17 @@ def main():
     p.add_argument('floor')
     p.add_argument('--budget', type=Path)
     p.add_argument('--write', action='store_true')
-    p.add_argument('--folder')
     p.add_argument('what', nargs='*')
     a = p.parse_args()
-    shapes = [x for x in a.what if x in SHAPES or x in PEERS] or [*SHAPES, *PEERS]
-    modes = [x for x in a.what if x in MODES] or list(MODES)
+    names = [x for x in ALL if x in a.what] or list(ALL)
+    ways = [x for x in WAYS if x in a.what] or list(WAYS)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(a.folder or folder, a.plugins, a.floor)
+        bench = Bench(folder, a.plugins, a.floor)
         if a.budget:
             sys.exit(check_budget(bench, a.budget, a.write))
-        bench.table(shapes, modes)
+        bench.table(names, ways)
         if not a.what:
+            bench.growth()
             bench.start_up()
             bench.million()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures to measure with, in any number of answers: what a shape costs is the slope between two numbers.
 
-SHAPES: name -> Shape. PEERS: what in-tree dissectors of like shape make of as many values."""
+SHAPES: name -> Shape; measured() puts them into one capture. PEERS: what in-tree dissectors of like shape make of as many values."""
 
 import os
 import struct
@@ -12,7 +12,12 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, in_a_row, instance,  # noqa: E402
                          instances, perf_object, row, string_table, utf16, values)
+from gen.mutate import own_servers  # noqa: E402
 from gen.pcap import Capture, Tcp  # noqa: E402
+
+# A frame of LLC: callgrind is told to write down what was counted when its dissector is called.
+MARKER = bytes.fromhex('0180c2000000020000000001') + struct.pack('>H', 3) + b'\x42\x42\x03'.ljust(46, b'\0')
+AT_MARKER = '--dump-before=dissect_xdlc_control'
 
 
 class Shape(NamedTuple):
@@ -20,7 +25,7 @@ class Shape(NamedTuple):
     unit: str               # what is counted
     per_answer: int         # units in an answer
     answers: tuple          # the two numbers of answers between which the slope is taken
-    make: Callable          # (answers) -> Capture
+    make: Callable          # (answers, units in each) -> Capture
     protocol: str = 'pcq'
 
 
@@ -133,26 +138,41 @@ def pcp(answers, rows=1000, metrics=10):
 
 
 SHAPES = {
-    'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), one),
-    'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), tall),
-    'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), blocks),
-    'small': Shape('one value an answer', 'call', 1, (100, 400), small),
-    'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 130), storm),
-    'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), hkpd, 'hkpd'),
-    'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', 'value', 10000, (2, 3), lambda n: hkpd(n, 10000, 1), 'hkpd'),
-    'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', 'value', 10000, (2, 3), hkpd_objects, 'hkpd'),
+    'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), lambda n, values: one(n, values // 10)),
+    'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), lambda n, values: tall(n, values)),
+    'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), lambda n, values: blocks(n, values)),
+    'small': Shape('one value an answer', 'call', 1, (30, 130), lambda n, values: small(n)),
+    'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 80), lambda n, values: storm(n)),
+    'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), lambda n, values: hkpd(n, values // 10), 'hkpd'),
+    'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', 'value', 10000, (2, 3),
+                       lambda n, values: hkpd(n, values, 1), 'hkpd'),
+    'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', 'value', 10000, (2, 3),
+                          lambda n, values: hkpd_objects(n, values), 'hkpd'),
 }
 PEERS = {
-    'netflow': Shape('NetFlow v9, 1,000 records x 10', 'value', 10000, (2, 3), netflow, 'cflow'),
-    'pcp': Shape('PCP, 10 metrics x 1,000', 'value', 10000, (2, 3), pcp, 'pcp'),
+    'netflow': Shape('NetFlow v9, 1,000 records x 10', 'value', 10000, (2, 3),
+                     lambda n, values: netflow(n, values // 10), 'cflow'),
+    'pcp': Shape('PCP, 10 metrics x 1,000', 'value', 10000, (2, 3), lambda n, values: pcp(n, values // 10), 'pcp'),
 }
-# One answer, for CPU time alone.
-MILLION = {
-    'one, a million': lambda n: one(n, 100000),
-    'one, a thousand': lambda n: one(n, 100),
-}
-# Small ones for a budget: values in an answer, and how it is made.
-BUDGET = {
-    'one': (1000, lambda n: one(n, 100)),
-    'blocks': (1000, lambda n: blocks(n, 1000)),
-}
+# Those whose growth to a million values is measured.
+GROWING = ('one', 'blocks')
+# Small ones for a budget.
+BUDGET = ('one', 'blocks', 'small')
+
+
+def measured(shapes, units):
+    """The captures of all shapes in one, each with servers of its own, in answers of so many units. A frame stands in the
+    middle of each, between its two numbers of answers, and one at its end; two at the very beginning tell what such a
+    frame costs."""
+    together = Capture()
+    for _ in range(2):
+        together.add(MARKER)
+    for number, shape in enumerate(shapes):
+        low, high = shape.answers
+        before = len(shape.make(low, units).frames)
+        for i, (_, frame) in enumerate(shape.make(high, units).frames):
+            if i == before:
+                together.add(MARKER)
+            together.add(own_servers(frame, number))
+        together.add(MARKER)
+    return together
