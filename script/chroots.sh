@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Other Debians, each in a chroot that is made once and kept in $PCQ_CHROOTS; sourced after lib.sh, needs root.
+# shellcheck disable=SC2154 # top, is_root, cache and kept are lib.sh's
 
 chroots=${PCQ_CHROOTS:-$cache/pcq-chroots}
 
@@ -74,11 +75,18 @@ is_system() {
 }
 
 # there SYSTEM ARGUMENT…: this same script in a chroot of that system. It builds in $build_there, which is left in $result.
+# A second run of it there would build in the same folder, and waits.
 there() {
     system=$1
     shift
     need_chroot "$system"
     build_there=/var/tmp/build-${0##*/}
+    # shellcheck disable=SC2034 # for whoever called this
     result=$chroots/$system$build_there
+    exec 8>"$result.lock"
+    flock --nonblock 8 || {
+        say "waiting for another run in $result"
+        flock 8
+    }
     in_chroot "$system" env BUILD="$build_there" "/pcq/script/${0##*/}" "$@"
 }
