@@ -130,10 +130,11 @@ debian_source() {
     [ -e "$from" ] || fetch_source "$1" "$2"
     rm -rf "$3.new"
     mkdir -p "$3.new"
-    tar -C "$3.new" --strip-components=1 -xf "$(ls "$from/$2"_*.orig.tar.* | grep -v '\.asc$')"
+    tar -C "$3.new" --strip-components=1 -xf "$(find "$from" -name "$2_*.orig.tar.*" ! -name '*.asc')"
     # A package of the older format has one patch of everything.
-    if [ -e "$from/$2"_*.diff.gz ]; then
-        zcat "$from/$2"_*.diff.gz | patch -d "$3.new" --quiet -p1
+    older=$(find "$from" -name "$2_*.diff.gz")
+    if [ -n "$older" ]; then
+        zcat "$older" | patch -d "$3.new" --quiet -p1
     else
         tar -C "$3.new" -xf "$from/$2"_*.debian.tar.*
     fi
