@@ -85,11 +85,24 @@ def test_built_for_another_version_in_the_right_folder(tmp_path, fakes):  # noqa
     assert status == 1 and 'libwireshark.so.99' in trouble and 'another Wireshark' in trouble
 
 
-@pytest.mark.parametrize('folders', [[], [MINOR], ['epan'], [MINOR, 'wiretap']], ids='/'.join)
+@pytest.mark.parametrize('folders', [[], [MINOR], ['epan'], [MINOR, 'wiretap'], ['../../../../.config/wireshark/plugins'],
+                                     ['../../../../.config/wireshark/plugins', MINOR, 'epan']], ids='/'.join)
 def test_in_the_wrong_folder(tmp_path, folders):
     path = put(tmp_path, *folders)
-    status, troubles, _ = doctor(tmp_path)
-    assert status == 1 and str(path) in troubles[0] and '%s/epan' % MINOR in troubles[0] or folders == ['epan']
+    status, (trouble,), _ = doctor(tmp_path)
+    right = tmp_path / PERSONAL / MINOR / 'epan'
+    assert status == 1 and '%s is in the wrong folder: it belongs into %s' % (os.path.normpath(path), right) in trouble
+
+
+def test_the_variable_points_one_folder_too_deep(tmp_path):
+    status, (trouble,), out = doctor(tmp_path, WIRESHARK_PLUGIN_DIR=str(PLUGIN.parents[1]))
+    assert status == 1 and '%s is in the wrong folder' % PLUGIN in trouble and 'WIRESHARK_PLUGIN_DIR is set' in out
+
+
+def test_a_home_with_a_space(tmp_path):
+    home = tmp_path / 'a user'
+    put(home, MINOR, 'epan')
+    assert doctor(home)[:2] == (0, [])
 
 
 def test_installed_twice(tmp_path):
