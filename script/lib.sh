@@ -32,11 +32,11 @@ fi
 # Of it, what takes long to get or to make; chroots see it too.
 kept=$cache/pcq-kept
 
-# choose_build: sets BUILD, the build folder; where root made it and we are not root, one of our own
+# choose_build: sets BUILD, the build folder; where root made it or what is in it, and we are not root, one of our own
 choose_build() {
     if [ -z "${BUILD:-}" ]; then
         BUILD=$top/build
-        if [ -e "$BUILD" ] && [ ! -w "$BUILD" ] || [ ! -e "$BUILD" ] && [ ! -w "$top" ]; then
+        if ! ours_to_write "$BUILD"; then
             BUILD=$cache/pcq-build-$(echo "$top" | cksum | cut -d' ' -f1)
             say "build/ is not ours to write: building in $BUILD"
         fi
@@ -44,6 +44,14 @@ choose_build() {
     mkdir -p "$BUILD"
     BUILD=$(cd "$BUILD" && pwd)
     export BUILD
+}
+
+ours_to_write() {
+    if [ -e "$1" ]; then
+        [ -w "$1" ] && { [ ! -e "$1/cmake.out" ] || [ -w "$1/cmake.out" ]; }
+    else
+        [ -w "${1%/*}" ]
+    fi
 }
 
 # make_private: a folder that the unprivileged user owns, gone when the script ends

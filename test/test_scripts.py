@@ -111,6 +111,21 @@ def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
     assert status == 1 and all(w in err for w in words), err
 
 
+@pytest.mark.parametrize('locked', ['build/cmake.out', 'build', '.'])
+def test_a_build_of_root(fakes, tmp_path, locked):
+    """In one's own folder, one's own checkout or somebody else's: it is built elsewhere, and that is said."""
+    top = tmp_path / 'pcq'
+    shutil.copytree(TOP / 'script', top / 'script')
+    if locked != '.':
+        (top / 'build').mkdir()
+        (top / 'build' / 'cmake.out').touch()
+    (top / locked).chmod(0o555)
+    status, _, err = run(top / 'script' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
+                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query='echo installed'))
+    (top / locked).chmod(0o755)
+    assert status == 0 and 'not ours to write: building in %s' % tmp_path in err, err
+
+
 def test_a_moved_checkout_builds_again(tree, fakes):
     """A folder that was renamed: no error of CMake, and no old path in what it makes."""
     # CMake tries the compiler with it; what it would build is not looked at.
