@@ -422,9 +422,10 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
 {
     readings_answer answer = pcq_data_answer(tvb, context);
     value_wishes wishes = value_wishes_of(tree, &fields);
-    bool structures = context->summary.faults > 0 || structures_are_wanted(tree);
+    bool structures =
+        context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
 
-    if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any && !perf_findings_wanted(context->report, tree))) {
+    if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
         return;
     }
     data_view *view = wmem_new0(context->report->pinfo->pool, data_view);
@@ -442,7 +443,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     }
     if (structures) {
         show_structures(view);
-    } else if (wishes.any) {
+    } else {
         show_values_alone(view);
     }
 }

@@ -168,7 +168,8 @@ FILTERS = {
     'pcq.machine contains "SRV"': [('plain/query-tcp', 'pcq.machine', has(lambda v: 'SRV' in v))],
     'pcq.path contains "Processor Time"': [(NTLM, 'pcq.path', has(lambda v: 'Processor Time' in v))],
     'pcq.path == r"\\\\LABDC\\Processor Information(0,0)\\% Processor Time"': [
-        (NTLM, 'pcq.path', has(lambda v: v == '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'))],
+        # from 4.2 on -T fields doubles backslashes
+        (NTLM, 'pcq.path', has(lambda v: v in (SERIES, SERIES.replace('\\', r'\\'))))],
     r'pcq.path matches r"\\processor .*_total"': [
         (NTLM, 'pcq.path', has(lambda v: re.search(r'\\processor .*_total', v, re.I)))],
     'pcq.cooked > 90': [(NTLM, 'pcq.cooked', number(lambda v: v > 90))],

@@ -96,6 +96,17 @@ def test_05_40_many_values(ask, n):
     assert n > 1000 or not got['pcq.expert.not_shown']
 
 
+def test_05_40_a_filter_on_values_finds_what_is_not_shown(tshark, tmp_path):
+    """Without a visible tree too, where values are shown without the structures around them."""
+    scene, l = line()
+    l.request(DATA, stubs.request(DATA, hQuery=HANDLE, dwInSize=1 << 26))
+    frame = l.response(DATA, response(data_buffer(counter_block(2, multi_counters(VALUES)))), [])
+    path = scene.write(tmp_path / 'big.pcap')
+    for expression in ('pcq.value && pcq.expert.not_shown', 'pcq.value && _ws.expert.message ~ "not shown"'):
+        out, _ = tshark.run('-r', path, '-Y', expression)
+        assert out.split()[:1] == [str(frame)], expression
+
+
 def test_05_40_values_over_many_blocks(ask):
     """The budget is the packet's, not the block's."""
     blocks = [counter_block(2, multi_counters(50000)) for _ in range(10)]
