@@ -425,6 +425,9 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
 
+    if (context->summary.values > 0) {
+        value_show_first(tree, context->report->pinfo->pool, &fields, &answer);
+    }
     if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
         return;
     }

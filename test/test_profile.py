@@ -5,6 +5,7 @@ import csv
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -57,7 +58,30 @@ def test_columns(profile):
     rows = [dict(zip(titles, re.findall('<section>(.*?)</section>', p, re.S))) for p in out.split('<packet>')[1:]]
     samples = [r for r in rows if r['Path'].startswith('\\\\LABDC\\Processor Information')]
     assert len(samples) == 10 and all(r['Status'] == 'ERROR_SUCCESS' for r in samples)
-    assert sum(bool(re.fullmatch(r'[\d.]+', r['Result'])) for r in samples) >= 9
+    assert all(re.fullmatch(r'[\d.]+ %', r['Result']) for r in samples[1:])
+
+
+@pytest.mark.parametrize('capture, args, prefix', [(NTLM, PASSWORD, 'pcq'), (HKPD, [], 'hkpd')])
+def test_path_and_result_are_of_one_value(profile, capture, args, prefix):
+    """Those of the first value, also where that has no result."""
+    columns = 'gui.column.format:"No.","%%m","Path","%%Cus:%s:1:R","Result","%%Cus:%s:1:R"' % tuple(
+        re.search('"%s", "%%Cus:(.*?):1:R"' % c, (FOLDER / 'preferences').read_text())[1] for c in ('Path', 'Result'))
+    listed = profile(capture, *args, '-o', columns, '-Y', prefix + '.path', '-T', 'psml')
+    rows = [re.findall('<section>(.*?)</section>', p, re.S) for p in listed.split('<packet>')[1:]]
+    packets = ElementTree.fromstring(profile(capture, *args, '-Y', prefix + '.path', '-T', 'pdml')).findall('packet')
+    assert len(rows) == len(packets) > 1
+    seen = set()
+    for (number, path, result), packet in zip(rows, packets):
+        value = next(f for f in packet.iter('field') if f.get('name') == prefix + '.counter_data')
+        first = {f.get('name').removeprefix(prefix + '.'): f for f in value.iter('field')}
+        assert path == first['path'].get('show'), number
+        if 'cooked' in first:
+            shown = first['cooked'].get('showname').removeprefix('Calculated value: ')
+            assert shown.startswith(result), (number, result, shown)
+        else:
+            assert first['cooked.none'].get('showname').startswith('No calculated value: %s (' % result), number
+        seen.add('cooked' in first)
+    assert len(seen) == 2 or prefix == 'pcq'
 
 
 @pytest.mark.parametrize('capture, args, expected', [

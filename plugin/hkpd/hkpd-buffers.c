@@ -192,6 +192,9 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
 
+    if (context->summary.values > 0) {
+        value_show_first(tree, context->report->pinfo->pool, &fields, &answer);
+    }
     if (!structures && !wishes.any) {
         return;
     }

@@ -15,6 +15,11 @@
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
     const prefixed_field list[] = {
+        {&fields->first, "First value", "first", FT_NONE, BASE_NONE, NULL, 0, "What the Info column shows"},
+        {&fields->first_path, "Path", "first.path", FT_STRING, BASE_NONE, NULL, 0,
+         "The path of the first value, for a column"},
+        {&fields->first_result, "Result", "first.result", FT_STRING, BASE_NONE, NULL, 0,
+         "The result of the first value with its unit, or why there is none, for a column"},
         {&fields->value, "Value", "value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated"},
         {&fields->text, "Text", "value.text", FT_STRING, BASE_NONE, NULL, 0, "A value that is text"},
         {&fields->raw, "Value", "value.raw", FT_BYTES, BASE_NONE, NULL, 0, "A value of neither 4 nor 8 bytes"},
@@ -35,7 +40,12 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
          "Seconds since the previous sample, by the server's clock"},
     };
 
+    static int *ett[1];
+
     register_prefixed(proto, prefix, list, array_length(list));
+    ett[0] = &fields->ett_first;
+    fields->ett_first = -1;
+    proto_register_subtree_array(ett, array_length(ett));
 }
 
 value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields)
@@ -197,23 +207,55 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer)
+/* The stream at its first value, NULL if that has no path. */
+static readings *begin_first(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
-    perf_result result = {0, PERF_NONE_OK};
 
-    if (readings_next(r) == NULL) {
-        return NULL;
-    }
-    const char *path = readings_path(r);
-    if (path == NULL) {
-        return NULL;
-    }
+    return readings_next(r) && readings_path(r) ? r : NULL;
+}
+
+static const char *words_of(readings *r, perf_result *result)
+{
+    *result = (perf_result){0, PERF_NONE_OK};
     if (!r->at.is_text) {
-        result = readings_result(r);
+        *result = readings_result(r);
     }
-    path = perf_cut_text(pool, path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
-    return wmem_strconcat(pool, path, " = ", readings_words(r, &result), r->assumed ? " (order assumed)" : "", NULL);
+    return readings_words(r, result);
+}
+
+const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer)
+{
+    readings *r = begin_first(pool, answer);
+
+    perf_result result;
+
+    if (r == NULL) {
+        return NULL;
+    }
+    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
+    return wmem_strconcat(pool, perf_cut_text(pool, path, MAX_HEADLINE_PATH), " = ", words_of(r, &result),
+                          r->assumed ? " (order assumed)" : "", NULL);
+}
+
+void value_show_first(proto_tree *tree, wmem_allocator_t *pool, const value_fields *fields,
+                      const readings_answer *answer)
+{
+    const int wanted[] = {fields->first, fields->first_path, fields->first_result};
+    readings *r = any_referenced(tree, wanted, array_length(wanted)) ? begin_first(pool, answer) : NULL;
+    perf_result result;
+
+    if (r == NULL) {
+        return;
+    }
+    const char *path = readings_path(r), *words = words_of(r, &result);
+    proto_item *item =
+        proto_tree_add_none_format(tree, fields->first, answer->tvb, 0, 0, "First value: %s = %s", path, words);
+    proto_item_set_generated(item);
+    proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
+    add_generated_string(inner, fields->first_path, answer->tvb, path);
+    add_generated_string(inner, fields->first_result, answer->tvb,
+                         result.none == PERF_NONE_OK ? words : val_to_str_const(result.none, none_reason_vals, words));
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)

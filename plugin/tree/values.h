@@ -10,9 +10,12 @@
 
 #include "readings/readings.h"
 
-/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula, .graph, .sample.previous and
- * .sample.interval. */
+/* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula,
+ * .graph, .sample.previous and .sample.interval. */
 typedef struct {
+    int first;
+    int first_path;
+    int first_result;
     int value;
     int text;
     int raw;
@@ -23,6 +26,7 @@ typedef struct {
     int graph;
     int previous;
     int interval;
+    int ett_first;
 } value_fields;
 
 void value_fields_register(int proto, const char *prefix, value_fields *fields);
@@ -62,6 +66,11 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
 
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);
+
+/* The first value of a buffer, for those who look at one of each packet (columns): its path and its result belong
+ * together. Nothing if it has no path, or nobody looks. */
+void value_show_first(proto_tree *tree, wmem_allocator_t *pool, const value_fields *fields,
+                      const readings_answer *answer);
 
 /* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %" of the first value, NULL if there is none
  * that has a path. */
