@@ -21,6 +21,7 @@
 #include <io.h>
 #else
 #define O_BINARY 0
+#define O_TEMPORARY 0
 #endif
 
 #define LONG_TEXT 65536
@@ -94,10 +95,10 @@ static char *behind_links(const char *path)
     return target;
 }
 
-static FILE *open_temporary(const char *beside, char **name)
+static FILE *open_temporary(const char *beside, int flags, char **name)
 {
     *name = g_strconcat(beside, ".XXXXXX", NULL);
-    int descriptor = g_mkstemp_full(*name, O_RDWR | O_BINARY, ALL_MAY_WRITE);
+    int descriptor = g_mkstemp_full(*name, O_RDWR | O_BINARY | flags, ALL_MAY_WRITE);
     FILE *stream = descriptor == -1 ? NULL : fdopen(descriptor, "w+b");
 
     if (stream == NULL) {
@@ -131,7 +132,7 @@ out_file *out_file_open(const char *path)
         file->stream = g_fopen(path, "wb");
     } else {
         file->target = behind_links(path);
-        file->stream = open_temporary(file->target, &file->temporary);
+        file->stream = open_temporary(file->target, 0, &file->temporary);
     }
     if (file->stream == NULL) {
         out_file_report(path, errno);
@@ -151,9 +152,9 @@ FILE *out_file_scratch(const char *path)
 
     if (path && strcmp(path, "-") != 0 && !is_special(path)) {
         char *target = behind_links(path), *name = NULL;
-        stream = open_temporary(target, &name);
+        stream = open_temporary(target, O_TEMPORARY, &name);
         if (stream) {
-            g_unlink(name); /* where an open file cannot go, it stays until it is closed */
+            g_unlink(name); /* on Windows, where an open file cannot go, it goes when it is closed */
         }
         g_free(name);
         g_free(target);
