@@ -31,6 +31,15 @@ struct perf_query {
     wmem_array_t *epochs;  /* query_epoch, ascending events */
     wmem_array_t *counts;  /* query_counts, ascending events */
     query_counts now;
+    /* what assign_without_index() found last: the answers of a query mostly have the same blocks */
+    struct {
+        uint32_t epoch; /* its event */
+        uint32_t count;
+        uint32_t room;
+        uint32_t *types;
+        const perf_identifier **blocks;
+        bool assumed;
+    } last;
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
@@ -485,6 +494,38 @@ static bool assign_without_index(wmem_allocator_t *pool, const perf_handle *hand
     return certain == held || assign_by_order(identifiers, types, assignment) || certain > 0;
 }
 
+/* Which entries hold changes with the epoch alone. */
+static bool assign_as_last(const struct perf_query *query, const query_epoch *epoch, const uint32_t *types,
+                           perf_assignment *assignment)
+{
+    uint32_t count = assignment->count;
+
+    if (query->last.epoch != epoch->event || query->last.count != count ||
+        memcmp(query->last.types, types, count * sizeof types[0]) != 0) {
+        return false;
+    }
+    memcpy(assignment->blocks, query->last.blocks, count * sizeof assignment->blocks[0]);
+    assignment->assumed = query->last.assumed;
+    return true;
+}
+
+static void keep_assignment(struct perf_query *query, const query_epoch *epoch, const uint32_t *types,
+                            const perf_assignment *assignment)
+{
+    uint32_t count = assignment->count;
+
+    if (query->last.room < count) {
+        query->last.types = wmem_realloc(wmem_file_scope(), query->last.types, count * sizeof types[0]);
+        query->last.blocks = wmem_realloc(wmem_file_scope(), query->last.blocks, count * sizeof assignment->blocks[0]);
+        query->last.room = count;
+    }
+    query->last.epoch = epoch->event;
+    query->last.count = count;
+    query->last.assumed = assignment->assumed;
+    memcpy(query->last.types, types, count * sizeof types[0]);
+    memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
+}
+
 bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event, const uint32_t *types,
                        uint32_t count, perf_assignment *assignment)
 {
@@ -500,7 +541,11 @@ bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32
         assign_by_index(told, types, assignment);
         return true;
     }
+    if (epoch->complete && assign_as_last(handle->query, epoch, types, assignment)) {
+        return true;
+    }
     if (epoch->complete && assign_without_index(pool, handle, event, types, assignment)) {
+        keep_assignment(handle->query, epoch, types, assignment);
         return true;
     }
     memset(assignment->blocks, 0, count * sizeof assignment->blocks[0]);

@@ -220,6 +220,7 @@ static const char *damage_text(const perf_call *call)
                                                                            : "[Malformed Packet]";
 }
 
+/* col_append_sep_str() would look for the column's end twice, byte by byte. */
 static void write_info(const perf_call *call)
 {
     const char *parts[] = {
@@ -227,30 +228,52 @@ static void write_info(const perf_call *call)
         call->is_noise ? "" : wmem_strbuf_get_str(call->about),
         call->is_noise || call->ndr.reader.failed ? "" : wmem_strbuf_get_str(call->info),
     };
+    const char *before = col_get_text(call->pinfo->cinfo, COL_INFO);
+    const char *separator = before && *before ? ", " : "";
 
     for (unsigned i = 0; i < array_length(parts); i++) {
         if (*parts[i]) {
-            col_append_sep_str(call->pinfo->cinfo, COL_INFO, NULL, parts[i]);
+            col_append_lstr(call->pinfo->cinfo, COL_INFO, separator, parts[i], COL_ADD_LSTR_TERMINATOR);
+            separator = ", ";
         }
     }
 }
 
-const char *perf_number(wmem_allocator_t *pool, uint64_t number)
+/* Room for 64 bits in decimal, with terminator. */
+#define MAX_DIGITS 24
+
+static const char *digits_of(uint64_t number, char digits[MAX_DIGITS])
 {
-    char digits[24];
-    char *first = digits + sizeof digits;
+    char *first = digits + MAX_DIGITS;
 
     *--first = '\0';
     do {
         *--first = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    return wmem_strdup(pool, first);
+    return first;
+}
+
+const char *perf_number(wmem_allocator_t *pool, uint64_t number)
+{
+    char digits[MAX_DIGITS];
+
+    return wmem_strdup(pool, digits_of(number, digits));
 }
 
 const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    return wmem_strconcat(pool, perf_number(pool, count), " ", word, count == 1 ? NULL : "s", NULL);
+    char digits[MAX_DIGITS];
+    const char *number = digits_of(count, digits);
+    size_t number_size = strlen(number), word_size = strlen(word);
+    char *text = wmem_alloc(pool, number_size + word_size + 3);
+    char *end = text + number_size + 1 + word_size;
+
+    memcpy(text, number, number_size);
+    text[number_size] = ' ';
+    memcpy(text + number_size + 1, word, word_size);
+    memcpy(end, count == 1 ? "" : "s", count == 1 ? 1 : 2);
+    return text;
 }
 
 /* Looks at no more of the text than is shown. */

@@ -23,7 +23,7 @@ void register_prefixed(int proto, const char *prefix, const prefixed_field *fiel
 
 bool any_referenced(proto_tree *tree, const int *fields, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; tree && i < count; i++) {
         if (proto_field_is_referenced(tree, fields[i])) {
             return true;
         }
