@@ -19,15 +19,20 @@
 unsigned perf_integer_text(uint64_t value, char *text)
 {
     char digits[32];
-    unsigned at = sizeof digits, count = 0;
+    unsigned at = sizeof digits;
 
+    while (value >= 1000) {
+        unsigned group = (unsigned)(value % 1000);
+        value /= 1000;
+        at -= 4;
+        digits[at] = ',';
+        digits[at + 1] = (char)('0' + group / 100);
+        digits[at + 2] = (char)('0' + group / 10 % 10);
+        digits[at + 3] = (char)('0' + group % 10);
+    }
     do {
-        if (count > 0 && count % 3 == 0) {
-            digits[--at] = ',';
-        }
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
-        count++;
     } while (value > 0);
     memcpy(text, digits + at, sizeof digits - at);
     text[sizeof digits - at] = '\0';

@@ -88,12 +88,11 @@ void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool)
 {
     memset(instances, 0, sizeof *instances);
     instances->pool = pool;
-    instances->rows = wmem_array_new(pool, sizeof(perf_instance *));
 }
 
 uint32_t perf_instances_count(const perf_instances *instances)
 {
-    return wmem_array_get_count(instances->rows);
+    return instances->rows ? wmem_array_get_count(instances->rows) : 0;
 }
 
 static perf_instance *row_at(const perf_instances *instances, uint32_t row)
@@ -106,6 +105,9 @@ void perf_instances_add(perf_instances *instances, const perf_instance_key *key)
     perf_instance *instance = wmem_new(instances->pool, perf_instance);
 
     *instance = (perf_instance){*key, perf_instances_count(instances), 0, 0, 0, 0};
+    if (instances->rows == NULL) {
+        instances->rows = wmem_array_new(instances->pool, sizeof(perf_instance *));
+    }
     wmem_array_append_one(instances->rows, instance);
 }
 

@@ -44,7 +44,7 @@ typedef struct {
 
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;  /* perf_instance *, in the order of the sample */
+    wmem_array_t *rows;  /* perf_instance *, in the order of the sample; NULL before the first */
     uint32_t counted;    /* rows whose name_ordinal is known */
     uint32_t indexed;    /* rows whose ordinal is known */
     wmem_map_t *by_name; /* perf_instance, by name and parent's name -> the first of them */

@@ -238,6 +238,15 @@ static char *put(char *to, const char *text, size_t size)
     return to + size;
 }
 
+/* Room for a path of so many bytes, with what stands in it already. */
+static void make_room(readings *r, size_t size)
+{
+    if (r->path_room < size) {
+        r->path_room = 2 * size;
+        r->path = wmem_realloc(r->pool, r->path, r->path_room);
+    }
+}
+
 /* "\\SRV\Set(instance)\" */
 static void write_prefix(readings *r)
 {
@@ -245,9 +254,9 @@ static void write_prefix(readings *r)
     size_t machine_size = part_size(r, r->machine);
     size_t set_size = part_size(r, r->set_label);
     size_t instance_size = instance ? part_size(r, instance) : 0;
-    char *end = r->prefix = wmem_alloc(r->pool, machine_size + set_size + instance_size + 8);
 
-    end = put(end, "\\\\", 2);
+    make_room(r, machine_size + set_size + instance_size + 8);
+    char *end = put(r->path, "\\\\", 2);
     end = put(end, r->machine, machine_size);
     end = put(end, "\\", 1);
     end = put(end, r->set_label, set_size);
@@ -257,7 +266,7 @@ static void write_prefix(readings *r)
         end = put(end, ")", 1);
     }
     end = put(end, "\\", 1);
-    r->prefix_size = (unsigned)(end - r->prefix);
+    r->prefix_size = (size_t)(end - r->path);
     r->prefix_number = r->number;
     r->prefix_row = r->at.row;
 }
@@ -274,9 +283,9 @@ const char *readings_path(readings *r)
     }
     size_t label_size = part_size(r, label);
     size_t size = r->prefix_size + label_size;
-    char *path = wmem_alloc(r->pool, size + 1);
 
-    *put(put(path, r->prefix, r->prefix_size), label, label_size) = '\0';
+    make_room(r, size + 1);
+    *put(r->path + r->prefix_size, label, label_size) = '\0';
     r->text_left -= size < r->text_left ? size : r->text_left;
-    return path;
+    return r->path;
 }

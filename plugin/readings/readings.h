@@ -99,13 +99,22 @@ typedef struct readings {
     double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
     reading_counter *counters; /* one for each column */
 
-    /* the path up to its counter, as it was last written */
-    char *prefix;
-    unsigned prefix_size;
+    /* the path as it was last written, and how much of it stands before its counter */
+    char *path;
+    size_t path_room;
+    size_t prefix_size;
     uint32_t prefix_number;
     uint32_t prefix_row;
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
+
+    /* the end of formulas, as it was last written */
+    struct {
+        const perf_formula_info *formula;
+        const reading_side *before;
+        unsigned size;
+        char text[120];
+    } clocks;
 
     char words[READINGS_WORDS_SIZE];
     char formula[READINGS_WORDS_SIZE];
@@ -124,7 +133,8 @@ const reading *readings_next(readings *r);
 /* The calculated value, or why there is none. Not for text. */
 perf_result readings_result(readings *r);
 
-/* "\\SRV\Processor Information(0,0)\% Processor Time", NULL where the counterset is not known. */
+/* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not
+ * known. */
 const char *readings_path(readings *r);
 
 /* Its parts: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */

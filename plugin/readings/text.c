@@ -178,11 +178,41 @@ static uint32_t wide_size(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_
     return at;
 }
 
+/* Most names are ASCII, and Wireshark's converter takes a hundred instructions for a character. NULL where `units` are
+ * more than that, or hold a zero. */
+static const char *ascii_of_wide(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t units, unsigned byte_order)
+{
+    const uint8_t *low = bytes + (byte_order == ENC_LITTLE_ENDIAN ? 0 : 1);
+    const uint8_t *high = bytes + (byte_order == ENC_LITTLE_ENDIAN ? 1 : 0);
+    char *text = wmem_alloc(pool, (size_t)units + 1);
+    uint32_t i = 0;
+
+    while (i < units && high[2 * i] == 0 && low[2 * i] > 0 && low[2 * i] < 0x80) {
+        text[i] = (char)low[2 * i];
+        i++;
+    }
+    if (i < units) {
+        wmem_free(pool, text);
+        return NULL;
+    }
+    text[i] = '\0';
+    return text;
+}
+
+static const char *wide_text(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned byte_order)
+{
+    const char *text = size > 0 && size % 2 == 0
+                           ? ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order)
+                           : NULL;
+
+    return text ? text : (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
+}
+
 const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                           uint32_t code_page_number, unsigned byte_order, uint32_t most)
 {
-    const code_page *page = find_code_page(code_page_number);
     bool wide = perf_text_is_wide(code_page_number);
+    const code_page *page = wide ? NULL : find_code_page(code_page_number);
     uint32_t whole = wide ? size & ~1U : size;
     const char *text;
 
@@ -190,9 +220,10 @@ const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset
         size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
     }
     bool cut = size < whole;
-    if (wide || (page && page->encoding != 0)) {
-        unsigned encoding = wide ? ENC_UTF_16 | byte_order : page->encoding;
-        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, encoding);
+    if (wide) {
+        text = wide_text(pool, tvb, offset, size, byte_order);
+    } else if (page && page->encoding != 0) {
+        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
     } else {
         text = convert_bytes(pool, tvb, offset, size, page);
     }

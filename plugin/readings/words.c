@@ -19,17 +19,15 @@ const char *readings_text(readings *r)
 }
 
 /* Raw types show the integer itself: a double does not hold 64 bits. */
-static void put_result(const readings *r, const perf_result *result, char *text)
+static unsigned put_result(const readings *r, const perf_result *result, char *text)
 {
     const perf_counter_type *type = r->at.counter->type;
 
     if (type->hex) {
-        snprintf(text, PERF_NUMBER_TEXT_SIZE, "0x%" PRIx64, r->at.raw.value);
-    } else if (type->kind == PERF_KIND_NUMBER) {
-        perf_integer_text(r->at.raw.value, text);
-    } else {
-        perf_number_text(result->value, text);
+        return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, "0x%" PRIx64, r->at.raw.value);
     }
+    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(r->at.raw.value, text)
+                                          : perf_number_text(result->value, text);
 }
 
 /* Texts are put together in a buffer of the stream: nothing is allocated for a value. What does not fit is left out. */
@@ -38,14 +36,18 @@ typedef struct {
     char *end; /* the last byte, for the terminator */
 } writer;
 
+static void put_bytes(writer *w, const char *text, size_t size)
+{
+    if (size <= (size_t)(w->end - w->to)) {
+        memcpy(w->to, text, size);
+        w->to += size;
+        *w->to = '\0';
+    }
+}
+
 static void put(writer *w, const char *text)
 {
-    size_t size = strlen(text);
-
-    if (size <= (size_t)(w->end - w->to)) {
-        memcpy(w->to, text, size + 1);
-        w->to += size;
-    }
+    put_bytes(w, text, strlen(text));
 }
 
 const char *readings_words(readings *r, const perf_result *result)
@@ -57,19 +59,17 @@ const char *readings_words(readings *r, const perf_result *result)
         return wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
-        put_result(r, result, text);
-        put(&w, text);
-        put(&w, *r->at.counter->type->unit ? " " : "");
-        put(&w, r->at.counter->type->unit);
+        const char *unit = r->at.counter->type->unit;
+        put_bytes(&w, text, put_result(r, result, text));
+        put(&w, *unit ? " " : "");
+        put(&w, unit);
     } else if (r->at.is_number) {
-        perf_integer_text(r->at.raw.value, text);
-        put(&w, text);
+        put_bytes(&w, text, perf_integer_text(r->at.raw.value, text));
         put(&w, " (raw; ");
         put(&w, perf_none_text[result->none]);
         put(&w, ")");
     } else {
-        perf_integer_text(r->at.size, text);
-        put(&w, text);
+        put_bytes(&w, text, perf_integer_text(r->at.size, text));
         put(&w, r->at.size == 1 ? " byte" : " bytes");
     }
     return r->words;
@@ -81,11 +81,8 @@ static void put_number(writer *w, const char *name, uint64_t value)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
-    perf_integer_text(value, text);
-    put(w, ", ");
     put(w, name);
-    put(w, " = ");
-    put(w, text);
+    put_bytes(w, text, perf_integer_text(value, text));
 }
 
 static void put_operand(writer *w, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
@@ -106,35 +103,50 @@ static void put_clock(writer *w, const char *name, uint64_t now, uint64_t before
     }
 }
 
-static void put_clocks(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
+static void write_clocks(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
 {
     if (formula->denominator == PERF_OPERAND_TICKS && before) {
-        put_clock(w, "T1 - T0", now->perf_time, before->perf_time);
+        put_clock(w, ", T1 - T0 = ", now->perf_time, before->perf_time);
     }
     if (formula->denominator == PERF_OPERAND_100NS && before) {
-        put_clock(w, "H1 - H0", now->time_100ns, before->time_100ns);
+        put_clock(w, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
     }
     if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-        put_number(w, "F", now->perf_freq);
+        put_number(w, ", F = ", now->perf_freq);
     }
 }
 
-static void put_operands(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
+/* The same for all values of a formula that have the same sample before. */
+static void put_clocks(readings *r, writer *w, const perf_formula_info *formula, const perf_point *before)
 {
+    if (r->clocks.formula != formula || r->clocks.before != (before ? r->before : NULL)) {
+        writer own = {r->clocks.text, r->clocks.text + sizeof r->clocks.text - 1};
+        *own.to = '\0';
+        write_clocks(&own, formula, &r->operands.now, before);
+        r->clocks.formula = formula;
+        r->clocks.before = before ? r->before : NULL;
+        r->clocks.size = (unsigned)(own.to - r->clocks.text);
+    }
+    put_bytes(w, r->clocks.text, r->clocks.size);
+}
+
+static void put_operands(readings *r, writer *w, const perf_formula_info *formula, const perf_point *before)
+{
+    const perf_point *now = &r->operands.now;
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && now->base.size > 0;
 
-    put_operand(w, "N1", now->value, "N0", before ? &before->value : NULL);
+    put_operand(w, ", N1 = ", now->value, ", N0 = ", before ? &before->value : NULL);
     if (has_base) {
-        put_operand(w, "B1", now->base, "B0", before ? &before->base : NULL);
+        put_operand(w, ", B1 = ", now->base, ", B0 = ", before ? &before->base : NULL);
     } else if (formula->flags & PERF_NEEDS_TIME) {
-        put_operand(w, "O1", now->time, "O0", before ? &before->time : NULL);
+        put_operand(w, ", O1 = ", now->time, ", O0 = ", before ? &before->time : NULL);
     }
-    put_clocks(w, formula, now, before);
+    put_clocks(r, w, formula, before);
     if (formula->flags & PERF_NEEDS_FREQ) {
-        put_operand(w, "OF", now->freq, NULL, NULL);
+        put_operand(w, ", OF = ", now->freq, NULL, NULL);
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
-        put_operand(w, "M1", now->multi, NULL, NULL);
+        put_operand(w, ", M1 = ", now->multi, NULL, NULL);
     }
 }
 
@@ -149,6 +161,6 @@ const char *readings_formula(readings *r)
     const perf_formula_info *formula = &perf_formulas[type->formula];
     put(&w, formula->text);
     readings_find_operands(r);
-    put_operands(&w, formula, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL);
+    put_operands(r, &w, formula, r->operands.has_before ? &r->operands.before : NULL);
     return r->formula;
 }

@@ -50,8 +50,11 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
 
 value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields)
 {
+    if (tree == NULL) {
+        return (value_wishes){.visible = false};
+    }
     value_wishes wishes = {
-        .visible = tree && PTREE_DATA(tree)->visible,
+        .visible = PTREE_DATA(tree)->visible,
         .value = proto_field_is_referenced(tree, fields->value) || proto_field_is_referenced(tree, fields->text) ||
                  proto_field_is_referenced(tree, fields->raw),
         .path = proto_field_is_referenced(tree, fields->path),
@@ -106,9 +109,22 @@ static meaning meaning_of(const value_wishes *wishes, readings *r)
     return what;
 }
 
+/* From here on a double is shown with an exponent, and soon does not hold all digits. */
+#define LARGE_NUMBER 1000000000000000
+
+/* Mostly the number that Wireshark makes of it will do: the structure's label has it with its unit, and a label of its own
+ * costs as much as all other labels of the value. */
+static bool needs_label(const reading *at)
+{
+    const perf_counter_type *type = at->counter->type;
+
+    return type->hex || *type->note || (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
+}
+
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
     const perf_counter_type *type = r->at.counter->type;
+    bool is_labelled = what->words && what->result.none == PERF_NONE_OK && needs_label(&r->at);
     tvbuff_t *tvb = r->answer.tvb;
     double value = what->result.value;
 
@@ -117,10 +133,10 @@ static void show_result(proto_tree *tree, const value_fields *fields, readings *
         return;
     }
     proto_item *item =
-        what->words ? proto_tree_add_double_format_value(tree, fields->cooked, tvb, 0, 0, value, "%s", what->words)
+        is_labelled ? proto_tree_add_double_format_value(tree, fields->cooked, tvb, 0, 0, value, "%s", what->words)
                     : proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, value);
     proto_item_set_generated(item);
-    if (what->words && *type->note) {
+    if (is_labelled && *type->note) {
         proto_item_append_text(item, " (%s)", type->note);
     }
 }
@@ -158,15 +174,38 @@ void value_show_short(proto_tree *tree, const value_fields *fields, const value_
     show_meaning(tree, fields, wishes, r, &what);
 }
 
+/* "Counter data: PATH = WORDS" if it fits. printf takes much longer to put texts together than to copy one. */
+static bool write_label(char label[ITEM_LABEL_LENGTH], const char *name, const meaning *what)
+{
+    const char *const parts[] = {name, ": ", what->path, " = ", what->words};
+    size_t left = ITEM_LABEL_LENGTH - 1;
+
+    for (unsigned i = 0; i < array_length(parts); i++) {
+        size_t size = strlen(parts[i]);
+        if (size > left) {
+            return false;
+        }
+        memcpy(label, parts[i], size);
+        label += size;
+        left -= size;
+    }
+    *label = '\0';
+    return true;
+}
+
 /* The label is given at once: to append to one costs as much again. */
 static proto_item *add_structure(proto_tree *tree, const value_structure *structure, readings *r, const meaning *what)
 {
     const char *name = what->words ? proto_registrar_get_name(structure->hf) : NULL;
+    char label[ITEM_LABEL_LENGTH];
     int start = (int)structure->offset, length = (int)structure->size;
     tvbuff_t *tvb = r->answer.tvb;
 
     if (name == NULL) {
         return proto_tree_add_item(tree, structure->hf, tvb, start, length, ENC_NA);
+    }
+    if (what->path && write_label(label, name, what)) {
+        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s", label);
     }
     if (what->path) {
         return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: %s = %s", name, what->path,
