@@ -115,31 +115,35 @@ static void announce(data_view *view, proto_item *structure, uint32_t start)
     view->start = start;
 }
 
-static const char *identifier_text(data_view *view, const perf_identifier *identifier)
+/* ", \Set(instance)\Counter" */
+static const char *identifier_text(data_view *view)
 {
     wmem_allocator_t *pool = pool_of(view);
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    const char *assumed = view->readings->assumed ? " (order assumed)" : "";
+
+    if (identifier == NULL) {
+        return "";
+    }
     const char *set = pcq_counterset_label(pool, view->context->server, identifier->guid, view->context->event);
     const char *counter =
         pcq_counter_label(pool, view->context->server, identifier->guid, identifier->counter_id, view->context->event);
-
-    return identifier->instance ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, identifier->instance, counter)
-                                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
+    return identifier->instance
+               ? wmem_strconcat(pool, ", \\", set, "(", identifier->instance, ")\\", counter, assumed, NULL)
+               : wmem_strconcat(pool, ", \\", set, "\\", counter, assumed, NULL);
 }
 
 static void label_block(data_view *view, proto_item *item)
 {
     const perf_walk *walk = view->walk;
-    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    const char *type = val_to_str_const(walk->block.type, block_type_vals, "unknown dwType");
 
-    proto_item_append_text(item, " %u: %s", walk->block.index,
-                           val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
-    if (identifier) {
-        proto_item_append_text(item, ", %s%s", identifier_text(view, identifier),
-                               view->readings->assumed ? " (order assumed)" : "");
+    if (!view->wishes.visible) {
+        return;
     }
-    if (walk->block.status != 0) {
-        proto_item_append_text(item, ", %s", win32_error_name(pool_of(view), walk->block.status));
-    }
+    proto_item_append_text(item, " %u: %s%s%s%s", walk->block.index, type, identifier_text(view),
+                           walk->block.status != 0 ? ", " : "",
+                           walk->block.status != 0 ? win32_error_name(pool_of(view), walk->block.status) : "");
 }
 
 /* PERF_COUNTER_HEADER, 2.2.4.8 */
@@ -156,9 +160,9 @@ static void show_block(data_view *view)
     }
     view->block_item = proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
     view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
-    proto_tree_add_item(view->block, hf_block_status, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(view->block, hf_block_type, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(view->block, hf_block_size, view->tvb, at + 8, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
+    proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
+    proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
     pcq_add_reserved(view->block, view->tvb, at + 12);
     label_block(view, view->block_item);
     announce(view, view->block_item, at);
@@ -252,8 +256,8 @@ static void show_value_in_full(data_view *view)
     const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size};
     proto_tree *tree = value_show_structure(view->instance, &structure, &fields, &view->wishes, view->readings);
 
-    proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_uint(tree, hf_value_data_size, view->tvb, at, 4, perf_le32(view->readings->bytes + at));
+    proto_tree_add_uint(tree, hf_value_size, view->tvb, at + 4, 4, perf_le32(view->readings->bytes + at + 4));
     value_show_sent(tree, &fields, &view->wishes, view->readings);
 }
 

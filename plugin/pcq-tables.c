@@ -24,7 +24,8 @@ typedef struct {
 typedef struct {
     reading_table base;
     perf_walk walk;          /* behind the last row that was read */
-    wmem_array_t *cells;     /* row_cells */
+    row_cells first;         /* of the first row: many tables have no other */
+    wmem_array_t *cells;     /* row_cells of those behind it, NULL before there is one */
     uint32_t ids;            /* offset of the array of ids, 0 if there is none */
     wmem_map_t *by_id;       /* counter id -> column + 1 */
     perf_instance_key asked; /* the instance or pattern that the identifier names */
@@ -162,6 +163,13 @@ static void read_values(pcq_table *table)
     if (passed < table->base.columns) {
         cells.offsets = offsets_of_row(table, first, passed);
     }
+    if (table->base.rows == 0) {
+        table->first = cells;
+        return;
+    }
+    if (table->cells == NULL) {
+        table->cells = wmem_array_new(table->base.side->pool, sizeof(row_cells));
+    }
     wmem_array_append_one(table->cells, cells);
 }
 
@@ -209,7 +217,7 @@ perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset)
 static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
     const pcq_table *table = (const pcq_table *)base;
-    const row_cells *cells = wmem_array_index(table->cells, row);
+    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
     uint32_t offset = cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
 
     return pcq_raw_at(base->side->bytes, offset);
@@ -243,7 +251,6 @@ reading_table *pcq_side_table(pcq_side *side, uint32_t block)
     if (entry->table == NULL) {
         pcq_table *table = wmem_new0(side->base.pool, pcq_table);
         reading_table_init(&table->base, &side->base, block);
-        table->cells = wmem_array_new(side->base.pool, sizeof(row_cells));
         perf_walk_block(&table->walk, side->base.bytes, side->base.size, entry->offset);
         go_to_rows(table);
         entry->table = table;
@@ -277,13 +284,13 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
 /* --- Finding a counter of an instance ---------------------------------------------------------------------------- */
 
 /* Column of a counter in a block, UINT32_MAX if the block does not have it. */
-static uint32_t column_of(pcq_side *side, uint32_t block, const pcq_wanted *want)
+static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *want)
 {
-    pcq_table *table = (pcq_table *)pcq_side_table(side, block);
     const uint8_t *ids = side->base.bytes + table->ids;
 
     if (table->ids == 0) {
-        return pcq_side_identifier(side, block)->counter_id == want->counter_id ? 0 : UINT32_MAX;
+        const perf_identifier *identifier = pcq_side_identifier(side, table->base.number);
+        return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
     }
     if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
         return want->column;
@@ -342,12 +349,12 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
     if (pcq_side_doubtful(side, block)) {
         return false;
     }
-    place->column = column_of(side, block, want);
+    place->table = pcq_side_table(side, block);
+    place->column = column_of(side, (pcq_table *)place->table, want);
     if (place->column == UINT32_MAX) {
         return false;
     }
     *has_counter = true;
-    place->table = pcq_side_table(side, block);
     place->row = row_of(want, identifier, place->table);
     return place->row != UINT32_MAX && reading_table_cell(place->table, place->row, place->column).size > 0;
 }
@@ -478,6 +485,22 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const per
     return find_by_other_patterns(side, want, identifier, place, has_counter);
 }
 
+/* The next counter of a row mostly stands in the row that the last one was found in. */
+static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    const pcq_table *table = (pcq_table *)side->paired.place.table;
+
+    if (side->paired.here != want->here || side->paired.row != want->row || table->ids == 0 ||
+        want->column >= table->base.columns ||
+        perf_le32(side->base.bytes + table->ids + 4 * (size_t)want->column) != want->counter_id) {
+        return false;
+    }
+    *place = side->paired.place;
+    place->column = want->column;
+    *has_counter = true;
+    return cell(place->table, place->row, place->column).size > 0;
+}
+
 /* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
 static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
                                reading_place *place, bool *has_counter)
@@ -487,8 +510,21 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
         side->has_compared = true;
         side->compared_block = want->block;
         side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
+        side->paired.here = NULL;
     }
-    return side->is_alike && take_from(side, want->block, want, identifier, place, has_counter);
+    if (!side->is_alike) {
+        return false;
+    }
+    if (take_from_same_row(side, want, place, has_counter)) {
+        return true;
+    }
+    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
+        return false;
+    }
+    side->paired.here = want->here;
+    side->paired.row = want->row;
+    side->paired.place = *place;
+    return true;
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)

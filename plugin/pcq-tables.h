@@ -10,7 +10,7 @@
 #include "readings/layout.h"
 
 /* One of the samples. Blocks are found as far as somebody asks. */
-typedef struct {
+typedef struct pcq_side {
     reading_side base;
     const perf_handle *handle;
     uint32_t event;  /* as of when the query's identifiers count */
@@ -24,6 +24,12 @@ typedef struct {
     bool has_compared;
     bool is_alike;
     uint32_t compared_block;
+    /* where the row of that block was found that was looked for last; `here` is NULL as long as none was */
+    struct {
+        const struct pcq_side *here;
+        uint32_t row;
+        reading_place place;
+    } paired;
 } pcq_side;
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,

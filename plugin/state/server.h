@@ -8,6 +8,8 @@
 
 #include "ws_compat.h"
 
+#include "perf/hash.h"
+
 typedef struct perf_server perf_server;
 
 /* The server of an address; the same pointer for the same address. */
@@ -27,7 +29,7 @@ unsigned perf_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_
 /* Of keys that hold a GUID, a handle or a name. */
 static inline unsigned perf_hash_bytes(const void *bytes, size_t size, unsigned hash)
 {
-    return wmem_strong_hash((const uint8_t *)bytes, size) ^ hash;
+    return perf_hash((const uint8_t *)bytes, size, hash);
 }
 
 void perf_servers_register(void);
