@@ -10,6 +10,11 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 
 static int proto_floor = -1;
 static int hf_opnum = -1;
+static int hf_block = -1;
+static int hf_block_status = -1;
+static int hf_block_type = -1;
+static int hf_block_size = -1;
+static int hf_reserved = -1;
 static int hf_instance = -1;
 static int hf_instance_size = -1;
 static int hf_instance_id = -1;
@@ -58,8 +63,15 @@ static int add_instance(tvbuff_t *tvb, proto_tree *tree, int at, uint32_t column
 static int add_block(tvbuff_t *tvb, proto_tree *tree, int at)
 {
     uint32_t type = tvb_get_letohl(tvb, at + 4), columns = 1;
-    int end = at + (int)tvb_get_letohl(tvb, at + 8);
+    int size = (int)tvb_get_letohl(tvb, at + 8), end = at + size;
+    proto_item *node = proto_tree_add_item(tree, hf_block, tvb, at, size, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
 
+    proto_item_append_text(node, " 0: PERF_SINGLE_COUNTER, \\Set\\counter");
+    proto_tree_add_item(inner, hf_block_status, tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_block_type, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_block_size, tvb, at + 8, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_reserved, tvb, at + 12, 4, ENC_LITTLE_ENDIAN);
     at += 16;
     if (type == 2 || type == 6) {
         columns = tvb_get_letohl(tvb, at + 4);
@@ -69,7 +81,7 @@ static int add_block(tvbuff_t *tvb, proto_tree *tree, int at)
         at += 8;
     }
     while (at < end) {
-        at = type == 4 || type == 6 ? add_instance(tvb, tree, at, columns) : add_value(tvb, tree, at);
+        at = type == 4 || type == 6 ? add_instance(tvb, inner, at, columns) : add_value(tvb, inner, at);
     }
     return end;
 }
@@ -95,6 +107,11 @@ static void proto_register_floor(void)
 {
     static hf_register_info hf[] = {
         {&hf_opnum, {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+        {&hf_block_status, {"Status", "pcq.block.status", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_block_size, {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
+        {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_instance_size, {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_instance_id, {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
