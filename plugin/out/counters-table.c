@@ -17,7 +17,6 @@
 
 /* Paths with a row of their own; the others share one. */
 #define MAX_ROWS 100000
-#define OTHERS "(all others: there are too many)"
 
 /* Columns. Those from the unit on stay empty as long as there is no result. */
 enum { PATH, SAMPLES, RESULTS, RESETS, GAPS, REFUSALS, UNIT, FIRST, LAST, MINIMUM, MEAN, MAXIMUM, NUM_COLUMNS };
@@ -159,7 +158,7 @@ static counter *counter_of(const char *path)
         return add_counter(path);
     }
     if (state.others == NULL) {
-        state.others = add_counter(OTHERS);
+        state.others = add_counter(OUT_TABLE_OTHERS);
     }
     return state.others;
 }
@@ -340,11 +339,8 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
 
 void counters_table_register(void)
 {
-    static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
     static stat_tap_table_ui ui = {
-        .group = REGISTER_STAT_GROUP_GENERIC,
         .title = TITLE,
-        .tap_name = PERF_TAP,
         .cli_string = "pcq,counters",
         .stat_tap_init_cb = begin,
         .packet_func = count,
@@ -352,9 +348,7 @@ void counters_table_register(void)
         .stat_tap_free_table_item_cb = gone,
         .nfields = NUM_COLUMNS,
         .fields = columns_shown,
-        .nparams = 1,
-        .params = &filter,
     };
 
-    register_stat_tap_table_ui(&ui);
+    out_table_register(&ui);
 }

@@ -16,7 +16,7 @@
 
 #define TITLE "Performance Counter Queries"
 
-/* Handles that are listed; what comes after them is not counted. */
+/* Handles with a row of their own; the others share one, of which only samples and their bytes are counted. */
 #define MAX_ROWS 100000
 
 /* 1 January 1970 as FILETIME, and its units. */
@@ -83,6 +83,7 @@ typedef struct {
 static struct {
     out_table table;
     GHashTable *queries; /* perf_handle -> query */
+    query *others;       /* NULL as long as there is room */
 } state;
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
@@ -106,6 +107,7 @@ static void empty(void)
         g_hash_table_destroy(state.queries);
     }
     state.queries = g_hash_table_new_full(NULL, NULL, NULL, free_query);
+    state.others = NULL;
 }
 
 static void begin(stat_tap_table_ui *ui)
@@ -162,11 +164,24 @@ static query *add_query(const packet_info *pinfo, const perf_tapped *tapped)
     return q;
 }
 
+/* The row of handles without one of their own. */
+static query *others(void)
+{
+    if (state.others == NULL) {
+        query *q = state.others = g_new0(query, 1);
+        q->row = out_table_rows(&state.table);
+        q->texts[HANDLE] = g_strdup(OUT_TABLE_OTHERS);
+        out_set_text(&out_table_add(&state.table)[HANDLE], q->texts[HANDLE]);
+        g_hash_table_insert(state.queries, NULL, q);
+    }
+    return state.others;
+}
+
 static query *query_of(const packet_info *pinfo, const perf_tapped *tapped)
 {
     query *q = g_hash_table_lookup(state.queries, tapped->handle);
 
-    return q || g_hash_table_size(state.queries) >= MAX_ROWS ? q : add_query(pinfo, tapped);
+    return q ? q : g_hash_table_size(state.queries) < MAX_ROWS ? add_query(pinfo, tapped) : others();
 }
 
 static void show_closing(query *q, stat_tap_table_item_type *row)
@@ -180,18 +195,28 @@ static void show_closing(query *q, stat_tap_table_item_type *row)
     out_set_text(&row[CLOSED], q->closed);
 }
 
+static void show_samples(const query *q, stat_tap_table_item_type *row)
+{
+    out_set_count(&row[SAMPLES], q->samples);
+    if (q->samples > 0) {
+        out_set_count(&row[SIZE], (q->bytes + q->samples / 2) / q->samples);
+    }
+}
+
 static void show(query *q)
 {
     stat_tap_table_item_type *row = out_table_row(&state.table, q->row);
 
+    show_samples(q, row);
+    if (q == state.others) {
+        return;
+    }
     show_closing(q, row);
     out_set_count(&row[COUNTERS], q->counters);
     out_set_count(&row[REFUSED], q->refused);
-    out_set_count(&row[SAMPLES], q->samples);
     if (q->samples == 0) {
         return;
     }
-    out_set_count(&row[SIZE], (q->bytes + q->samples / 2) / q->samples);
     out_set_number(&row[CLOCK], q->offsets.count > 0 ? perf_summary_mean(&q->offsets) : NAN);
     if (q->intervals.count > 0) {
         double median = perf_spread_median(&q->intervals);
@@ -242,11 +267,14 @@ static void count_held(query *q, uint32_t event)
 
 static void count_answer(query *q, packet_info *pinfo, const perf_tapped *tapped)
 {
+    q->bytes += tvb_reported_length(tapped->answer->tvb);
+    if (q == state.others) {
+        q->samples++;
+        return;
+    }
     readings *r = readings_begin(pinfo->pool, tapped->answer);
-
     count_clocks(q, pinfo, &r->now->clocks);
     q->samples++;
-    q->bytes += tvb_reported_length(tapped->answer->tvb);
     if (q->is_hkpd) {
         q->counters = count_counters(r);
     }
@@ -266,7 +294,7 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
     if (tapped->answer && tapped->answer->sample) {
         count_answer(q, pinfo, tapped);
     }
-    if (!q->is_hkpd && tapped->is_response && (tapped->num_identifiers > 0 || tapped->answer)) {
+    if (q != state.others && !q->is_hkpd && tapped->is_response && (tapped->num_identifiers > 0 || tapped->answer)) {
         count_held(q, tapped->event);
     }
     show(q);
@@ -275,11 +303,8 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
 
 void queries_table_register(void)
 {
-    static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
     static stat_tap_table_ui ui = {
-        .group = REGISTER_STAT_GROUP_GENERIC,
         .title = TITLE,
-        .tap_name = PERF_TAP,
         .cli_string = "pcq,queries",
         .stat_tap_init_cb = begin,
         .packet_func = count,
@@ -287,9 +312,7 @@ void queries_table_register(void)
         .stat_tap_free_table_item_cb = gone,
         .nfields = NUM_COLUMNS,
         .fields = columns_shown,
-        .nparams = 1,
-        .params = &filter,
     };
 
-    register_stat_tap_table_ui(&ui);
+    out_table_register(&ui);
 }

@@ -5,6 +5,20 @@
  */
 #include "out/table.h"
 
+#include "out/tap.h"
+
+/* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
+void out_table_register(stat_tap_table_ui *ui)
+{
+    static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
+
+    ui->group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+    ui->tap_name = PERF_TAP;
+    ui->nparams = 1;
+    ui->params = &filter;
+    register_stat_tap_table_ui(ui);
+}
+
 void out_table_begin(out_table *t, stat_tap_table_ui *ui, const char *title)
 {
     stat_tap_table *table = stat_tap_find_table(ui, title);

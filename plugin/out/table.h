@@ -17,6 +17,13 @@ typedef struct {
     unsigned made; /* rows, shown or not */
 } out_table;
 
+/* Said in the last row of a table that has no room for more. */
+#define OUT_TABLE_OTHERS "(all others: there are too many)"
+
+/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE: `ui` has what is not common to our tables, and
+ * lives as long as the program. */
+void out_table_register(stat_tap_table_ui *ui);
+
 /* For stat_tap_init_cb: makes the table, or empties it. */
 void out_table_begin(out_table *t, stat_tap_table_ui *ui, const char *title);
 
