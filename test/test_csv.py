@@ -426,6 +426,42 @@ def test_what_cannot_be_written(tshark, tmp_path, form):
         assert status != 0 and '-z pcq,%s,FILE[,FILTER]' % form in said
 
 
+@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
+def test_a_folder_that_takes_nothing(tshark, tmp_path, form):
+    """What is there stays, even if the file itself could be written: its place cannot be taken."""
+    whole_session().write(tmp_path / 'scene.pcap')
+    folder = tmp_path / 'closed'
+    folder.mkdir()
+    (folder / 'there').write_text('mine')
+    folder.chmod(0o555)
+    for name in 'new', 'there':
+        status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,%s' % (form, folder / name))
+        assert status == 1 and 'cannot write %s: Permission denied' % (folder / name) in said
+    folder.chmod(0o755)
+    assert [(p.name, p.read_text()) for p in folder.iterdir()] == [('there', 'mine')]
+
+
+@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
+def test_an_output_that_goes_away(tshark, tmp_path, form):
+    """Standard output that is full, closed, or a pipe that nobody reads."""
+    whole_session().write(tmp_path / 'scene.pcap')
+    for shell in '%s >/dev/full', '%s >&-', 'set -o pipefail; %s | head -c 3 >/dev/null; exit $?':
+        command = shell % ("%s -q -r %s -z pcq,%s,-" % (TSHARK, tmp_path / 'scene.pcap', form))
+        done = subprocess.run(['bash', '-c', command], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
+        assert done.returncode == 1 and b'cannot write standard output: ' in done.stderr or 'head' in shell, (shell, done)
+
+
+@pytest.mark.parametrize('forms', [('csv', 'csv'), ('csv', 'long'), ('long', 'long')])
+def test_two_for_one_file(tshark, tmp_path, forms):
+    small().write(tmp_path / 'scene.pcap')
+    (tmp_path / 'out.csv').write_text('mine')
+    asked = [x for form, name in zip(forms, ('out.csv', './out.csv')) for x in ('-z', 'pcq,%s,%s/%s' % (form, tmp_path, name))]
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', *asked)
+    assert status == 1 and 'something else that was asked for goes there' in said
+    assert (tmp_path / 'out.csv').read_text() == 'mine'
+    assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
+
+
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_nothing_is_left_of_a_wrong_filter(tshark, tmp_path, form):
     small().write(tmp_path / 'scene.pcap')

@@ -121,6 +121,27 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
+static bool same_file(const char *a, const char *b)
+{
+    char *x = g_canonicalize_filename(a, NULL), *y = g_canonicalize_filename(b, NULL);
+    bool same = strcmp(x, y) == 0;
+
+    g_free(x);
+    g_free(y);
+    return same;
+}
+
+/* Whoever ends last would take the other's place. */
+static bool is_being_written(const char *target)
+{
+    for (GSList *at = unfinished; at; at = at->next) {
+        if (same_file(((const out_file *)at->data)->target, target)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 out_file *out_file_open(const char *path)
 {
     out_file *file = g_new0(out_file, 1);
@@ -132,6 +153,11 @@ out_file *out_file_open(const char *path)
         file->stream = g_fopen(path, "wb");
     } else {
         file->target = behind_links(path);
+        if (is_being_written(file->target)) {
+            outcome_failed("pcq: cannot write %s: something else that was asked for goes there", path);
+            out_file_close(file);
+            return NULL;
+        }
         file->stream = open_temporary(file->target, 0, &file->temporary);
     }
     if (file->stream == NULL) {

@@ -7,9 +7,7 @@
 
 #include "state/state.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <glib/gstdio.h>
 
@@ -18,6 +16,7 @@
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
 
+#include "out/file.h"
 #include "out/manifest.h"
 #include "out/names-reader.h"
 #include "out/outcome.h"
@@ -110,28 +109,6 @@ static void write_fact(const char *server, const perf_subject *subject, perf_fac
     g_string_append_c(out->text, '\n');
 }
 
-/* What there is stays as it was if this fails. */
-static bool save(const char *path, const char *text, GError **error)
-{
-    size_t size = strlen(text);
-
-    if (!g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        return g_file_set_contents(path, text, (gssize)size, error);
-    }
-    /* A device or a pipe. */
-    FILE *file = g_fopen(path, "wb");
-    bool written = file && fwrite(text, 1, size, file) == size;
-    int reason = errno;
-    if (file && fclose(file) != 0) {
-        written = false;
-        reason = errno;
-    }
-    if (!written) {
-        g_set_error(error, G_FILE_ERROR, (int)g_file_error_from_errno(reason), "%s: %s", path, g_strerror(reason));
-    }
-    return written;
-}
-
 char *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
@@ -143,15 +120,17 @@ char *names_file_text(void)
 static void write_names(void *path)
 {
     char *text = names_file_text();
-    GError *error = NULL;
+    out_file *file = text ? out_file_open(path) : NULL;
 
     if (text == NULL) {
         outcome_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
                        "client's browsing?)",
                        (const char *)path);
-    } else if (!save(path, text, &error)) {
-        outcome_failed("pcq: the names were not written: %s", error->message);
-        g_error_free(error);
+    }
+    if (file) {
+        out_file_write(file, text, strlen(text));
+        out_file_place(file);
+        out_file_close(file);
     }
     g_free(text);
 }

@@ -293,8 +293,9 @@ void value_show_first(proto_tree *tree, wmem_allocator_t *pool, const value_fiel
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
     add_generated_string(inner, fields->first_path, answer->tvb, path);
+    const char *why = try_val_to_str(result.none, none_reason_vals);
     add_generated_string(inner, fields->first_result, answer->tvb,
-                         result.none == PERF_NONE_OK ? words : val_to_str_const(result.none, none_reason_vals, words));
+                         result.none == PERF_NONE_OK || why == NULL ? words : why);
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)
