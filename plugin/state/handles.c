@@ -7,8 +7,7 @@
 
 static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins; emptied with the file */
 
-/* perf_handle *, those with a number in its order; emptied with the file */
-static wmem_array_t *numbered[NUM_HANDLE_KINDS];
+static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
 typedef struct {
     perf_server *server;
@@ -37,21 +36,8 @@ static uint32_t handle_begin(const void *element)
 
 void perf_handle_confirm(perf_handle *handle)
 {
-    wmem_array_t **list = &numbered[handle->kind];
-
     if (handle->number == 0 && handle->kind != PERF_HANDLE_OTHER_KEY) {
-        if (*list == NULL) {
-            *list = wmem_array_new(wmem_file_scope(), sizeof(perf_handle *));
-        }
-        wmem_array_append_one(*list, handle);
-        handle->number = wmem_array_get_count(*list);
-    }
-}
-
-void perf_handles_visit(perf_handle_kind kind, perf_handle_visitor visit, void *user)
-{
-    for (unsigned i = 0; numbered[kind] && i < wmem_array_get_count(numbered[kind]); i++) {
-        visit(*(perf_handle **)wmem_array_index(numbered[kind], i), user);
+        handle->number = ++numbers[handle->kind];
     }
 }
 
@@ -105,7 +91,7 @@ void perf_handle_not_closed(perf_handle *handle)
 
 static void reset(void)
 {
-    memset(numbered, 0, sizeof numbered);
+    memset(numbers, 0, sizeof numbers);
 }
 
 void perf_handles_register(void)

@@ -53,10 +53,6 @@ void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame);
 /* The server refused to close it. */
 void perf_handle_not_closed(perf_handle *handle);
 
-/* Every life that has a number, in the order of the numbers. */
-typedef void (*perf_handle_visitor)(const perf_handle *handle, void *user);
-void perf_handles_visit(perf_handle_kind kind, perf_handle_visitor visit, void *user);
-
 void perf_handles_register(void);
 
 #endif
