@@ -1,21 +1,11 @@
 /* block-check.c
- * What is a PERF_DATA_BLOCK, what it holds, and which of its objects are sound.
+ * What a PERF_DATA_BLOCK holds, and which of its objects are sound.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "perf/block-walk.h"
 
 #include <string.h>
-
-static bool has_signature(const uint8_t *data, const char *signature)
-{
-    return memcmp(data, signature, PERF_SIGNATURE_SIZE) == 0;
-}
-
-bool perf_block_is(const uint8_t *data, uint32_t size)
-{
-    return size >= PERF_SIGNATURE_SIZE && (has_signature(data, "P\0E\0R\0F") || has_signature(data, "\0P\0E\0R\0F"));
-}
 
 bool perf_block_holds_values(const perf_block_walk *walk)
 {

@@ -1,5 +1,5 @@
 /* block-steps.c
- * Where the next structure of a PERF_DATA_BLOCK is, and whether it can be there.
+ * Whether a PERF_DATA_BLOCK begins, where its next structure is, and whether it can be there.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -8,6 +8,16 @@
 #include <string.h>
 
 #include "perf/bytes.h"
+
+static bool has_signature(const uint8_t *data, const char *signature)
+{
+    return memcmp(data, signature, PERF_SIGNATURE_SIZE) == 0;
+}
+
+bool perf_block_is(const uint8_t *data, uint32_t size)
+{
+    return size >= PERF_SIGNATURE_SIZE && (has_signature(data, "P\0E\0R\0F") || has_signature(data, "\0P\0E\0R\0F"));
+}
 
 /* Bytes of text before its terminator, at most `room` of them. */
 uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
