@@ -136,14 +136,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     settle();
+#if WS_AT_LEAST(4, 6)
+    ws_log_init(say);
+#else
     ws_log_init("pcq-fuzz", say);
+#endif
     ws_log_set_level(LOG_LEVEL_CRITICAL); /* a bug of Wireshark's own is a warning each time */
     static const struct report_message_routines quiet = {.vreport_failure = keep_quiet, .vreport_warning = keep_quiet};
 
     init_report_message("pcq-fuzz", &quiet);
     init_process_policies();
+    /* As tshark: a column of times asks for all three. */
     timestamp_set_type(TS_RELATIVE);
-    timestamp_set_precision(TS_PREC_FIXED_SEC);
+    timestamp_set_precision(TS_PREC_AUTO);
+    timestamp_set_seconds_type(TS_SECONDS_DEFAULT);
     wtap_init(FALSE);
     register_plugins();
     if (!epan_init(NULL, NULL, FALSE)) {
@@ -168,6 +174,7 @@ typedef struct {
     uint64_t hash;
     uint32_t items;
     bool labels;
+    bool ours; /* below a protocol of the plugin */
 } look;
 
 static void mix(look *seen, const void *bytes, size_t size)
@@ -200,17 +207,28 @@ static void look_at_label(const field_info *fi, look *seen)
     if (fi->rep) {
         mix_text(seen, fi->rep->representation);
     } else {
+#if WS_AT_LEAST(4, 6)
+        proto_item_fill_label(fi, label, NULL);
+#else
         proto_item_fill_label((field_info *)(uintptr_t)fi, label);
+#endif
         mix_text(seen, label);
     }
 }
 
-/* What -V, PDML and JSON make of an item. */
+static bool is_ours(const field_info *fi)
+{
+    return strcmp(fi->hfinfo->abbrev, "pcq") == 0 || strcmp(fi->hfinfo->abbrev, "hkpd") == 0;
+}
+
+/* What -V, PDML and JSON make of an item; of the plugin's alone, the others have fuzzers of their own. */
 static void look_at_item(proto_node *node, void *data)
 {
     const field_info *fi = PNODE_FINFO(node);
     look *seen = data;
+    bool outside = !seen->ours;
 
+    seen->ours = seen->ours || (fi && is_ours(fi));
     seen->items++;
     if (fi && fi->rep) {
         check_bug(fi->rep->representation);
@@ -220,7 +238,7 @@ static void look_at_item(proto_node *node, void *data)
         mix(seen, &fi->start, sizeof fi->start);
         mix(seen, &fi->length, sizeof fi->length);
     }
-    if (fi && seen->labels) {
+    if (fi && seen->labels && seen->ours) {
         look_at_label(fi, seen);
         char *value = fvalue_to_string_repr(NULL, ws_field_value(fi), FTREPR_DISPLAY, fi->hfinfo->display);
         if (value) {
@@ -229,6 +247,34 @@ static void look_at_item(proto_node *node, void *data)
         }
     }
     proto_tree_children_foreach(node, look_at_item, seen);
+    seen->ours = !outside;
+}
+
+/* From 4.6 on a record has its bytes, before that they come beside it. */
+static void take_frame(epan_dissect_t *edt, const session_frame *frame, frame_data *fd, wtap_rec *rec, bool taps)
+{
+#if WS_AT_LEAST(4, 6)
+    ws_buffer_append(&rec->data, frame->bytes, frame->size);
+    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, fd, &columns);
+#else
+    tvbuff_t *tvb = tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size);
+    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, fd, &columns);
+#endif
+}
+
+static void begin_record(wtap_rec *rec, const session_frame *frame)
+{
+#if WS_AT_LEAST(4, 6)
+    wtap_rec_init(rec, frame->size);
+    wtap_setup_packet_rec(rec, WTAP_ENCAP_USER15);
+#else
+    wtap_rec_init(rec);
+#endif
+    rec->rec_type = REC_TYPE_PACKET;
+    rec->presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
+    rec->tsprec = WTAP_TSPREC_USEC;
+    rec->rec_header.packet_header.caplen = rec->rec_header.packet_header.len = (uint32_t)frame->size;
+    rec->rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
 }
 
 /* Dissects a frame. Returns what its tree shows, as a number. */
@@ -238,24 +284,14 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
     const session_frame *frame = &s->frames[number];
     epan_dissect_t edt;
     wtap_rec rec;
-    look seen = {0xCBF29CE484222325, 0, s->how & SESSION_LABELS};
+    look seen = {0xCBF29CE484222325, 0, s->how & SESSION_LABELS, false};
 
-    wtap_rec_init(&rec);
-    rec.rec_type = REC_TYPE_PACKET;
-    rec.presence_flags = WTAP_HAS_TS | WTAP_HAS_CAP_LEN;
-    rec.tsprec = WTAP_TSPREC_USEC;
-    /* changed preferences can take these back */
-    timestamp_set_type(TS_RELATIVE);
-    timestamp_set_precision(TS_PREC_FIXED_SEC);
-    rec.rec_header.packet_header.caplen = rec.rec_header.packet_header.len = (uint32_t)frame->size;
-    rec.rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
+    begin_record(&rec, frame);
     if (!fd->visited) {
         frame_data_init(fd, frames_before + number + 1, &rec, 0, 0);
     }
     epan_dissect_init(&edt, epan, tree, tree);
-    (taps ? epan_dissect_run_with_taps
-          : epan_dissect_run)(&edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, &rec,
-                              tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size), fd, &columns);
+    take_frame(&edt, frame, fd, &rec, taps);
     fd->visited = 1;
     if (tree) {
         proto_tree_children_foreach(edt.tree, look_at_item, &seen);
