@@ -1,94 +1,114 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the work for hostile captures grows with their bytes: script/bench --growth runs this.
+"""How the work for hostile captures grows with their bytes: script/bench --growth runs this, in about a quarter of an hour.
 
-    growth.py PLUGINS [WAY|CAPTURE…]
+    growth.py PLUGINS FLOOR [WAY|CAPTURE…]
 
 Every capture in three sizes, n, 2n and 4n, one behind the other in one file, each with servers of its own; a frame of
-LLC between them makes callgrind write down what was counted until then. So a way of looking is two runs of tshark, with
-the plugin and without, and the work is what is between them. More than n to the power of 1.3 is a failure."""
+LLC between them makes callgrind write down what was counted until then. So a way of looking is one run of tshark, and the
+work is all that it does from one such frame to the next. What statistics do in their end is a row of its own. More than
+n to the power of 1.3 is a failure."""
 
 import argparse
-import glob
 import math
 import os
-import struct
-import subprocess
 import sys
 import tempfile
+from typing import NamedTuple
 
-from shapes import Capture
+from bench import all_of, callgrind
+from shapes import MARKER, Capture
 from gen.hostile import HOSTILE, SCALE
 from gen.mutate import own_servers
 
-WAYS = {'list': [], 'V': ['-V'], '2': ['-2', '-V'], 'json': ['-T', 'json']}
+
+class Way(NamedTuple):
+    args: tuple
+    scale: float            # of a capture's smallest size
+    apart: bool = False     # a run for each size, so that the work behind the last frame is told too
+
+
+STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,csv,%s/out.csv', 'pcq,long,%s/out.long',
+              'pcq,names,%s/out.names')
+WAYS = {
+    'list': Way((), 2),
+    'filter': Way(('-Y', 'pcq.cooked > 1e300 || hkpd.cooked > 1e300'), 1),
+    '2': Way(('-2', '-V'), 1),
+    'json': Way(('-T', 'json'), 0.5),
+    'statistics': Way(('-q', *(x for z in STATISTICS for x in ('-z', z))), 1, True),
+}
+SIZES = (1, 2, 4)
 MOST = 1.3
 FREE = 3e6          # instructions that need no explanation: the first of everything
-MARKER = bytes.fromhex('0180c2000000020000000001') + struct.pack('>H', 3) + b'\x42\x42\x03'.ljust(46, b'\0')
+END = '(the end)'
 
 
-def combined(names, path):
-    """-> [(name, size)] in the order of the file"""
+def combined(names, sizes, path):
+    """-> the bytes of each capture in each size, in the order of the file"""
     parts, everything = [], Capture()
     for name in names:
-        for k in (1, 2, 4):
-            capture = HOSTILE[name](k * SCALE[name])
+        for size in sizes:
+            capture = HOSTILE[name](int(size * SCALE[name]))
             for _, frame in capture.frames:
                 everything.add(own_servers(frame, len(parts)))
-            parts.append((name, sum(len(f) for _, f in capture.frames)))
+            parts.append(sum(len(f) for _, f in capture.frames))
             everything.add(MARKER)
     everything.write(path)
     return parts
 
 
-def counted(plugins, path, args, folder):
-    """-> instructions between markers, in order"""
-    out = os.path.join(folder, 'callgrind.out')
-    for old in glob.glob(out + '*'):
-        os.unlink(old)
-    subprocess.run(['valgrind', '--tool=callgrind', '--dump-line=no', '--callgrind-out-file=' + out,
-                    '--dump-before=dissect_xdlc_control', 'tshark', '-r', path, *args], check=True,
-                   env=dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    dumps = sorted(glob.glob(out + '.*'), key=lambda p: int(p.rpartition('.')[2]))
-    return [int(next(x for x in open(p) if x.startswith(('totals:', 'summary:'))).split()[1]) for p in dumps]
+def counted(bench, path, args, folder):
+    """-> instructions between markers, in order, and those behind the last"""
+    plugins, begin = bench
+    return [all_of(d) for d in callgrind(plugins, path, [a % folder if '%' in a else a for a in args], begin)]
+
+
+def per_part(counts, n, args):
+    """The work for n captures and in the end. With two passes the file goes by twice."""
+    passes = 2 if '-2' in args else 1
+    if len(counts) != passes * n + 1:
+        sys.exit('callgrind wrote %d counts for %d captures' % (len(counts), n))
+    return [sum(counts[i:passes * n:n]) for i in range(n)] + counts[-1:]
+
+
+def measured(bench, way, names, folder):
+    """-> {capture or the end: (bytes in each size, work in each size)}"""
+    path = os.path.join(folder, 'hostile.pcap')
+    if not way.apart:
+        bytes_of = combined(names, [way.scale * k for k in SIZES], path)
+        work = per_part(counted(bench, path, way.args, folder), len(bytes_of), way.args)
+        n = len(SIZES)
+        return {name: (bytes_of[n * i:n * i + n], work[n * i:n * i + n]) for i, name in enumerate(names)}
+    runs = []
+    for k in SIZES:
+        bytes_of = combined(names, [way.scale * k], path)
+        runs.append((bytes_of + [sum(bytes_of)], per_part(counted(bench, path, way.args, folder), len(names), way.args)))
+    return {name: ([b[i] for b, _ in runs], [w[i] for _, w in runs]) for i, name in enumerate(list(names) + [END])}
 
 
 def exponent(sizes, work):
-    """Of the last doubling, where it is clearest."""
-    (a, b), (x, y) = sizes[1:], [max(w, FREE) for w in work[1:]]
-    return math.log(y / x) / math.log(b / a)
-
-
-def per_part(counts, parts, args):
-    """With two passes the file goes by twice."""
-    n = len(parts)
-    if len(counts) < n * (2 if '-2' in args else 1):
-        sys.exit('callgrind wrote %d counts for %d captures' % (len(counts), n))
-    return [sum(counts[i::n]) if '-2' in args else counts[i] for i in range(n)]
+    """From the first size to the last: a table that is made larger in a size, and not in another, is no growth."""
+    work = [max(w, FREE) for w in work]
+    return math.log(work[-1] / work[0]) / math.log(sizes[-1] / sizes[0])
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('plugins')
+    p.add_argument('floor')
     p.add_argument('what', nargs='*')
     a = p.parse_args()
     names = [x for x in a.what if x in HOSTILE] or list(HOSTILE)
     ways = [x for x in a.what if x in WAYS] or list(WAYS)
-    failed = []
+    failed, bench = 0, (a.plugins, os.path.join(a.floor, 'begin.so'))
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, 'hostile.pcap')
-        parts = combined(names, path)
         for way in ways:
-            own, stock = (per_part(counted(where, path, WAYS[way], folder)[:2 * len(parts)], parts, WAYS[way])
-                          for where in (a.plugins, '/nonexistent'))
             print('%-34s%10s%14s%14s%14s%7s' % (way, 'bytes', 'n', '2n', '4n', ''))
-            for i, name in enumerate(names):
-                sizes = [s for _, s in parts[3 * i:3 * i + 3]]
-                work = [x - y for x, y in zip(own[3 * i:3 * i + 3], stock[3 * i:3 * i + 3])]
+            for name, (sizes, work) in measured(bench, WAYS[way], names, folder).items():
                 e = exponent(sizes, work)
-                over = e > MOST
-                failed += [(way, name)] * over
-                print('%-34s%10d%14d%14d%14d%7.2f%s' % (name, sizes[2], *work, e, '  OVER' if over else ''), flush=True)
+                failed += e > MOST
+                print('%-34s%10d%14d%14d%14d%7.2f%s' % (name, sizes[-1], *work, e, '  OVER' if e > MOST else ''), flush=True)
+    print('%d captures in %d ways: %d grow by more than n to the power of %.1f' % (len(names), len(ways), failed, MOST))
     sys.exit(1 if failed else 0)
 
 
