@@ -7,7 +7,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 is_root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 
 say() {
-    echo "${0##*/}: $*" >&2
+    printf '%s\n' "${0##*/}: $*" >&2
 }
 
 die() {
