@@ -12,7 +12,7 @@ void register_prefixed(int proto, const char *prefix, const prefixed_field *fiel
     for (unsigned i = 0; i < count; i++) {
         hf_register_info one = {
             fields[i].id,
-            {fields[i].label, wmem_strdup_printf(wmem_epan_scope(), "%s.%s", prefix, fields[i].name), fields[i].type,
+            {fields[i].label, wmem_strconcat(wmem_epan_scope(), prefix, ".", fields[i].name, NULL), fields[i].type,
              fields[i].display, fields[i].strings, fields[i].mask, fields[i].blurb, HFILL},
         };
         *fields[i].id = -1;

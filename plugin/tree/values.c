@@ -91,11 +91,12 @@ typedef struct {
     const char *words; /* for a person */
     perf_result result;
     bool has_result;
+    bool in_structure; /* whose label has path and words */
 } meaning;
 
-static meaning meaning_of(const value_wishes *wishes, readings *r)
+static meaning meaning_of(const value_wishes *wishes, readings *r, bool in_structure)
 {
-    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text};
+    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text, in_structure};
 
     if (wishes->path) {
         what.path = readings_path(r);
@@ -114,17 +115,18 @@ static meaning meaning_of(const value_wishes *wishes, readings *r)
 
 /* Mostly the number that Wireshark makes of it will do: the structure's label has it with its unit, and a label of its own
  * costs as much as all other labels of the value. */
-static bool needs_label(const reading *at)
+static bool needs_label(const reading *at, const meaning *what)
 {
     const perf_counter_type *type = at->counter->type;
 
-    return type->hex || *type->note || (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
+    return !what->in_structure || type->hex || *type->note ||
+           (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
 }
 
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
     const perf_counter_type *type = r->at.counter->type;
-    bool is_labelled = what->words && what->result.none == PERF_NONE_OK && needs_label(&r->at);
+    bool is_labelled = what->words && what->result.none == PERF_NONE_OK && needs_label(&r->at, what);
     tvbuff_t *tvb = r->answer.tvb;
     double value = what->result.value;
 
@@ -168,7 +170,7 @@ static void show_meaning(proto_tree *tree, const value_fields *fields, const val
 
 void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
 {
-    meaning what = meaning_of(wishes, r);
+    meaning what = meaning_of(wishes, r, false);
 
     value_show_sent(tree, fields, wishes, r);
     show_meaning(tree, fields, wishes, r, &what);
@@ -221,7 +223,7 @@ static proto_item *add_structure(proto_tree *tree, const value_structure *struct
 proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
                                  const value_wishes *wishes, readings *r)
 {
-    meaning what = meaning_of(wishes, r);
+    meaning what = meaning_of(wishes, r, true);
     proto_tree *inner = proto_item_add_subtree(add_structure(tree, structure, r, &what), structure->ett);
 
     show_meaning(inner, fields, wishes, r, &what);
