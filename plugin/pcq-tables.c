@@ -490,8 +490,8 @@ static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_p
 {
     const pcq_table *table = (pcq_table *)side->paired.place.table;
 
-    if (side->paired.here != want->here || side->paired.row != want->row || table->ids == 0 ||
-        want->column >= table->base.columns ||
+    if (side->paired.here != want->here || side->paired.row != want->row || side->compared_block != want->block ||
+        table->ids == 0 || want->column >= table->base.columns ||
         perf_le32(side->base.bytes + table->ids + 4 * (size_t)want->column) != want->counter_id) {
         return false;
     }
@@ -512,13 +512,7 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
         side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
         side->paired.here = NULL;
     }
-    if (!side->is_alike) {
-        return false;
-    }
-    if (take_from_same_row(side, want, place, has_counter)) {
-        return true;
-    }
-    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
+    if (!side->is_alike || !take_from(side, want->block, want, identifier, place, has_counter)) {
         return false;
     }
     side->paired.here = want->here;
@@ -529,6 +523,9 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
 {
+    if (take_from_same_row(side, want, place, has_counter)) {
+        return true;
+    }
     const perf_identifier *identifier = pcq_side_identifier(want->here, want->block);
 
     return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||

@@ -23,11 +23,12 @@ typedef struct {
     char *path;
     out_file *file;
     perf_csv text;
-    /* of the answer that is written: */
-    perf_csv head; /* the cells that all its rows begin with */
+    /* the cells that all rows of the answer begin with, and all of the instance */
+    perf_csv of_answer;
+    perf_csv of_instance;
+    /* whose they are */
     uint32_t table;
     uint32_t row;
-    const char *instance; /* of that row */
 } long_export;
 
 static void write_header(long_export *export)
@@ -92,7 +93,7 @@ static void write_refusal(perf_csv *text, readings *r)
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r)
 {
     const perf_handle *handle = r->answer.handle;
-    perf_csv *head = &export->head;
+    perf_csv *head = &export->of_answer;
 
     perf_csv_clear(head);
     perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
@@ -106,20 +107,17 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     export->table = UINT32_MAX;
 }
 
-/* counterset, instance, counter, path */
-static void write_parts(long_export *export, readings *r, const reading *at)
+/* counterset, instance */
+static void begin_instance(long_export *export, readings *r)
 {
-    perf_csv *text = &export->text;
+    perf_csv *head = &export->of_instance;
 
-    if (export->table != r->number || export->row != at->row) {
-        export->table = r->number;
-        export->row = at->row;
-        export->instance = readings_instance(r);
-    }
-    perf_csv_text(text, readings_set(r));
-    perf_csv_text(text, export->instance);
-    perf_csv_text(text, readings_counter(r));
-    perf_csv_text(text, readings_path(r));
+    export->table = r->number;
+    export->row = r->at.row;
+    perf_csv_clear(head);
+    perf_csv_cells(head, &export->of_answer);
+    perf_csv_text(head, readings_set(r));
+    perf_csv_text(head, readings_instance(r));
 }
 
 static void write_row(long_export *export, readings *r, const reading *at)
@@ -130,8 +128,12 @@ static void write_row(long_export *export, readings *r, const reading *at)
     if (!at->is_text && !at->is_refused) {
         result = readings_result(r);
     }
-    perf_csv_cells(text, &export->head);
-    write_parts(export, r, at);
+    if (export->table != r->number || export->row != at->row) {
+        begin_instance(export, r);
+    }
+    perf_csv_cells(text, &export->of_instance);
+    perf_csv_text(text, readings_counter(r));
+    perf_csv_text(text, readings_path(r));
     if (at->is_refused) {
         write_refusal(text, r);
     } else {
