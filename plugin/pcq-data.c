@@ -15,7 +15,7 @@
 #include "perf/bytes.h"
 
 /* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
-#define ITEMS_OF_VALUE 8
+#define ITEMS_OF_VALUE 7
 #define ITEMS_OF_INSTANCE 4
 #define ITEMS_OF_ID 5
 #define ITEMS_OF_BLOCK 14

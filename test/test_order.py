@@ -26,7 +26,7 @@ LATER = 'learned after this frame'
 # What names and types that are learned later make possible
 MAY_FOLLOW = {p + n for p in ('pcq.', 'hkpd.') for n in (
     'counterset.name', 'object.name', 'counter.name', 'counter.type', 'learned_in', 'path', 'cooked', 'cooked.none',
-    'cooked.formula', 'query.counter')}
+    'query.counter')}
 
 
 def options(name):

@@ -12,7 +12,7 @@
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_COUNTER_BLOCK 2
-#define ITEMS_OF_VALUE 5
+#define ITEMS_OF_VALUE 4
 
 static int hf_counter_block = -1;
 static int hf_counter_block_size = -1;

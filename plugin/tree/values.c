@@ -25,13 +25,12 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
         {&fields->raw, "Value", "value.raw", FT_BYTES, BASE_NONE, NULL, 0, "A value of neither 4 nor 8 bytes"},
         {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
         {&fields->cooked, "Calculated value", "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "As perfmon would show it, not scaled"},
+         "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B base, M "
+         "multi "
+         "counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 is the previous "
+         "sample"},
         {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
          "Why there is none"},
-        {&fields->formula, "Formula", "cooked.formula", FT_STRING, BASE_NONE, NULL, 0,
-         "With its numbers: N value, B base, M multi counter, T performance time, F its frequency, H time in 100 ns, O "
-         "time "
-         "of the object; 0 is the previous sample"},
         {&fields->graph, "For the graph", "graph", FT_DOUBLE, BASE_NONE, NULL, 0,
          "The calculated value again, where the preference pcq.graph names its path"},
         {&fields->previous, "Previous sample", "sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
@@ -60,11 +59,10 @@ value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields)
         .path = proto_field_is_referenced(tree, fields->path),
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
-        .formula = proto_field_is_referenced(tree, fields->formula),
         .graph = graph_is_on() && proto_field_is_referenced(tree, fields->graph),
     };
 
-    wishes.any = wishes.value || wishes.path || wishes.result || wishes.formula || wishes.graph;
+    wishes.any = wishes.value || wishes.path || wishes.result || wishes.graph;
     return wishes;
 }
 
@@ -92,11 +90,12 @@ typedef struct {
     perf_result result;
     bool has_result;
     bool in_structure; /* whose label has path and words */
+    const char *formula;
 } meaning;
 
 static meaning meaning_of(const value_wishes *wishes, readings *r, bool in_structure)
 {
-    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text, in_structure};
+    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text, in_structure, NULL};
 
     if (wishes->path) {
         what.path = readings_path(r);
@@ -107,40 +106,83 @@ static meaning meaning_of(const value_wishes *wishes, readings *r, bool in_struc
     if (wishes->visible) {
         what.words = readings_words(r, &what.result);
     }
+    if (wishes->visible && in_structure && what.has_result) {
+        what.formula = readings_formula(r);
+    }
     return what;
+}
+
+/* Texts one behind the other, if they fit. printf takes much longer to put them together than to copy one. */
+static bool write_label(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigned count)
+{
+    size_t left = ITEM_LABEL_LENGTH - 1;
+
+    for (unsigned i = 0; i < count; i++) {
+        size_t size = strlen(parts[i]);
+        if (size > left) {
+            return false;
+        }
+        memcpy(label, parts[i], size);
+        label += size;
+        left -= size;
+    }
+    *label = '\0';
+    return true;
 }
 
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
 
-/* Mostly the number that Wireshark makes of it will do: the structure's label has it with its unit, and a label of its own
- * costs as much as all other labels of the value. */
+/* Without a formula the number that Wireshark makes of it mostly will do: the structure's label has it with its unit, and a
+ * label of its own costs as much as all others of the value. */
 static bool needs_label(const reading *at, const meaning *what)
 {
     const perf_counter_type *type = at->counter->type;
 
-    return !what->in_structure || type->hex || *type->note ||
+    return !what->in_structure || what->formula || type->hex || *type->note ||
            (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
+}
+
+/* "Calculated value: 12.4 % (note) = FORMULA" */
+static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
+{
+    const char *note = r->at.counter->type->note;
+    const char *formula = what->formula ? what->formula : "";
+    const char *const parts[] = {proto_registrar_get_name(fields->cooked),
+                                 ": ",
+                                 what->words,
+                                 *note ? " (" : "",
+                                 note,
+                                 *note ? ")" : "",
+                                 *formula ? " = " : "",
+                                 formula};
+    double value = what->result.value;
+    char label[ITEM_LABEL_LENGTH];
+    tvbuff_t *tvb = r->answer.tvb;
+
+    if (write_label(label, parts, array_length(parts))) {
+        return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s", label);
+    }
+    return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s: %s = %s", parts[0], what->words,
+                                        formula);
 }
 
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
-    const perf_counter_type *type = r->at.counter->type;
-    bool is_labelled = what->words && what->result.none == PERF_NONE_OK && needs_label(&r->at, what);
     tvbuff_t *tvb = r->answer.tvb;
-    double value = what->result.value;
+    proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        add_generated_uint(tree, fields->cooked_none, tvb, what->result.none);
+        item = add_generated_uint(tree, fields->cooked_none, tvb, what->result.none);
+        if (what->formula) {
+            proto_item_append_text(item, ", %s", what->formula);
+        }
         return;
     }
-    proto_item *item =
-        is_labelled ? proto_tree_add_double_format_value(tree, fields->cooked, tvb, 0, 0, value, "%s", what->words)
-                    : proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, value);
+    item = what->words && needs_label(&r->at, what)
+               ? add_labelled(tree, fields, r, what)
+               : proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, what->result.value);
     proto_item_set_generated(item);
-    if (is_labelled && *type->note) {
-        proto_item_append_text(item, " (%s)", type->note);
-    }
 }
 
 static void show_for_graph(proto_tree *tree, const value_fields *fields, readings *r, const char *path)
@@ -176,29 +218,11 @@ void value_show_short(proto_tree *tree, const value_fields *fields, const value_
     show_meaning(tree, fields, wishes, r, &what);
 }
 
-/* "Counter data: PATH = WORDS" if it fits. printf takes much longer to put texts together than to copy one. */
-static bool write_label(char label[ITEM_LABEL_LENGTH], const char *name, const meaning *what)
-{
-    const char *const parts[] = {name, ": ", what->path, " = ", what->words};
-    size_t left = ITEM_LABEL_LENGTH - 1;
-
-    for (unsigned i = 0; i < array_length(parts); i++) {
-        size_t size = strlen(parts[i]);
-        if (size > left) {
-            return false;
-        }
-        memcpy(label, parts[i], size);
-        label += size;
-        left -= size;
-    }
-    *label = '\0';
-    return true;
-}
-
 /* The label is given at once: to append to one costs as much again. */
 static proto_item *add_structure(proto_tree *tree, const value_structure *structure, readings *r, const meaning *what)
 {
     const char *name = what->words ? proto_registrar_get_name(structure->hf) : NULL;
+    const char *const parts[] = {name, ": ", what->path, " = ", what->words};
     char label[ITEM_LABEL_LENGTH];
     int start = (int)structure->offset, length = (int)structure->size;
     tvbuff_t *tvb = r->answer.tvb;
@@ -206,7 +230,7 @@ static proto_item *add_structure(proto_tree *tree, const value_structure *struct
     if (name == NULL) {
         return proto_tree_add_item(tree, structure->hf, tvb, start, length, ENC_NA);
     }
-    if (what->path && write_label(label, name, what)) {
+    if (what->path && write_label(label, parts, array_length(parts))) {
         return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s", label);
     }
     if (what->path) {
@@ -227,12 +251,6 @@ proto_tree *value_show_structure(proto_tree *tree, const value_structure *struct
     proto_tree *inner = proto_item_add_subtree(add_structure(tree, structure, r, &what), structure->ett);
 
     show_meaning(inner, fields, wishes, r, &what);
-    if (wishes->formula && !r->at.is_text) {
-        const char *formula = readings_formula(r);
-        if (formula) {
-            add_generated_string(inner, fields->formula, r->answer.tvb, formula);
-        }
-    }
     return inner;
 }
 

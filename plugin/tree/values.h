@@ -10,7 +10,7 @@
 
 #include "readings/readings.h"
 
-/* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none, .cooked.formula,
+/* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .graph, .sample.previous and .sample.interval. */
 typedef struct {
     int first;
@@ -22,7 +22,6 @@ typedef struct {
     int path;
     int cooked;
     int cooked_none;
-    int formula;
     int graph;
     int previous;
     int interval;
@@ -37,7 +36,6 @@ typedef struct {
     bool value;
     bool path;
     bool result;
-    bool formula;
     bool graph; /* and counters are chosen for it */
     bool any;
 } value_wishes;
@@ -56,7 +54,7 @@ typedef struct {
     uint32_t size;
 } value_structure;
 
-/* The structure, labelled with path and words, and in it what the value means: path, result and formula. Returns its
+/* The structure, labelled with path and words, and in it what the value means: path and result with its formula. Returns its
  * subtree: what was sent stands behind that. */
 proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
                                  const value_wishes *wishes, readings *r);
