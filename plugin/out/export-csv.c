@@ -51,8 +51,10 @@ static char *path_of(const csv_export *export, unsigned number)
     if (number == 0 || strcmp(export->path, "-") == 0) {
         return g_strdup(export->path);
     }
-    const char *name = strrchr(export->path, G_DIR_SEPARATOR);
-    const char *dot = strrchr(name ? name : export->path, '.');
+    const char *dot = strrchr(export->path, '.');
+    if (dot && strpbrk(dot, G_DIR_SEPARATOR_S "/")) {
+        dot = NULL; /* a folder's */
+    }
     size_t stem = dot ? (size_t)(dot - export->path) : strlen(export->path);
     char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
     char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->path, suffix, dot ? dot : "");

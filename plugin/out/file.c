@@ -40,11 +40,16 @@ struct out_file {
 
 static GSList *unfinished; /* out_file with a temporary file */
 
-/* However it ends: also when another statistic could not start. */
+/* However it ends: also when another statistic could not start. Windows removes no file that is open. */
 static void remove_temporaries(void)
 {
     for (GSList *at = unfinished; at; at = at->next) {
-        g_unlink(((const out_file *)at->data)->temporary);
+        out_file *file = at->data;
+        if (file->stream) {
+            fclose(file->stream);
+            file->stream = NULL;
+        }
+        g_unlink(file->temporary);
     }
 }
 
