@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TOP
 
-LIBRARIES = sorted(Path(os.environ.get('WIRESHARK_PLUGIN_DIR', TOP / 'build' / 'plugins')).glob('*/epan/pcq.so'))
+LIBRARIES = sorted(Path(os.environ.get('WIRESHARK_PLUGIN_DIR', TOP / 'build' / 'plugins')).glob('*/epan/pcq.*'))
 # What Wireshark's loader looks for, and nothing that could meet a namesake
 OFFERED = ['plugin_describe', 'plugin_register', 'plugin_version', 'plugin_want_major', 'plugin_want_minor']
 

@@ -48,7 +48,7 @@ def test_a_key_that_does_not_fit(tshark, name, args):
         assert ('ntlmssp.nt_password' if args is WRONG_PASSWORD else 'kerberos.file') in message
 
 
-def test_the_other_kind_of_key(tshark):
+def test_kerberos_and_the_other_kind_of_key(tshark):
     """A password opens no Kerberos: that is no key. A keytab with the account's key does open NTLM."""
     assert {f for _, f, _, _ in told(tshark, 'tcp-kerberos', *WRONG_PASSWORD)} == {'sealed'}
     assert {f for _, f, _, _ in told(tshark, 'tcp-ntlm', *WRONG_KEYTAB)} == {''}
