@@ -144,7 +144,7 @@ def configure(folder, version):
     (folder / 'WiresharkConfig.cmake').write_text(
         'include(%s)\nset(Wireshark_VERSION %s)\nset(Wireshark_MAJOR_VERSION %s)\nset(Wireshark_MINOR_VERSION %s)\n' %
         (real, version, major, minor))
-    done = subprocess.run(['cmake', '-S', TOP, '-B', folder / 'build', '-DWireshark_DIR=%s' % folder],
+    done = subprocess.run(['cmake', '-G', 'Ninja', '-S', TOP, '-B', folder / 'build', '-DWireshark_DIR=%s' % folder],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return done.returncode, ' '.join(done.stderr.split())
 
