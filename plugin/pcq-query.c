@@ -7,6 +7,7 @@
 
 #include "pcq-data.h"
 #include "pcq-fields.h"
+#include "tree/prefixed.h"
 #include "tree/strings.h"
 
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
@@ -51,9 +52,13 @@ static const char *entry_text(pcq_pdu *p, const perf_query_entry *entry)
 
 static void show_query(pcq_pdu *p, proto_tree *tree, const perf_handle *handle)
 {
+    const int shown[] = {hf_query, hf_query_counter};
     const perf_query_entry *entry;
     unsigned held, refused, next = 0, listed = 0;
 
+    if (!any_referenced(tree, shown, array_length(shown))) {
+        return;
+    }
     perf_query_counts(handle, p->call.event, &held, &refused);
     if (held + refused == 0) {
         return;
