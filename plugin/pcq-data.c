@@ -9,10 +9,12 @@
 #include "pcq-readings.h"
 #include "readings/text.h"
 #include "tree/budget.h"
+#include "tree/labels.h"
 #include "tree/prefixed.h"
 #include "tree/values.h"
 #include "tree/strings.h"
 #include "perf/bytes.h"
+#include "perf/number-text.h"
 
 /* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
 #define ITEMS_OF_VALUE 7
@@ -75,6 +77,9 @@ typedef struct {
     proto_tree *instance;  /* of the current instance, else the block */
     perf_budget budget;
     bool order_reported;
+    /* the counterset that a block's label named last */
+    uint8_t set[16];
+    const char *set_label;
 } data_view;
 
 static wmem_allocator_t *pool_of(const data_view *view)
@@ -115,35 +120,51 @@ static void announce(data_view *view, proto_item *structure, uint32_t start)
     view->start = start;
 }
 
-/* ", \Set(instance)\Counter" */
-static const char *identifier_text(data_view *view)
+/* Blocks of one set mostly stand together. */
+static const char *set_text(data_view *view, const perf_identifier *identifier)
 {
-    wmem_allocator_t *pool = pool_of(view);
-    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
-    const char *assumed = view->readings->assumed ? " (order assumed)" : "";
-
-    if (identifier == NULL) {
-        return "";
+    if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
+        memcpy(view->set, identifier->guid, sizeof view->set);
+        view->set_label =
+            pcq_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
     }
-    const char *set = pcq_counterset_label(pool, view->context->server, identifier->guid, view->context->event);
-    const char *counter =
-        pcq_counter_label(pool, view->context->server, identifier->guid, identifier->counter_id, view->context->event);
-    return identifier->instance
-               ? wmem_strconcat(pool, ", \\", set, "(", identifier->instance, ")\\", counter, assumed, NULL)
-               : wmem_strconcat(pool, ", \\", set, "\\", counter, assumed, NULL);
+    return view->set_label;
 }
 
-static void label_block(data_view *view, proto_item *item)
+/* "Block 0: PERF_SINGLE_COUNTER, \Set(instance)\Counter", and the status if it is an error. */
+static proto_item *add_labelled_block(data_view *view, int start, int length)
 {
     const perf_walk *walk = view->walk;
-    const char *type = val_to_str_const(walk->block.type, block_type_vals, "unknown dwType");
+    const perf_identifier *of = pcq_readings_identifier(view->readings);
+    char number[PERF_NUMBER_TEXT_SIZE], label[ITEM_LABEL_LENGTH];
+    const char *const parts[] = {
+        proto_registrar_get_name(hf_block),
+        " ",
+        number,
+        ": ",
+        val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"),
+        of ? ", \\" : "",
+        of ? set_text(view, of) : "",
+        of && of->instance ? "(" : "",
+        of && of->instance ? of->instance : "",
+        of && of->instance ? ")" : "",
+        of ? "\\" : "",
+        of ? pcq_counter_label(pool_of(view), view->context->server, of->guid, of->counter_id, view->context->event)
+           : "",
+        of && view->readings->assumed ? " (order assumed)" : "",
+        walk->block.status != 0 ? ", " : "",
+        walk->block.status != 0 ? win32_error_name(pool_of(view), walk->block.status) : "",
+    };
 
-    if (!view->wishes.visible) {
-        return;
+    perf_plain_text(walk->block.index, number);
+    if (label_join(label, parts, array_length(parts))) {
+        return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
     }
-    proto_item_append_text(item, " %u: %s%s%s%s", walk->block.index, type, identifier_text(view),
-                           walk->block.status != 0 ? ", " : "",
-                           walk->block.status != 0 ? win32_error_name(pool_of(view), walk->block.status) : "");
+    proto_item *item = proto_tree_add_item(view->tree, hf_block, view->tvb, start, length, ENC_NA);
+    for (unsigned i = 1; i < array_length(parts); i++) {
+        proto_item_append_text(item, "%s", parts[i]);
+    }
+    return item;
 }
 
 /* PERF_COUNTER_HEADER, 2.2.4.8 */
@@ -158,13 +179,14 @@ static void show_block(data_view *view)
         view->budget.others_hidden++;
         return;
     }
-    view->block_item = proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
+    view->block_item = view->wishes.visible
+                           ? add_labelled_block(view, at, walk->block.end - at)
+                           : proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
     view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
     proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
     proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
     proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
     pcq_add_reserved(view->block, view->tvb, at + 12);
-    label_block(view, view->block_item);
     announce(view, view->block_item, at);
 }
 

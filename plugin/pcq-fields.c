@@ -8,6 +8,7 @@
 #include "tree/labels.h"
 #include "tree/prefixed.h"
 #include "tree/strings.h"
+#include "perf/number-text.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;
@@ -79,10 +80,25 @@ void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
     proto_tree_add_item(tree, hf_reserved, tvb, offset, 4, ENC_LITTLE_ENDIAN);
 }
 
+static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
+{
+    const char *title = proto_registrar_get_name(hf_instance);
+    char id[PERF_NUMBER_TEXT_SIZE], label[ITEM_LABEL_LENGTH];
+    const char *const parts[] = {title, ": ", name, ", id ", id};
+    int start = (int)instance->offset, length = (int)instance->size;
+
+    perf_plain_text(instance->id, id);
+    if (label_join(label, parts, array_length(parts))) {
+        return proto_tree_add_none_format(tree, hf_instance, tvb, start, length, "%s", label);
+    }
+    return proto_tree_add_none_format(tree, hf_instance, tvb, start, length, "%s: %s, id %u", title, name,
+                                      instance->id);
+}
+
 proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name)
 {
     uint32_t at = instance->offset;
-    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, at, instance->size, ENC_NA);
+    proto_item *node = add_instance_item(tree, tvb, instance, *name);
     proto_tree *inner = proto_item_add_subtree(node, ett_instance);
     uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
 
@@ -91,7 +107,6 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
     if (instance->name_size + terminator > 0) {
         proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, *name);
     }
-    proto_item_append_text(node, ": %s, id %u", *name, instance->id);
     return inner;
 }
 

@@ -327,14 +327,13 @@ static perf_instance_key *instance_of(const pcq_wanted *want, const perf_identif
 
 static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
 {
-    reading_table *here = pcq_side_table(want->here, want->block);
-
-    if (here == there) {
+    if (there->side == &want->here->base && there->number == want->block) {
         return want->row;
     }
     if (!there->has_instances) {
         return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
     }
+    reading_table *here = pcq_side_table(want->here, want->block);
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }

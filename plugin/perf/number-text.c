@@ -39,6 +39,20 @@ unsigned perf_integer_text(uint64_t value, char *text)
     return (unsigned)sizeof digits - at;
 }
 
+unsigned perf_plain_text(uint64_t value, char *text)
+{
+    char digits[32];
+    unsigned at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(text, digits + at, sizeof digits - at);
+    text[sizeof digits - at] = '\0';
+    return (unsigned)sizeof digits - at;
+}
+
 /* Decimals that leave three significant digits. */
 static unsigned decimals_of(double size)
 {

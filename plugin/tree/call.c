@@ -8,6 +8,7 @@
 #include "tree/noise.h"
 #include "tree/prefixed.h"
 #include "tree/strings.h"
+#include "perf/number-text.h"
 
 /* Characters of a text in the Info column. */
 #define MAX_TEXT 80
@@ -239,40 +240,23 @@ static void write_info(const perf_call *call)
     }
 }
 
-/* Room for 64 bits in decimal, with terminator. */
-#define MAX_DIGITS 24
-
-static const char *digits_of(uint64_t number, char digits[MAX_DIGITS])
-{
-    char *first = digits + MAX_DIGITS;
-
-    *--first = '\0';
-    do {
-        *--first = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    return first;
-}
-
 const char *perf_number(wmem_allocator_t *pool, uint64_t number)
 {
-    char digits[MAX_DIGITS];
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
 
-    return wmem_strdup(pool, digits_of(number, digits));
+    perf_plain_text(number, text);
+    return text;
 }
 
 const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    char digits[MAX_DIGITS];
-    const char *number = digits_of(count, digits);
-    size_t number_size = strlen(number), word_size = strlen(word);
-    char *text = wmem_alloc(pool, number_size + word_size + 3);
-    char *end = text + number_size + 1 + word_size;
+    size_t word_size = strlen(word);
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
+    char *end = text + perf_plain_text(count, text);
 
-    memcpy(text, number, number_size);
-    text[number_size] = ' ';
-    memcpy(text + number_size + 1, word, word_size);
-    memcpy(end, count == 1 ? "" : "s", count == 1 ? 1 : 2);
+    *end++ = ' ';
+    memcpy(end, word, word_size);
+    memcpy(end + word_size, count == 1 ? "" : "s", count == 1 ? 1 : 2);
     return text;
 }
 

@@ -14,6 +14,10 @@
 void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
                      bool is_name);
 
+/* Texts one behind the other as an item's label, if they fit: false if not. printf takes much longer to put them together
+ * than to copy one. */
+bool label_join(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigned count);
+
 /* Fields of a counter type. */
 typedef struct {
     int type;

@@ -7,6 +7,7 @@
 
 #include "readings/graph.h"
 #include "tree/call.h"
+#include "tree/labels.h"
 #include "tree/prefixed.h"
 #include "tree/reader.h"
 #include "tree/strings.h"
@@ -112,24 +113,6 @@ static meaning meaning_of(const value_wishes *wishes, readings *r, bool in_struc
     return what;
 }
 
-/* Texts one behind the other, if they fit. printf takes much longer to put them together than to copy one. */
-static bool write_label(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigned count)
-{
-    size_t left = ITEM_LABEL_LENGTH - 1;
-
-    for (unsigned i = 0; i < count; i++) {
-        size_t size = strlen(parts[i]);
-        if (size > left) {
-            return false;
-        }
-        memcpy(label, parts[i], size);
-        label += size;
-        left -= size;
-    }
-    *label = '\0';
-    return true;
-}
-
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
 #define LARGE_NUMBER 1000000000000000
 
@@ -160,7 +143,7 @@ static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, re
     char label[ITEM_LABEL_LENGTH];
     tvbuff_t *tvb = r->answer.tvb;
 
-    if (write_label(label, parts, array_length(parts))) {
+    if (label_join(label, parts, array_length(parts))) {
         return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s", label);
     }
     return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s: %s = %s", parts[0], what->words,
@@ -230,7 +213,7 @@ static proto_item *add_structure(proto_tree *tree, const value_structure *struct
     if (name == NULL) {
         return proto_tree_add_item(tree, structure->hf, tvb, start, length, ENC_NA);
     }
-    if (what->path && write_label(label, parts, array_length(parts))) {
+    if (what->path && label_join(label, parts, array_length(parts))) {
         return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s", label);
     }
     if (what->path) {
