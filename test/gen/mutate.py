@@ -2,7 +2,9 @@
 """Captures with wrong numbers where numbers matter: sizes, counts, offsets, indexes and types of a scene's messages get
 values that lie; and captures put together of several."""
 
-from .pcap import Capture
+import struct
+
+from .pcap import SESSION, Capture
 
 # What leads a reader astray, by the last words of a field's name.
 LEADING = ('size', 'count', 'counters', 'num_counters', 'num_objects', 'num_instances', 'offset', 'index', 'type', 'length',
@@ -45,10 +47,11 @@ def lying(scene, noise, share=0.05, order='<'):
 
 
 def own_servers(frame, number):
-    """The frame with servers that no other capture has: IPv4 addresses of servers change, the client stays."""
+    """The frame with servers that no other capture has, and with sessions of SMB that are numbered anew (Wireshark 4.6 takes
+    sessions of one number for one): IPv4 addresses of servers change, the client stays."""
     if frame[12:14] != b'\x08\0':
         return frame
-    frame = bytearray(frame)
+    frame = bytearray(frame.replace(struct.pack('<Q', SESSION), struct.pack('<Q', SESSION + number)))
     for at in (26, 30):
         if frame[at] == 10:
             frame[at:at + 2] = 128 + (number >> 8), number & 255

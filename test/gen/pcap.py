@@ -130,12 +130,13 @@ class Tcp:
 
 
 BUFFER_OVERFLOW = 0x80000005
+SESSION = 0x1122334455667788
 
 
 class Smb2:
     """A session with IPC$ connected; pipes are opened on it. Messages are the least that SMB 2.1 needs."""
 
-    def __init__(self, tcp, session=0x1122334455667788, tree=7):
+    def __init__(self, tcp, session=SESSION, tree=7):
         self.tcp, self.session, self.tree, self.message = tcp, 0, 0, 0
         guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
         self.exchange(0, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
