@@ -172,7 +172,10 @@ static void show_structures(hkpd_view *view)
 /* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
 static void show_values_alone(hkpd_view *view)
 {
-    while (readings_next(view->readings) && perf_budget_take_short_value(&view->budget)) {
+    const reading *at;
+
+    while ((at = readings_next(view->readings)) != NULL && perf_budget_take_bytes(&view->budget, at->size) &&
+           perf_budget_take_short_value(&view->budget)) {
         value_show_short(view->tree, &fields, &view->wishes, view->readings);
     }
 }

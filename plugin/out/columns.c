@@ -19,9 +19,10 @@ typedef struct {
     uint64_t answer; /* the last that came so far */
 } column_place;
 
-void columns_init(columns *c)
+void columns_init(columns *c, uint32_t *kept)
 {
     memset(c, 0, sizeof *c);
+    c->kept = kept;
     c->paths = g_ptr_array_new();
     c->numbers = g_hash_table_new(g_str_hash, g_str_equal);
     c->texts = g_string_chunk_new(TEXT_CHUNK);
@@ -50,10 +51,13 @@ uint32_t columns_of_path(columns *c, const char *path)
     if (number > 0) {
         return number - 1;
     }
-    if (c->paths->len >= MAX_COLUMNS) {
+    size_t size = strlen(path) + 1;
+    if (c->paths->len >= MAX_COLUMNS || size > MAX_PATH_BYTES - *c->kept) {
         c->left_out++;
         return NO_COLUMN;
     }
+    c->bytes += (uint32_t)size;
+    *c->kept += (uint32_t)size;
     char *text = g_string_chunk_insert(c->texts, path);
     g_ptr_array_add(c->paths, text);
     g_hash_table_insert(c->numbers, text, GUINT_TO_POINTER(c->paths->len));
@@ -103,7 +107,7 @@ uint32_t columns_number(columns *c, readings *r)
     }
     column_place *place = &g_array_index(c->places, column_place, at);
     bool as_before = is_as_before(c, place, r);
-    if (c->following && as_before && c->instance != 0) {
+    if (c->following && as_before && c->instance != 0 && place->number != NO_COLUMN) {
         place->answer = c->answers;
         return place->number;
     }

@@ -15,12 +15,17 @@
 /* A handle that asks for ever new instances has no more paths than these; what goes beyond is left out and counted. */
 #define MAX_COLUMNS 1000000
 
+/* All paths that one statistic or export keeps take no more than these bytes. */
+#define MAX_PATH_BYTES (32 << 20)
+
 #define NO_COLUMN UINT32_MAX
 
 typedef struct {
     GPtrArray *paths;    /* by number */
     GHashTable *numbers; /* path -> number + 1 */
     GStringChunk *texts; /* theirs */
+    uint32_t bytes;      /* theirs */
+    uint32_t *kept;      /* those of all columns that belong together */
     GArray *places;      /* column_place: what stood at each place of an answer */
     uint64_t answers;
     uint64_t left_out; /* values without a column */
@@ -32,7 +37,8 @@ typedef struct {
     bool following;    /* the block or object is as before, so far */
 } columns;
 
-void columns_init(columns *c);
+/* `kept` begins with 0, and outlives all columns that share it. */
+void columns_init(columns *c, uint32_t *kept);
 void columns_clear(columns *c);
 
 /* The next answer begins. */

@@ -15,8 +15,9 @@
 
 #define TITLE "Performance Counter Values"
 
-/* Paths with a row of their own; the others share one. */
+/* Paths with a row of their own, and the bytes of these; the others share one. */
 #define MAX_ROWS 100000
+#define MAX_ROW_BYTES (32 << 20)
 
 /* Columns. Those from the unit on stay empty as long as there is no result. */
 enum { PATH, SAMPLES, RESULTS, RESETS, GAPS, REFUSALS, UNIT, FIRST, LAST, MINIMUM, MEAN, MAXIMUM, NUM_COLUMNS };
@@ -67,6 +68,8 @@ static struct {
     GHashTable *counters;  /* path -> counter */
     GHashTable *followers; /* perf_handle -> follower */
     counter *others;
+    uint32_t row_bytes; /* of the paths that have rows */
+    uint32_t kept;      /* of those that columns keep */
 } state;
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
@@ -98,6 +101,7 @@ static void empty(void)
     state.counters = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_counter);
     state.followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
     state.others = NULL;
+    state.row_bytes = state.kept = 0;
 }
 
 static void begin(stat_tap_table_ui *ui)
@@ -124,7 +128,7 @@ static follower *follower_of(const perf_handle *handle)
 
     if (f == NULL) {
         f = g_new0(follower, 1);
-        columns_init(&f->columns);
+        columns_init(&f->columns, &state.kept);
         f->series = g_array_new(FALSE, TRUE, sizeof(series));
         f->objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
         g_hash_table_insert(state.followers, (void *)handle, f);
@@ -147,6 +151,14 @@ static counter *add_counter(const char *path)
     return c;
 }
 
+static counter *others(void)
+{
+    if (state.others == NULL) {
+        state.others = add_counter(OUT_TABLE_OTHERS);
+    }
+    return state.others;
+}
+
 static counter *counter_of(const char *path)
 {
     counter *c = g_hash_table_lookup(state.counters, path);
@@ -154,13 +166,12 @@ static counter *counter_of(const char *path)
     if (c) {
         return c;
     }
-    if (g_hash_table_size(state.counters) < MAX_ROWS) {
+    size_t size = strlen(path) + 1;
+    if (g_hash_table_size(state.counters) < MAX_ROWS && size <= MAX_ROW_BYTES - state.row_bytes) {
+        state.row_bytes += (uint32_t)size;
         return add_counter(path);
     }
-    if (state.others == NULL) {
-        state.others = add_counter(OUT_TABLE_OTHERS);
-    }
-    return state.others;
+    return others();
 }
 
 static void show(const counter *c, const char *unit)
@@ -233,10 +244,23 @@ static void count_result(counter *c, const perf_result *result)
     }
 }
 
+/* Of a path that found no room. */
+static void count_other(readings *r)
+{
+    perf_result result = readings_result(r);
+
+    count_result(others(), &result);
+    show(others(), NULL);
+}
+
 static void count_value(follower *f, readings *r, const reading *at, answer_count *answered)
 {
+    uint64_t left_out = f->columns.left_out;
     series *s = series_of(f, r);
 
+    if (s == NULL && f->columns.left_out > left_out) {
+        count_other(r);
+    }
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
     }
@@ -263,7 +287,7 @@ static void count_block(readings *r)
 
 static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
 {
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     follower *f = follower_of(tapped->answer->handle);
     uint32_t number = UINT32_MAX;
     answer_count *answered = NULL;

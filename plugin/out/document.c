@@ -19,6 +19,11 @@
 
 #define HEADER "(PDH-CSV 4.0)"
 
+/* Where each answer has instances of its own, rows times columns are many more cells than values. A document has so many
+ * for each of its values, beside its share of these. */
+#define CELLS_PER_VALUE 256
+#define CELLS_OF_ALL (8 << 20)
+
 /* A row as it waits in the scratch file. Its columns follow unless they are those of the row before, then its values. */
 typedef struct {
     int64_t seconds;
@@ -90,7 +95,7 @@ static document *document_of(documents *d, packet_info *pinfo, const perf_tapped
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
-        columns_init(&doc->columns);
+        columns_init(&doc->columns, &d->kept);
         doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         g_ptr_array_add(d->all, doc);
@@ -188,9 +193,10 @@ document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tap
         d->left_out++;
         return NULL;
     }
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, pinfo, tapped, r);
     collect_row(d, doc, r);
+    doc->values += d->numbers->len;
     keep_row(d, doc, pinfo, tapped->answer->sample);
     return doc;
 }
@@ -272,7 +278,7 @@ static bool collect_again(documents *d, document *doc, const perf_sample *sample
     }
     tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
     readings_answer answer = {doc->layout, doc->handle->server, doc->handle, sample, sample->event, tvb};
-    bool whole = collect_row(d, doc, readings_begin(pool, &answer));
+    bool whole = collect_row(d, doc, readings_begin_for_all(pool, &answer));
     tvb_free(tvb);
     wmem_free_all(pool);
     return whole;
@@ -328,7 +334,8 @@ static bool settle(documents *d, document *doc)
     }
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     reader_begin(&reader, d);
-    columns_init(&doc->columns);
+    d->kept -= old.bytes;
+    columns_init(&doc->columns, &d->kept);
     g_array_set_size(doc->last, 0);
     for (unsigned i = 0; done && i < doc->rows->len; i++) {
         done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
@@ -343,12 +350,14 @@ static bool settle(documents *d, document *doc)
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
 /* Where a path stands twice in an answer, its first value counts. */
-static void fill_cells(row_reader *reader)
+static void fill_cells(row_reader *reader, document *doc, unsigned count)
 {
     for (unsigned i = 0; i < reader->values->len; i++) {
-        double *cell = &reader->cells[g_array_index(reader->numbers, uint32_t, i)];
-        if (isnan(*cell)) {
-            *cell = g_array_index(reader->values, double, i);
+        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
+        if (number >= count) {
+            doc->left_out++;
+        } else if (isnan(reader->cells[number])) {
+            reader->cells[number] = g_array_index(reader->values, double, i);
         }
     }
 }
@@ -370,30 +379,38 @@ static void write_cells(row_reader *reader, unsigned count, perf_csv *text, docu
     take(user, text, false);
 }
 
-static void write_header(const columns *c, perf_csv *text, document_take take, void *user)
+static void write_header(const columns *c, unsigned count, perf_csv *text, document_take take, void *user)
 {
     perf_csv_pdh_text(text, HEADER);
-    for (uint32_t i = 0; i < c->paths->len; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         perf_csv_pdh_text(text, columns_path(c, i));
         take(user, text, false);
     }
     perf_csv_end_row(text);
 }
 
-static bool write_rows(row_reader *reader, const document *doc, perf_csv *text, document_take take, void *user)
+static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_csv *text, document_take take,
+                       void *user)
 {
-    unsigned count = doc->columns.paths->len;
     row_header row;
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
         if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
             return false;
         }
-        fill_cells(reader);
+        fill_cells(reader, doc, count);
         perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
         write_cells(reader, count, text, take, user);
     }
     return true;
+}
+
+/* The first columns, as many as there is room for. */
+static unsigned count_columns(const documents *d, const document *doc)
+{
+    uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
+
+    return (unsigned)MIN(doc->columns.paths->len, cells / MAX(doc->rows->len, 1));
 }
 
 bool document_write(documents *d, document *doc, document_take take, void *user)
@@ -407,14 +424,15 @@ bool document_write(documents *d, document *doc, document_take take, void *user)
     if (d->failed) {
         return false;
     }
-    unsigned count = doc->columns.paths->len;
+    unsigned count = count_columns(d, doc);
+    doc->left_out = 0;
     reader_begin(&reader, d);
     reader.cells = g_new(double, count);
     for (unsigned i = 0; i < count; i++) {
         reader.cells[i] = NAN;
     }
-    write_header(&doc->columns, &text, take, user);
-    if (!write_rows(&reader, doc, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+    write_header(&doc->columns, count, &text, take, user);
+    if (!write_rows(&reader, doc, count, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         fail(d);
     }
     take(user, &text, true);

@@ -29,6 +29,7 @@ typedef struct {
     GPtrArray *all;     /* document, in the order of their first answer */
     GHashTable *owners; /* perf_handle -> document */
     uint64_t left_out;  /* answers that belong to no known query, or do not add up */
+    uint32_t kept;      /* bytes of the paths of all documents */
     GArray *numbers;    /* uint32_t: columns of the row at hand */
     GArray *values;     /* double: its values, NAN for none */
 } documents;
@@ -47,6 +48,8 @@ typedef struct {
     const perf_handle *handle;
     bool is_hkpd;
     uint32_t first_frame;
+    uint64_t values;   /* of all rows */
+    uint64_t left_out; /* of those, when it was written last: their columns found no room */
     char *machine;
     columns columns;
     GArray *last; /* uint32_t: columns of the row that was added last */

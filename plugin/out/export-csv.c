@@ -100,10 +100,12 @@ static void write_one(csv_export *export, unsigned number)
 
 static void report_left_out(const documents *d)
 {
-    uint64_t values = 0;
+    uint64_t values = 0, blank = 0;
 
     for (unsigned i = 0; i < d->all->len; i++) {
-        values += ((const document *)g_ptr_array_index(d->all, i))->columns.left_out;
+        const document *doc = g_ptr_array_index(d->all, i);
+        values += doc->columns.left_out;
+        blank += doc->left_out;
     }
     if (d->left_out > 0) {
         report_warning("pcq: %" PRIu64
@@ -111,8 +113,14 @@ static void report_left_out(const documents *d)
                        d->left_out, d->left_out == 1 ? " is" : "s are");
     }
     if (values > 0) {
-        report_warning("pcq: %" PRIu64 " values are not in the CSV: a query has more than %d counters", values,
-                       MAX_COLUMNS);
+        report_warning("pcq: %" PRIu64
+                       " values are not in the CSV: a query has more than %d counters, or paths of more than %d MiB",
+                       values, MAX_COLUMNS, MAX_PATH_BYTES >> 20);
+    }
+    if (blank > 0) {
+        report_warning("pcq: %" PRIu64 " values are not in the CSV: nearly all cells would be empty; "
+                       "-z pcq,long has a row for each value",
+                       blank);
     }
 }
 

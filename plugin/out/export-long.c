@@ -157,7 +157,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     if (call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    readings *r = readings_begin(pinfo->pool, call->answer);
+    readings *r = readings_begin_for_all(pinfo->pool, call->answer);
     r->with_refusals = true;
     begin_answer(export, pinfo, r);
     while ((at = readings_next(r)) != NULL) {

@@ -272,7 +272,7 @@ static void count_answer(query *q, packet_info *pinfo, const perf_tapped *tapped
         q->samples++;
         return;
     }
-    readings *r = readings_begin(pinfo->pool, tapped->answer);
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     count_clocks(q, pinfo, &r->now->clocks);
     q->samples++;
     if (q->is_hkpd) {

@@ -13,6 +13,9 @@
 #define RAW_AT_LEAST 65536
 #define SHORT_RAW 64
 
+/* What an answer's values may take beyond its bytes: those of no size take one each. */
+#define BYTES_AT_LEAST 4096
+
 /* What is left of each of a path's names once that is used up. */
 #define SHORT_NAME 32
 
@@ -36,9 +39,29 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     return r;
 }
 
+readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer)
+{
+    readings *r = readings_begin(pool, answer);
+
+    r->for_all = true;
+    r->bytes_left = BYTES_AT_LEAST + (uint64_t)r->size;
+    return r;
+}
+
+static bool may_go_on(readings *r)
+{
+    uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
+
+    if (size > r->bytes_left) {
+        return false;
+    }
+    r->bytes_left -= size;
+    return true;
+}
+
 const reading *readings_next(readings *r)
 {
-    return r->answer.layout->next(r) ? &r->at : NULL;
+    return r->answer.layout->next(r) && (!r->for_all || may_go_on(r)) ? &r->at : NULL;
 }
 
 void readings_enter(readings *r, uint32_t number)

@@ -108,6 +108,9 @@ typedef struct readings {
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
+    bool for_all;        /* begun with readings_begin_for_all() */
+    uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
+
     /* the end of formulas, as it was last written */
     struct {
         const perf_formula_info *formula;
@@ -124,6 +127,10 @@ typedef struct readings {
 
 /* Begins the stream of an answer. Two streams of one answer give the same. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
+
+/* The same for whoever reads all values: where they overlap, the stream ends once they have taken as many bytes as the
+ * answer has. Definitions times instances would be more. */
+readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer);
 
 /* The next value, NULL at the end. It holds until the next is pulled. */
 const reading *readings_next(readings *r);

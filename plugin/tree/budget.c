@@ -7,9 +7,6 @@
 
 #include "readings/graph.h"
 
-/* A number is shown in as many bytes as any field. */
-#define BYTES_OF_NUMBER 8
-
 /* How often the bytes of a buffer may be shown. */
 #define TIMES_OF_BYTES 4
 
@@ -25,10 +22,12 @@ void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint64_t valu
 
 bool perf_budget_take_bytes(perf_budget *budget, uint32_t size)
 {
-    if (size > BYTES_OF_NUMBER && size > budget->bytes) {
+    uint32_t taken = size > 0 ? size : 1;
+
+    if (taken > budget->bytes) {
         return false;
     }
-    budget->bytes -= size > BYTES_OF_NUMBER ? size : 0;
+    budget->bytes -= taken;
     return true;
 }
 

@@ -37,8 +37,8 @@ bool perf_budget_take_any(perf_budget *budget, uint32_t items);
 bool perf_budget_take_value(perf_budget *budget, uint32_t items);
 bool perf_budget_take_short_value(perf_budget *budget);
 
-/* Takes the bytes of one value. All values together can show some times what the buffer has; a usual number costs
- * nothing. */
+/* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
+ * times instances are more. */
 bool perf_budget_take_bytes(perf_budget *budget, uint32_t size);
 
 /* Says what is not shown. `others` names the structures. */

@@ -191,6 +191,26 @@ def long_counter_name(size):
 
 
 @hostile
+def long_names_all(size):
+    """Machine, set and counter are as long as they are shown, and the instances are many."""
+    p = counters_query(machine='\\\\' + 'm' * 1024, counters=1, name='s' * 1024)
+    p.registration(10, string_table([(0, 0)], utf16('c' * 1024)))
+    for n in range(2):
+        p.data(block(4, instances([instance('i%d' % i, i) + values(1, n) for i in range(size // 80)])))
+    return p.capture
+
+
+@slowly
+def ever_new_instances(size):
+    """Each answer has an instance that no other has: a table of all would be mostly empty."""
+    p = counters_query(counters=1)
+    p.info([identifier(0, index=0)])
+    for n in range(size // 650):
+        p.data(block(4, instances([instance('new %d' % n, n) + values(1, n)])))
+    return p.capture
+
+
+@hostile
 def long_names_of_query(size):
     """Identifiers with long instance names, listed with each use of the handle."""
     p = Pcq()
@@ -663,6 +683,24 @@ def hkpd_overlapping_bytes(size):
     data = bytes(range(256)) * (size // 512)
     definitions = [definition(6 + 2 * k, RAWCOUNT, len(data), 8) for k in range(size // 80)]
     h.sample(perf_object(230, definitions, None, struct.pack('<2I', 8 + len(data), 0) + data))
+    return h.capture
+
+
+@slowly
+def hkpd_windows_of_one_block(size):
+    """Definitions that lie over each other, times instances with names: each value has a path of its own."""
+    h = Hkpd()
+    definitions = [definition(6 + 2 * k, place=8 + 8 * (k % 50)) for k in range(size // 160)]
+    for n in range(2):
+        h.sample(perf_object(230, definitions, [row('i%d' % i, counter_block(50, n)) for i in range(size // 1800)]))
+    return h.capture
+
+
+@slowly
+def hkpd_ever_new_instances(size):
+    h = Hkpd()
+    for n in range(size // 800):
+        h.sample(perf_object(230, in_a_row(1), [row('new %d' % n, counter_block(1, n))]))
     return h.capture
 
 
