@@ -46,6 +46,7 @@ END = '(the end)'
 def combined(names, sizes, path):
     """-> the bytes of each capture in each size, in the order of the file"""
     parts, everything = [], Capture()
+    everything.add(MARKER)          # who opens the file is not counted
     for name in names:
         for size in sizes:
             capture = HOSTILE[name](int(size * SCALE[name]))
@@ -66,9 +67,9 @@ def counted(bench, path, args, folder):
 def per_part(counts, n, args):
     """The work for n captures and in the end. With two passes the file goes by twice."""
     passes = 2 if '-2' in args else 1
-    if len(counts) != passes * n + 1:
+    if len(counts) != passes * (n + 1) + 1:
         sys.exit('callgrind wrote %d counts for %d captures' % (len(counts), n))
-    return [sum(counts[i:passes * n:n]) for i in range(n)] + counts[-1:]
+    return [sum(counts[i + 1:-1:n + 1]) for i in range(n)] + counts[-1:]
 
 
 def measured(bench, way, names, folder):
@@ -87,9 +88,10 @@ def measured(bench, way, names, folder):
 
 
 def exponent(sizes, work):
-    """From the first size to the last: a table that is made larger in a size, and not in another, is no growth."""
+    """The lesser of the last doubling's and that of both: a table that is made larger in one size, or a name that is as long
+    as it may be in another, is no growth."""
     work = [max(w, FREE) for w in work]
-    return math.log(work[-1] / work[0]) / math.log(sizes[-1] / sizes[0])
+    return min(math.log(work[-1] / work[i]) / math.log(sizes[-1] / sizes[i]) for i in (0, 1))
 
 
 def main():
