@@ -11,6 +11,7 @@
 
 #include "out/calls-tree.h"
 #include "out/export.h"
+#include "out/graph-menu.h"
 #include "out/export-objects.h"
 #include "out/names-file.h"
 #include "out/statistics.h"
@@ -196,6 +197,7 @@ void proto_register_pcq(void)
     export_names_register();
     counters_table_register();
     queries_table_register();
+    graph_menu_register(proto_pcq);
     register_preferences();
 }
 

@@ -156,6 +156,16 @@ const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_
     return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
 }
 
+const perf_sample *perf_sample_of_frame(uint32_t frame)
+{
+    const perf_sample *sample = samples.oldest;
+
+    while (sample && sample->frame != frame) {
+        sample = sample->newer;
+    }
+    return sample;
+}
+
 /* Before the file's memory goes, which holds the samples themselves. */
 static void reset(void)
 {

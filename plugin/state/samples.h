@@ -62,6 +62,9 @@ unsigned perf_sample_object_marks(const perf_sample *sample, uint32_t number);
 /* HKPD: the first object with a title index, NULL if the sample does not hold it. */
 const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index);
 
+/* The first sample of a frame that is still kept, NULL if there is none. Takes time for each sample before it. */
+const perf_sample *perf_sample_of_frame(uint32_t frame);
+
 /* Preference: the most that all samples may take, in bytes. */
 void perf_sample_limit(uint64_t bytes);
 

@@ -1,0 +1,119 @@
+/* graph-menu.c
+ * Statistics, Graph a Performance Counter: sets the preference `pcq.graph` to a counter of the selected packet.
+ *
+ * Wireshark tells a plugin which packet is selected, and not which of its fields. So the first counter can be chosen, and
+ * from it on the next. Wireshark saves the preference with the profile.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "out/graph-menu.h"
+
+#include "hkpd/hkpd-readings.h"
+#include "pcq-readings.h"
+#include "readings/graph.h"
+
+#include <epan/plugin_if.h>
+#include <wsutil/report_message.h>
+
+/* What was chosen last. */
+static struct {
+    uint32_t frame;
+    unsigned place; /* of its value among those of the packet */
+} chosen;
+
+/* The path of a value with a result of its own, from that place on; then from the first. NULL if there is none. */
+static const char *path_from(readings *r, unsigned *place)
+{
+    const reading *at;
+
+    for (unsigned i = 0; (at = readings_next(r)) != NULL; i++) {
+        if (i >= *place && !at->is_text && readings_result(r).none != PERF_NONE_BASE_TYPE && readings_path(r)) {
+            *place = i;
+            return readings_path(r);
+        }
+    }
+    return NULL;
+}
+
+/* As a pattern: what separates patterns may stand in a name. */
+static void choose(const char *path)
+{
+    char *pattern = g_strdelimit(g_strdup(path), ";", '*');
+
+    graph_choose(pattern);                              /* Wireshark applies no preference that is set so */
+    plugin_if_save_preference("pcq", "graph", pattern); /* reads all packets anew, so no sample holds any more */
+    g_free(pattern);
+}
+
+static void choose_in(const perf_sample *sample, wmem_allocator_t *pool)
+{
+    const readings_layout *layout =
+        sample->handle->kind == PERF_HANDLE_QUERY ? &pcq_readings_layout : &hkpd_readings_layout;
+    tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
+    readings_answer answer = {layout, sample->handle->server, sample->handle, sample, sample->event, tvb};
+    const char *path = path_from(readings_begin(pool, &answer), &chosen.place);
+
+    if (path == NULL && chosen.place > 0) {
+        chosen.place = 0;
+        path = path_from(readings_begin(pool, &answer), &chosen.place);
+    }
+    tvb_free(tvb);
+    if (path) {
+        choose(path);
+    } else {
+        report_warning("pcq: no counter of this packet has a path");
+    }
+}
+
+static void *keep_number(frame_data *frame, void *number)
+{
+    *(uint32_t *)number = frame->num;
+    return NULL;
+}
+
+/* 0 if there is none. */
+static uint32_t selected_frame(void)
+{
+    uint32_t number = 0;
+
+    plugin_if_get_frame_data(keep_number, &number);
+    return number;
+}
+
+static void choose_place(uint32_t frame, unsigned place)
+{
+    const perf_sample *sample = perf_sample_of_frame(frame);
+
+    if (sample == NULL) {
+        report_warning("pcq: select an answer with counter data first (filter button \"Values\")");
+        return;
+    }
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    chosen.frame = frame;
+    chosen.place = place;
+    choose_in(sample, pool);
+    wmem_destroy_allocator(pool);
+}
+
+static void choose_first(ext_menubar_gui_type type _U_, void *object _U_, void *user _U_)
+{
+    choose_place(selected_frame(), 0);
+}
+
+static void choose_next(ext_menubar_gui_type type _U_, void *object _U_, void *user _U_)
+{
+    uint32_t frame = selected_frame();
+
+    choose_place(frame, frame == chosen.frame ? chosen.place + 1 : 0);
+}
+
+void graph_menu_register(int proto)
+{
+    ext_menu_t *menu = ext_menubar_register_menu(proto, "Graph a Performance Counter", TRUE);
+
+    ext_menubar_set_parentmenu(menu, "Statistics");
+    ext_menubar_add_entry(menu, "First of the Selected Packet", "Sets the preference pcq.graph to its path",
+                          choose_first, NULL);
+    ext_menubar_add_entry(menu, "Next of the Selected Packet", "Sets the preference pcq.graph to the path behind",
+                          choose_next, NULL);
+}
