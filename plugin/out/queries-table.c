@@ -171,7 +171,11 @@ static query *others(void)
         query *q = state.others = g_new0(query, 1);
         q->row = out_table_rows(&state.table);
         q->texts[HANDLE] = g_strdup(OUT_TABLE_OTHERS);
-        out_set_text(&out_table_add(&state.table)[HANDLE], q->texts[HANDLE]);
+        stat_tap_table_item_type *row = out_table_add(&state.table);
+        out_set_text(&row[HANDLE], q->texts[HANDLE]);
+        for (unsigned i = CLIENT; i <= CLOSED; i++) {
+            out_set_text(&row[i], ""); /* tshark shows a row as far as its first cell without a value */
+        }
         g_hash_table_insert(state.queries, NULL, q);
     }
     return state.others;
@@ -208,12 +212,12 @@ static void show(query *q)
     stat_tap_table_item_type *row = out_table_row(&state.table, q->row);
 
     show_samples(q, row);
+    out_set_count(&row[COUNTERS], q->counters);
+    out_set_count(&row[REFUSED], q->refused);
     if (q == state.others) {
         return;
     }
     show_closing(q, row);
-    out_set_count(&row[COUNTERS], q->counters);
-    out_set_count(&row[REFUSED], q->refused);
     if (q->samples == 0) {
         return;
     }
