@@ -175,15 +175,31 @@ void perf_call_info(perf_call *call, const char *format, ...)
     va_end(args);
 }
 
-/* Most packets have such a text: printf would cost more than all the rest of the call. */
+/* Most packets have such a text: printf would cost more than all the rest of the call, and a buffer that grows with each
+ * part nearly as much. */
 static void append_texts(wmem_strbuf_t *text, const char *first, va_list more)
 {
+    char joined[512];
+    size_t size = 0;
+
     if (wmem_strbuf_get_len(text) > 0) {
-        wmem_strbuf_append(text, ", ");
+        memcpy(joined, ", ", 2);
+        size = 2;
     }
     for (const char *part = first; part; part = va_arg(more, const char *)) {
-        wmem_strbuf_append(text, part);
+        size_t part_size = strlen(part);
+        if (part_size > sizeof joined - size) {
+            wmem_strbuf_append_len(text, joined, size);
+            size = 0;
+        }
+        if (part_size > sizeof joined) {
+            wmem_strbuf_append(text, part);
+        } else {
+            memcpy(joined + size, part, part_size);
+            size += part_size;
+        }
     }
+    wmem_strbuf_append_len(text, joined, size);
 }
 
 void perf_call_about_texts(perf_call *call, const char *first, ...)
