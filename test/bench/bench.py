@@ -48,7 +48,7 @@ WAYS = {
 }
 # Answers of 10,000 values where a value costs little, else of 1,000.
 WHOLE = ('no tree', 'list', 'filter', 'filter on values')
-BUDGET_WAYS = ('list', 'filter', 'filter on values', 'fields', 'V')
+BUDGET_WAYS = ('list', 'filter', 'filter on values', 'fields')
 TOLERANCE = 1.05
 
 
@@ -138,7 +138,7 @@ class Bench:
         own = got['with'][name]
         cells = '%12.0f %12.0f %12.0f' % (own, without, own - without)
         floor = got['floor'][name] - without if name in WITH_FLOOR else 0
-        return cells + (' %12.0f %8.2f' % (floor, (own - without) / floor) if floor > 1 else ' %12s %8s' % ('', ''))
+        return cells + (' %12.0f %8.2f' % (floor, (own - without) / floor) if floor > 100 else ' %12s %8s' % ('', ''))
 
     def table(self, names, ways):
         asked = [(way, self.ask(names, way)) for way in ways]
