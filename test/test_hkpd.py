@@ -252,6 +252,18 @@ def test_names_belong_to_a_server(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    wide = talk.titles('Counter 100000009', {2: 'Wrong', 238: 'Wrong'})[1]
+    right = talk.titles()[1]
+    talk.sample()
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    assert not frames[wide].all('hkpd.title.text') and frames[right].all('hkpd.title.text')
+
+
 def test_help_texts_are_no_names(tshark, tmp_path):
     scene = Scene()
     talk = Talk(scene)

@@ -5,6 +5,17 @@
  */
 #include "hkpd/names.h"
 
+/* "009": hexadecimal; one of more than 32 bits is none, on every system. */
+static bool is_language(const char *text, uint32_t *language)
+{
+    char *behind;
+    uint64_t number = g_ascii_strtoull(text, &behind, 16);
+    bool is = behind > text && *behind == '\0' && number <= UINT32_MAX;
+
+    *language = is ? (uint32_t)number : 0;
+    return is;
+}
+
 hkpd_titles_kind hkpd_titles_of(const char *name, uint32_t *language)
 {
     static const struct {
@@ -20,12 +31,7 @@ hkpd_titles_kind hkpd_titles_of(const char *name, uint32_t *language)
         size_t length = strlen(words[i].word);
         if (g_ascii_strncasecmp(name, words[i].word, length) == 0) {
             const char *rest = name + length;
-            char *behind;
-            if (*rest == '\0') {
-                return words[i].kind;
-            }
-            *language = (uint32_t)strtoul(rest, &behind, 16);
-            if (*rest == ' ' && behind > rest && *behind == '\0') {
+            if (*rest == '\0' || (*rest == ' ' && is_language(rest, language))) {
                 return words[i].kind;
             }
         }
@@ -57,7 +63,6 @@ bool hkpd_is_perflib_key(const char *name, bool below_perflib, hkpd_key_kind *ki
 {
     const char *last = strrchr(name, '\\');
     const char *word = last ? last + 1 : name;
-    char *behind;
 
     *language = 0;
     *kind = HKPD_KEY_PERFLIB;
@@ -71,8 +76,7 @@ bool hkpd_is_perflib_key(const char *name, bool below_perflib, hkpd_key_kind *ki
     if (!below) {
         return false;
     }
-    *language = (uint32_t)strtoul(word, &behind, 16);
-    return g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || (behind > word && *behind == '\0');
+    return g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, language);
 }
 
 const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
