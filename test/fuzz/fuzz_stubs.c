@@ -44,6 +44,8 @@ static heur_dtbl_entry_t *dcerpc;
 static column_info columns;
 static uint32_t input; /* in the file */
 static uint32_t frames_before;
+static bool stock; /* the plugin leaves winreg alone */
+static bool stock_has_bug;
 
 /* --- A frame's way to the DCE/RPC dissector ------------------------------------------------------------------------ */
 
@@ -175,6 +177,7 @@ typedef struct {
     uint32_t items;
     bool labels;
     bool ours; /* below a protocol of the plugin */
+    char bug[ITEM_LABEL_LENGTH];
 } look;
 
 static void mix(look *seen, const void *bytes, size_t size)
@@ -189,15 +192,11 @@ static void mix_text(look *seen, const char *text)
     mix(seen, text, strlen(text) + 1);
 }
 
-/* Wireshark's own winreg and NDR have bugs, and ask for their own. */
-static void check_bug(const char *text)
+static bool is_bug(const char *text)
 {
     static const char bug[] = "[Dissector bug, protocol ";
 
-    if (strncmp(text, bug, sizeof bug - 1) == 0 && !strstr(text, "epan/dissectors/packet-dcerpc")) {
-        fprintf(stderr, "%s\n", text);
-        abort();
-    }
+    return strncmp(text, bug, sizeof bug - 1) == 0;
 }
 
 static void look_at_label(const field_info *fi, look *seen)
@@ -230,8 +229,8 @@ static void look_at_item(proto_node *node, void *data)
 
     seen->ours = seen->ours || (fi && is_ours(fi));
     seen->items++;
-    if (fi && fi->rep) {
-        check_bug(fi->rep->representation);
+    if (fi && fi->rep && is_bug(fi->rep->representation)) {
+        g_strlcpy(seen->bug, fi->rep->representation, sizeof seen->bug);
     }
     if (fi) {
         mix(seen, &fi->hfinfo->id, sizeof fi->hfinfo->id);
@@ -277,6 +276,44 @@ static void begin_record(wtap_rec *rec, const session_frame *frame)
     rec->rec_header.packet_header.pkt_encap = WTAP_ENCAP_USER15;
 }
 
+static void prefer(const char *preference)
+{
+    char *error = NULL;
+    char text[64];
+
+    g_strlcpy(text, preference, sizeof text);
+    if (prefs_set_pref(text, &error) != PREFS_SET_OK) {
+        fprintf(stderr, "%s: %s\n", preference, error ? error : "no such preference");
+        abort();
+    }
+    prefs_apply_all();
+}
+
+static void leave_winreg_alone(bool alone)
+{
+    stock = alone;
+    prefer(alone ? "hkpd.decode:FALSE" : "hkpd.decode:TRUE");
+}
+
+static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree);
+
+/* Wireshark's own winreg and NDR have bugs: what they do without the plugin too is theirs. */
+static void check_bug(epan_t *epan, const session *s, unsigned number, frame_data *fd, const char *bug)
+{
+    if (stock || strstr(bug, "epan/dissectors/packet-dcerpc")) {
+        stock_has_bug = true;
+        return;
+    }
+    leave_winreg_alone(true);
+    stock_has_bug = false;
+    dissect(epan, s, number, fd, true);
+    leave_winreg_alone(false);
+    if (!stock_has_bug) {
+        fprintf(stderr, "%s\n", bug);
+        abort();
+    }
+}
+
 /* Dissects a frame. Returns what its tree shows, as a number. */
 static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree)
 {
@@ -284,7 +321,7 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
     const session_frame *frame = &s->frames[number];
     epan_dissect_t edt;
     wtap_rec rec;
-    look seen = {0xCBF29CE484222325, 0, s->how & SESSION_LABELS, false};
+    look seen = {0xCBF29CE484222325, 0, s->how & SESSION_LABELS, false, ""};
 
     begin_record(&rec, frame);
     if (!fd->visited) {
@@ -302,6 +339,9 @@ static uint64_t dissect(epan_t *epan, const session *s, unsigned number, frame_d
     }
     epan_dissect_cleanup(&edt);
     wtap_rec_cleanup(&rec);
+    if (*seen.bug) {
+        check_bug(epan, s, number, fd, seen.bug);
+    }
     return seen.hash;
 }
 
@@ -329,19 +369,6 @@ static void look_again(epan_t *epan, const session *s, frame_data *fds)
     }
 }
 
-static void prefer(const char *preference)
-{
-    char *error = NULL;
-    char text[64];
-
-    g_strlcpy(text, preference, sizeof text);
-    if (prefs_set_pref(text, &error) != PREFS_SET_OK) {
-        fprintf(stderr, "%s: %s\n", preference, error ? error : "no such preference");
-        abort();
-    }
-    prefs_apply_all();
-}
-
 static void look_forward(epan_t *epan, const session *s, frame_data *fds)
 {
     for (unsigned i = 0; i < s->num_frames; i++) {
@@ -353,10 +380,10 @@ static void look_forward(epan_t *epan, const session *s, frame_data *fds)
 static void look_with_other_preferences(epan_t *epan, const session *s, frame_data *fds)
 {
     prefer("pcq.sample_limit:0");
-    prefer("hkpd.decode:FALSE");
+    leave_winreg_alone(true);
     look_forward(epan, s, fds);
     prefer("pcq.sample_limit:1024");
-    prefer("hkpd.decode:TRUE");
+    leave_winreg_alone(false);
     look_forward(epan, s, fds);
 }
 

@@ -1,28 +1,35 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mutated_captures.py SECONDS FOLDER: captures with lying numbers and damaged bytes through tshark, looked at in every
-way that there is. What breaks it is kept in FOLDER with the command. script/fuzz runs this with a sanitized plugin."""
+way that there is, and through sharkd in every order. What breaks one of them is kept in FOLDER with the command.
+script/fuzz runs this with a sanitized plugin."""
 
 import os
 import random
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gen import hkpd_scene, mutate  # noqa: E402
 from gen.damage import DAMAGE  # noqa: E402
 from gen.scenes import SCENES  # noqa: E402
+from test_order import Sharkd, check_orders  # noqa: E402
 
 SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
     dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
 ALL = {**SCENES, **DAMAGE, **SESSIONS}
 WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
         'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'], ['-Y', 'pcq.cooked > 90 || hkpd.cooked > 90'], [])
+ORDER = 'order'     # sharkd: forward, backward, shuffled, after a reload
 FILES = ('names', 'csv', 'long')    # statistics that want to know where to write
 BAD = re.compile(r'Sanitizer|runtime error|GLib-CRITICAL|\*\* ERROR|Dissector bug, protocol (PCQ|HKPD)')
 
@@ -53,11 +60,27 @@ def capture(noise):
     return mutate.together(captures)
 
 
+def look_in_any_order(path, home):
+    """-> (command, what differs), or None"""
+    home.mkdir()
+    try:
+        with Sharkd(SimpleNamespace(env=dict(os.environ)), home) as sharkd:
+            check_orders(sharkd, path)
+    except (AssertionError, pytest.fail.Exception) as e:
+        return ['sharkd', '-', str(path)], str(e).encode()
+    finally:
+        shutil.rmtree(home)
+    return None
+
+
 def look(tshark, path, way, statistics_asked, out):
     """-> (command, what it said), or None if all was well"""
+    if way == ORDER:
+        return look_in_any_order(path, out.with_name('home'))
     args = [tshark, '-r', str(path), *way]
     for z in statistics_asked:
-        args += ['-z', z if z.split(',')[1] not in FILES else ','.join(z.split(',')[:2]) + ',' + str(out)]
+        kind = z.split(',')[1]
+        args += ['-z', z if kind not in FILES else 'pcq,%s,%s.%s' % (kind, out, kind)]
     # every program of ours is done in a second or two; a sanitized one takes its time
     try:
         done = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
@@ -73,7 +96,7 @@ def replay(tshark, known, out):
     """What was found before, with all statistics at once. -> the number of findings"""
     found = 0
     for path in sorted((Path(__file__).parent / 'regressions' / 'captures').glob('*.pcap')):
-        for way in (['-V'], ['-2', '-T', 'json']):
+        for way in (['-V'], ['-2', '-T', 'json'], ORDER):
             bad = look(tshark, path, way, known, out)
             if bad:
                 found += 1
@@ -91,7 +114,7 @@ def main(seconds, folder):
         noise = random.Random(seed)
         path = folder / ('captures-%08x.pcap' % seed)
         capture(noise).write(path)
-        bad = look(tshark, path, noise.choice(WAYS), noise.sample(known, min(len(known), 3)), out)
+        bad = look(tshark, path, noise.choice([*WAYS, ORDER]), noise.sample(known, min(len(known), 3)), out)
         runs += 1
         if bad:
             found += 1
