@@ -256,3 +256,17 @@ def test_titles_that_come_late(export, passes):
     talk.titles()
     talk.close()
     assert compare_pdh(export(scene, 'csv', *passes), series(scene)) > 60
+
+
+@pytest.mark.parametrize('form', ['csv', 'long', 'counters', 'queries'])
+def test_a_session_that_is_reset(tshark, tmp_path, form):
+    """tshark -M forgets the capture in its middle: what was read stays, and nothing of it is looked at again."""
+    told = Told(3).tell()
+    out = tmp_path / 'out.csv'
+    tshark.run('-M', '50', '-q', '-r', told.scene.write(tmp_path / 'scene.pcap'), '-z',
+               'pcq,%s' % form if form in ('counters', 'queries') else 'pcq,%s,%s' % (form, out))
+    if form == 'csv':
+        rows = [pdh_rows(p.read_bytes().decode()) for p in tmp_path.glob('out*.csv')]
+        assert rows and all(len({len(x) for x in r}) == 1 for r in rows)
+    elif form == 'long':
+        assert long_rows(out.read_bytes().decode())

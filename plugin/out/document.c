@@ -45,10 +45,33 @@ static void free_document(void *data)
     g_free(doc);
 }
 
+static GSList *all_documents; /* documents that were made */
+
+/* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
+static void forget_capture(void)
+{
+    for (GSList *at = all_documents; at; at = at->next) {
+        documents *d = at->data;
+        g_hash_table_remove_all(d->owners);
+        for (unsigned i = 0; i < d->all->len; i++) {
+            GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
+            for (unsigned j = 0; j < rows->len; j++) {
+                g_array_index(rows, document_row, j).sample = NULL;
+            }
+        }
+    }
+}
+
 documents *documents_new(const char *beside)
 {
+    static bool watched;
     documents *d = g_new0(documents, 1);
 
+    if (!watched) {
+        watched = true;
+        register_cleanup_routine(forget_capture);
+    }
+    all_documents = g_slist_prepend(all_documents, d);
     d->beside = g_strdup(beside);
     d->all = g_ptr_array_new_with_free_func(free_document);
     d->owners = g_hash_table_new(NULL, NULL);
@@ -59,6 +82,7 @@ documents *documents_new(const char *beside)
 
 void documents_free(documents *d)
 {
+    all_documents = g_slist_remove(all_documents, d);
     if (d->scratch) {
         fclose(d->scratch);
     }
@@ -78,7 +102,7 @@ static void fail(documents *d)
 
 char *document_suffix(const document *doc)
 {
-    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->handle->number);
+    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -91,7 +115,7 @@ static document *document_of(documents *d, packet_info *pinfo, const perf_tapped
     if (doc == NULL) {
         doc = g_new0(document, 1);
         doc->layout = tapped->answer->layout;
-        doc->handle = handle;
+        doc->number = handle->number;
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
@@ -257,7 +281,8 @@ static bool is_outdated(const document_row *row)
 {
     const perf_sample *sample = row->sample;
 
-    return row->lessons != perf_server_lessons(sample->handle->server) || (!row->has_index && has_index(sample));
+    return sample &&
+           (row->lessons != perf_server_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
 }
 
 static bool any_is_outdated(const document *doc)
@@ -277,7 +302,7 @@ static bool collect_again(documents *d, document *doc, const perf_sample *sample
         return false;
     }
     tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
-    readings_answer answer = {doc->layout, doc->handle->server, doc->handle, sample, sample->event, tvb};
+    readings_answer answer = {doc->layout, sample->handle->server, sample->handle, sample, sample->event, tvb};
     bool whole = collect_row(d, doc, readings_begin_for_all(pool, &answer));
     tvb_free(tvb);
     wmem_free_all(pool);
@@ -311,8 +336,10 @@ static bool settle_row(row_reader *reader, document *doc, const columns *old, do
         collect_old(d, doc, old, reader);
     }
     row->at = d->size;
-    row->lessons = perf_server_lessons(doc->handle->server);
-    row->has_index = has_index(row->sample);
+    if (row->sample) {
+        row->lessons = perf_server_lessons(row->sample->handle->server);
+        row->has_index = has_index(row->sample);
+    }
     reader->at = -1;
     if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         return false;

@@ -36,16 +36,16 @@ typedef struct {
 
 /* An answer. */
 typedef struct {
-    int64_t at; /* where it stands in the scratch file */
-    const perf_sample *sample;
-    uint32_t lessons; /* that its server had given when it was read */
-    bool has_index;   /* QueryCounterInfo had told whose its blocks are */
+    int64_t at;                /* where it stands in the scratch file */
+    const perf_sample *sample; /* NULL once the capture is forgotten */
+    uint32_t lessons;          /* that its server had given when it was read */
+    bool has_index;            /* QueryCounterInfo had told whose its blocks are */
 } document_row;
 
 /* One of them. */
 typedef struct {
     const readings_layout *layout;
-    const perf_handle *handle;
+    uint32_t number; /* of its handle */
     bool is_hkpd;
     uint32_t first_frame;
     uint64_t values;   /* of all rows */
