@@ -253,7 +253,6 @@ def string_table_suffixes(size):
     return p.capture
 
 
-@hostile
 def string_tables_of_many_sets(size):
     """The same in many answers, of a set each: what is kept of them?"""
     p = Pcq()
@@ -261,6 +260,9 @@ def string_tables_of_many_sets(size):
         p.registration(10, string_table([(i, 0) for i in range(size // 128)], utf16(long_name(size // 16))),
                        guid=bytes([n]) * 16)
     return p.capture
+
+
+hostile(string_tables_of_many_sets, 32000)      # below that each of its strings is shorter than what is read of one
 
 
 @hostile
