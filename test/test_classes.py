@@ -40,7 +40,9 @@ CLASSES = {
     34: 'test_bad_input.test_05_34_instance_counts test_limits.test_05_34_a_million_empty_instances',
     35: 'test_bad_input.test_05_35_times test_values.test_equal_times_give_nothing',
     36: 'test_values.test_wraps_and_denominators test_values.test_zero_helpers',
-    37: 'test_bad_input.test_05_37_all_ones', 38: 'test_values.test_instances_come_go_and_move',
+    37: 'test_bad_input.test_05_37_all_ones',
+    38: 'test_values.test_instances_come_go_and_move '
+        'test_hostile.test_05_38_a_table_of_ever_new_instances_is_bounded',
     39: 'test_bad_input.test_05_39_announced test_limits.test_05_39_a_gigabyte_announced',
     40: 'test_limits.test_05_40_many_values', 41: 'test_classes.test_05_41_handles_never_closed',
     42: 'test_classes.test_05_42_countersets_learned',
