@@ -9,6 +9,7 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,25 @@ static void expect(const char *what, double value, const char *got, size_t lengt
     }
 }
 
+/* Half way between two texts of six decimals: the plugin takes the even one everywhere, Windows' C library does not. */
+static bool is_library_wrong(double value)
+{
+#ifdef _WIN32
+    return fmod(fabs(value * 128), 2) == 1;
+#else
+    (void)value;
+    return false;
+#endif
+}
+
 static void expect_fixed(double value)
 {
     char got[PERF_DECIMAL_SIZE], expected[400];
     size_t length = perf_decimal_fixed(got, value);
 
+    if (is_library_wrong(value)) {
+        return;
+    }
     snprintf(expected, sizeof expected, "%.6f", value);
     expect("fixed", value, got, length, expected);
 }
