@@ -49,19 +49,6 @@ void perf_sample_limit(uint64_t bytes)
     obey_limit();
 }
 
-/* Larger copies are made by one instruction, which is no faster, and which callgrind counts once for each byte. */
-#define PIECE 1024
-
-static uint8_t *copy_of(const uint8_t *bytes, uint32_t size)
-{
-    uint8_t *copy = g_malloc(size);
-
-    for (size_t at = 0; at < size; at += PIECE) {
-        memcpy(copy + at, bytes + at, size - at < PIECE ? size - at : PIECE);
-    }
-    return copy;
-}
-
 perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
 {
     perf_sample *sample = wmem_new0(wmem_file_scope(), perf_sample);
@@ -69,7 +56,7 @@ perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_
     sample->handle = handle;
     sample->event = event;
     sample->frame = frame;
-    sample->bytes = copy_of(bytes, size);
+    sample->bytes = g_memdup2(bytes, size);
     sample->size = size;
     sample->previous = handle->newest;
     handle->newest = sample;
