@@ -16,10 +16,25 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
+/* Bytes of the digits of 64 bits, with separators. */
+#define DIGITS_SIZE 32
+
+/* The digits of `value` before those that stand from `at` on, all as the text. */
+static unsigned put_digits(uint64_t value, char digits[DIGITS_SIZE], unsigned at, char *text)
+{
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    memcpy(text, digits + at, DIGITS_SIZE - at);
+    text[DIGITS_SIZE - at] = '\0';
+    return DIGITS_SIZE - at;
+}
+
 unsigned perf_integer_text(uint64_t value, char *text)
 {
-    char digits[32];
-    unsigned at = sizeof digits;
+    char digits[DIGITS_SIZE];
+    unsigned at = DIGITS_SIZE;
 
     while (value >= 1000) {
         unsigned group = (unsigned)(value % 1000);
@@ -30,27 +45,14 @@ unsigned perf_integer_text(uint64_t value, char *text)
         digits[at + 2] = (char)('0' + group / 10 % 10);
         digits[at + 3] = (char)('0' + group % 10);
     }
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(text, digits + at, sizeof digits - at);
-    text[sizeof digits - at] = '\0';
-    return (unsigned)sizeof digits - at;
+    return put_digits(value, digits, at, text);
 }
 
 unsigned perf_plain_text(uint64_t value, char *text)
 {
-    char digits[32];
-    unsigned at = sizeof digits;
+    char digits[DIGITS_SIZE];
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(text, digits + at, sizeof digits - at);
-    text[sizeof digits - at] = '\0';
-    return (unsigned)sizeof digits - at;
+    return put_digits(value, digits, DIGITS_SIZE, text);
 }
 
 /* Decimals that leave three significant digits. */
