@@ -120,8 +120,10 @@ def main(seconds, folder):
     folder.mkdir(parents=True, exist_ok=True)
     known, end, runs = statistics(tshark), time.monotonic() + seconds, 0
     found = replay(tshark, known, out)
+    # A seed of 0 is none: another way each time.
+    seeds = random.Random(int(os.environ.get('PCQ_FUZZ_SEED', 0)) or None)
     while time.monotonic() < end:
-        seed = random.randrange(1 << 32)
+        seed = seeds.randrange(1 << 32)
         noise = random.Random(seed)
         path = folder / ('captures-%08x.pcap' % seed)
         capture(noise).write(path)
