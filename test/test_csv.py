@@ -257,6 +257,21 @@ def test_names_with_quotes_and_commas(export):
 
 
 @PASSES
+def test_two_counters_of_one_name(export, passes):
+    """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
+    s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
+               counter(2, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 77))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s)], 4)
+    scene = story(server, talk)
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
+    assert len(long_rows(export(scene, 'long', *passes))) == 8
+
+
+@PASSES
 @pytest.mark.parametrize('statistic', ['csv', 'long', 'counters'])
 def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
     """The second response of a call is no sample, and nothing of it is told."""

@@ -233,7 +233,8 @@ typedef struct {
     int64_t at; /* in the scratch file */
     GArray *numbers;
     GArray *values;
-    double *cells; /* of each column, NAN for none */
+    double *cells;   /* of each column, NAN for none */
+    unsigned *taken; /* by which row, counted from 1, the column's cell was taken last */
 } row_reader;
 
 static bool get(row_reader *reader, void *data, size_t size)
@@ -273,6 +274,7 @@ static void reader_end(row_reader *reader)
     g_array_free(reader->numbers, TRUE);
     g_array_free(reader->values, TRUE);
     g_free(reader->cells);
+    g_free(reader->taken);
 }
 
 /* --- What was learned later ------------------------------------------------------------------------------------ */
@@ -376,14 +378,15 @@ static bool settle(documents *d, document *doc)
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Where a path stands twice in an answer, its first value counts. */
-static void fill_cells(row_reader *reader, document *doc, unsigned count)
+/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
+static void fill_cells(row_reader *reader, document *doc, unsigned row, unsigned count)
 {
     for (unsigned i = 0; i < reader->values->len; i++) {
         uint32_t number = g_array_index(reader->numbers, uint32_t, i);
         if (number >= count) {
             doc->left_out++;
-        } else if (isnan(reader->cells[number])) {
+        } else if (reader->taken[number] != row) {
+            reader->taken[number] = row;
             reader->cells[number] = g_array_index(reader->values, double, i);
         }
     }
@@ -425,7 +428,7 @@ static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_c
         if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
             return false;
         }
-        fill_cells(reader, doc, count);
+        fill_cells(reader, doc, i + 1, count);
         perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
         write_cells(reader, count, text, take, user);
     }
@@ -455,6 +458,7 @@ bool document_write(documents *d, document *doc, document_take take, void *user)
     doc->left_out = 0;
     reader_begin(&reader, d);
     reader.cells = g_new(double, count);
+    reader.taken = g_new0(unsigned, count);
     for (unsigned i = 0; i < count; i++) {
         reader.cells[i] = NAN;
     }
