@@ -1,6 +1,7 @@
 /* floor.c
- * The floor under the plugin's cost: a dissector that adds the same items for counter data with constant texts. It
- * knows no names, keeps nothing, calculates nothing, and believes every size: for script/bench's own captures only.
+ * The floor under the plugin's cost: a dissector that adds the same items for counter data with constant texts
+ * (test/test_floor.py compares them with the plugin's). It knows no names, keeps nothing, calculates
+ * nothing, and believes every size: for script/bench's own captures only.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -25,37 +26,62 @@ static int hf_size = -1;
 static int hf_value = -1;
 static int hf_path = -1;
 static int hf_cooked = -1;
-static int hf_formula = -1;
 static int ett_floor = -1;
 
-static int add_value(tvbuff_t *tvb, proto_tree *tree, int at)
+/* What is said of the middle value of a thousand, of each type of block. */
+typedef struct {
+    uint32_t type;
+    const char *block;
+    const char *instance;
+    const char *value;
+    const char *path;
+    const char *cooked;
+} floor_texts;
+
+#define TEXTS(type, block, instance, path, now, before) \
+    { \
+        type, "Block " block, "Instance: " instance, "Counter data: " path " = 1,000.0 /sec", path, \
+            "Calculated value: 1,000.0 /sec = (N1 - N0) / ((T1 - T0) / F), N1 = " now ", N0 = " before \
+            ", T1 - T0 = 10,000,000, F = 10,000,000" \
+    }
+
+static const floor_texts texts[] = {
+    TEXTS(1, "500: PERF_SINGLE_COUNTER, \\Set\\counter 500", "", "\\\\SRV\\Set\\counter 500", "1,500", "500"),
+    TEXTS(4, "0: PERF_MULTIPLE_INSTANCES, \\Set(*)\\counter 0", "instance 500, id 500",
+          "\\\\SRV\\Set(instance 500)\\counter 0", "1,500", "500"),
+    TEXTS(6, "0: PERF_COUNTERSET, \\Set(*)\\*", "instance 50, id 50", "\\\\SRV\\Set(instance 50)\\counter 0", "1,000",
+          "0"),
+};
+
+/* Labels are given at once: that is the cheapest. */
+static proto_tree *add_structure(proto_tree *tree, int hf, tvbuff_t *tvb, int at, int size, const char *label)
+{
+    return proto_item_add_subtree(proto_tree_add_none_format(tree, hf, tvb, at, size, "%s", label), ett_floor);
+}
+
+static int add_value(tvbuff_t *tvb, proto_tree *tree, int at, const floor_texts *text)
 {
     int size = (int)tvb_get_letohl(tvb, at + 4);
-    proto_item *node = proto_tree_add_item(tree, hf_counter_data, tvb, at, size, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
+    proto_tree *inner = add_structure(tree, hf_counter_data, tvb, at, size, text->value);
 
-    proto_item_append_text(node, ": \\\\SRV\\Set(instance)\\counter = 1,000.0 /sec");
+    proto_item_set_generated(proto_tree_add_string(inner, hf_path, tvb, 0, 0, text->path));
+    proto_item_set_generated(proto_tree_add_double_format(inner, hf_cooked, tvb, 0, 0, 1000.0, "%s", text->cooked));
     proto_tree_add_item(inner, hf_data_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_size, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_value, tvb, at + 8, 8, ENC_LITTLE_ENDIAN);
-    proto_item_set_generated(proto_tree_add_string(inner, hf_path, tvb, 0, 0, "\\\\SRV\\Set(instance 0)\\counter 0"));
-    proto_item_set_generated(proto_tree_add_double(inner, hf_cooked, tvb, 0, 0, 1000.0));
-    proto_item_set_generated(proto_tree_add_string(inner, hf_formula, tvb, 0, 0, "(N1 - N0) / ((T1 - T0) / F)"));
     return at + size;
 }
 
-static int add_instance(tvbuff_t *tvb, proto_tree *tree, int at, uint32_t columns)
+static int add_instance(tvbuff_t *tvb, proto_tree *tree, int at, uint32_t columns, const floor_texts *text)
 {
     int size = (int)tvb_get_letohl(tvb, at);
-    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, at, size, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
+    proto_tree *inner = add_structure(tree, hf_instance, tvb, at, size, text->instance);
 
-    proto_item_append_text(node, ": instance 0, id 0");
     proto_tree_add_item(inner, hf_instance_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_instance_id, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_instance_name, tvb, at + 8, size - 8, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
     for (at += size; columns > 0; columns--) {
-        at = add_value(tvb, inner, at);
+        at = add_value(tvb, inner, at, text);
     }
     return at;
 }
@@ -64,10 +90,9 @@ static int add_block(tvbuff_t *tvb, proto_tree *tree, int at)
 {
     uint32_t type = tvb_get_letohl(tvb, at + 4), columns = 1;
     int size = (int)tvb_get_letohl(tvb, at + 8), end = at + size;
-    proto_item *node = proto_tree_add_item(tree, hf_block, tvb, at, size, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(node, ett_floor);
+    const floor_texts *text = type == 1 ? &texts[0] : type == 4 ? &texts[1] : &texts[2];
+    proto_tree *inner = add_structure(tree, hf_block, tvb, at, size, text->block);
 
-    proto_item_append_text(node, " 0: PERF_SINGLE_COUNTER, \\Set\\counter");
     proto_tree_add_item(inner, hf_block_status, tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_block_type, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_block_size, tvb, at + 8, 4, ENC_LITTLE_ENDIAN);
@@ -81,7 +106,7 @@ static int add_block(tvbuff_t *tvb, proto_tree *tree, int at)
         at += 8;
     }
     while (at < end) {
-        at = type == 4 || type == 6 ? add_instance(tvb, inner, at, columns) : add_value(tvb, inner, at);
+        at = type == 4 || type == 6 ? add_instance(tvb, inner, at, columns, text) : add_value(tvb, inner, at, text);
     }
     return end;
 }
@@ -122,7 +147,6 @@ static void proto_register_floor(void)
         {&hf_value, {"Value", "pcq.value", FT_UINT64, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_path, {"Path", "pcq.path", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
         {&hf_cooked, {"Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_formula, {"Formula", "pcq.cooked.formula", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
     };
     static int *ett[] = {&ett_floor};
 
