@@ -120,6 +120,16 @@ $(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plu
     esac
 }
 
+# build_and_load: what every script begins with that runs the plugin here; sets BUILD, private and plugins
+build_and_load() {
+    choose_build
+    "$top/script/build"
+    make_private
+    say_who
+    share_plugins
+    check_plugin
+}
+
 # debian_mirror: where this machine gets Debian from, whatever the form of its source list
 debian_mirror() {
     mirror=${PCQ_MIRROR:-$(

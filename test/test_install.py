@@ -18,7 +18,7 @@ PERSONAL = '.local/lib/wireshark/plugins'
 
 def put(home, *folders, name='pcq.so'):
     folder = home.joinpath(PERSONAL, *folders)
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(PLUGIN, folder / name)
     return folder / name
 
@@ -116,6 +116,22 @@ def test_a_file_that_is_no_plugin(tmp_path):
     put(tmp_path, MINOR, 'epan').write_bytes(b'nonsense')
     status, (trouble,), _ = doctor(tmp_path)
     assert status == 1 and 'does not load it' in trouble and 'pcq.so' in trouble
+
+
+def test_a_file_that_was_cut_short(tmp_path):
+    """tshark may die of it, whatever it is asked: then all that could be the cause is listed."""
+    path = put(tmp_path, MINOR, 'epan')
+    path.write_bytes(path.read_bytes()[:100000])
+    status, (trouble,), out = doctor(tmp_path)
+    assert status == 1 and ('dies of a plugin' in trouble or 'does not load it' in trouble) and str(path) in out
+
+
+def test_a_copy_under_another_name(tmp_path):
+    """Wireshark loads both, and the first of them is who dissects."""
+    put(tmp_path, MINOR, 'epan')
+    put(tmp_path, MINOR, 'epan', name='pcq-1.0.so')
+    status, (trouble,), _ = doctor(tmp_path)
+    assert status == 1 and 'more than once' in trouble
 
 
 def test_a_wireshark_that_brings_it(tmp_path, fakes):  # noqa: F811
