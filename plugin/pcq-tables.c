@@ -325,13 +325,30 @@ static perf_instance_key *instance_of(const pcq_wanted *want, const perf_identif
     return here->has_instances ? &reading_table_instance(here, want->row)->key : asked_of(want, identifier);
 }
 
+/* A block of one instance holds the first that its identifier names: another of that name is not there. */
+static uint32_t only_row(const pcq_wanted *want, reading_table *there)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    if (here->has_instances) {
+        const perf_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
+        uint32_t ordinal = named->instance_id == PERF_NO_ID
+                               ? reading_table_named(here, want->row)->name_ordinal
+                               : perf_instances_indexed(&here->instances, want->row)->ordinal;
+        if (ordinal > 0) {
+            return UINT32_MAX;
+        }
+    }
+    return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+}
+
 static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
 {
     if (there->side == &want->here->base && there->number == want->block) {
         return want->row;
     }
     if (!there->has_instances) {
-        return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+        return only_row(want, there);
     }
     reading_table *here = pcq_side_table(want->here, want->block);
     if (here->has_instances) {

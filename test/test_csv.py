@@ -272,6 +272,26 @@ def test_two_counters_of_one_name(export, passes):
 
 
 @PASSES
+@pytest.mark.parametrize('ids', [(5, 5), (5, 6)], ids=['equal-ids', 'other-ids'])
+def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes):
+    """A block for the name alone holds the first of that name: nothing that the second is compared with or divided by."""
+    rows = [ids[:1], ids, ids, ids[:1], ids]
+    s = multiple('Pairs', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 5000 * at.number + 70000 * k),
+                 counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
+                 counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
+                 instances=lambda n: [(i, 'twin') for i in rows[n]])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
+    scene = story(server, talk)
+    second = [v.cooked for a in series(scene) for v in a.values if v.path.endswith('#1)\\Things')]
+    assert [x is None for x in second] == [True, False, True]
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 4 + 1 + 5
+
+
+@PASSES
 @pytest.mark.parametrize('statistic', ['csv', 'long', 'counters'])
 def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes):
     """The second response of a call is no sample, and nothing of it is told."""
