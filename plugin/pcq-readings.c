@@ -364,7 +364,7 @@ static perf_raw operand(readings *r, reading_side *side, const reading_place *pl
         !pcq_side_find(side == r->now ? &stream->now : stream->earlier, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }
-    return reading_table_cell(found.table, found.row, found.column);
+    return found.raw;
 }
 
 static bool is_doubtful(readings *r)

@@ -372,7 +372,11 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
     }
     *has_counter = true;
     place->row = row_of(want, identifier, place->table);
-    return place->row != UINT32_MAX && reading_table_cell(place->table, place->row, place->column).size > 0;
+    if (place->row == UINT32_MAX) {
+        return false;
+    }
+    place->raw = reading_table_cell(place->table, place->row, place->column);
+    return place->raw.size > 0;
 }
 
 /* What an identifier asks for, as the key of a block. */
@@ -514,7 +518,8 @@ static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_p
     *place = side->paired.place;
     place->column = want->column;
     *has_counter = true;
-    return cell(place->table, place->row, place->column).size > 0;
+    place->raw = cell(place->table, place->row, place->column);
+    return place->raw.size > 0;
 }
 
 /* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */

@@ -385,6 +385,27 @@ def test_long(export, make, passes):
     assert units['PERF_COUNTER_TIMER'] == '%' and units['PERF_COUNTER_RAWCOUNT'] == ''
 
 
+def awkward(count):
+    """Names that need quotes, long ones, and more counters than the writer keeps the cells of."""
+    names = ['a,b', 'say "so"', '"', 'n' * 96, 'n' * 97, '"' * 96, '\u00e4' * 60, 'x,' * 300]
+    names += ['counter %d' % i for i in range(len(names), count)]
+    s = multiple('Set, "one"', *[counter(i, 'PERF_COUNTER_BULK_COUNT', n, lambda at, k, i=i: 1000 * at.number * i + at.number)
+                                 for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'plain')])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, name='*')], 3)
+    return story(server, talk)
+
+
+@PASSES
+@pytest.mark.parametrize('count', [10, 400])
+def test_awkward_names(export, count, passes):
+    scene = awkward(count)
+    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
+
+
 @PASSES
 def test_long_of_hkpd(export, passes):
     scene = hkpd_scene.session(samples=3)

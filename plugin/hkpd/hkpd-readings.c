@@ -274,7 +274,11 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     place->column = hkpd_table_find(before, column_of(r), r->at.column);
     *has_counter = place->column != UINT32_MAX;
     place->row = *has_counter ? reading_table_pair(readings_table(r), r->at.row, place->table) : UINT32_MAX;
-    return place->row != UINT32_MAX;
+    if (place->row == UINT32_MAX) {
+        return false;
+    }
+    place->raw = reading_table_cell(place->table, place->row, place->column);
+    return true;
 }
 
 static perf_raw number_from(uint64_t value)

@@ -8,6 +8,7 @@
 #include "out/file.h"
 #include "out/tap.h"
 #include "perf/csv.h"
+#include "perf/decimal.h"
 #include "tree/strings.h"
 
 #include <epan/stat_tap_ui.h>
@@ -17,6 +18,25 @@
 
 static const char *const column_names[] = {"time", "frame", "query",  "server", "counterset", "instance", "counter",
                                            "path", "raw",   "result", "unit",   "reason",     "status"};
+
+/* Most names are shorter, and most blocks have fewer counters: theirs are quoted for each value. */
+#define SHORT_NAME 96
+#define KEPT_COUNTERS 256
+
+#define ROOM_FOR_NUMBERS (2 * PERF_DECIMAL_SIZE + 8)
+
+/* What the rows of a counter have in common. */
+typedef struct {
+    uint64_t answer; /* in which that was worked out */
+    const reading_counter *counter;
+    size_t name_size;
+    perf_csv_part name; /* in the cell */
+    bool is_whole;      /* the result is the value itself */
+    size_t cell_size;
+    size_t behind_size;
+    char cell[2 * SHORT_NAME + 3]; /* the name's, with its comma */
+    char behind[24];               /* unit, reason and status behind a result, and the row's end */
+} counter_cells;
 
 /* One -z. */
 typedef struct {
@@ -29,6 +49,12 @@ typedef struct {
     /* whose they are */
     uint32_t table;
     uint32_t row;
+    /* the part of the instance's paths before the counter, once there was one */
+    bool has_prefix;
+    perf_csv_part prefix;
+    GByteArray *prefix_text;
+    uint64_t answers;
+    counter_cells counters[KEPT_COUNTERS];
 } long_export;
 
 static void write_header(long_export *export)
@@ -76,17 +102,23 @@ static void write_result(perf_csv *text, const reading *at, const perf_result *r
     } else {
         perf_csv_number(text, result->value);
     }
-    perf_csv_text(text, result->none == PERF_NONE_OK && type ? type->unit : NULL);
-    perf_csv_text(text,
-                  result->none == PERF_NONE_OK || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
 }
 
-static void write_refusal(perf_csv *text, readings *r)
+/* unit, reason, status */
+static void write_outcome(perf_csv *text, readings *r, const perf_result *result)
 {
-    perf_csv_text(text, NULL);
-    perf_csv_text(text, NULL);
-    perf_csv_text(text, NULL);
-    perf_csv_text(text, win32_error_name(r->pool, r->status));
+    const reading *at = &r->at;
+    const perf_counter_type *type = at->counter->type;
+    bool is_calculated = result->none == PERF_NONE_OK;
+
+    if (at->is_refused) {
+        perf_csv_text(text, NULL);
+        perf_csv_text(text, win32_error_name(r->pool, r->status));
+    } else {
+        perf_csv_text(text, is_calculated && type ? type->unit : NULL);
+        perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
+    }
+    perf_csv_whole(text, r->status);
 }
 
 /* time, frame, query, server */
@@ -95,6 +127,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     const perf_handle *handle = r->answer.handle;
     perf_csv *head = &export->of_answer;
 
+    export->answers++;
     perf_csv_clear(head);
     perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     perf_csv_whole(head, pinfo->num);
@@ -114,34 +147,113 @@ static void begin_instance(long_export *export, readings *r)
 
     export->table = r->number;
     export->row = r->at.row;
+    export->has_prefix = false;
     perf_csv_clear(head);
     perf_csv_cells(head, &export->of_answer);
     perf_csv_text(head, readings_set(r));
     perf_csv_text(head, readings_instance(r));
 }
 
-static void write_row(long_export *export, readings *r, const reading *at)
+static void write_row(long_export *export, readings *r, const perf_result *result)
 {
     perf_csv *text = &export->text;
-    perf_result result = {0, PERF_NONE_NO_FORMULA};
 
-    if (!at->is_text && !at->is_refused) {
-        result = readings_result(r);
-    }
-    if (export->table != r->number || export->row != at->row) {
-        begin_instance(export, r);
-    }
     perf_csv_cells(text, &export->of_instance);
     perf_csv_text(text, readings_counter(r));
     perf_csv_text(text, readings_path(r));
-    if (at->is_refused) {
-        write_refusal(text, r);
-    } else {
-        write_raw(text, r, at);
-        write_result(text, at, &result);
-    }
-    perf_csv_whole(text, r->status);
+    write_raw(text, r, &r->at);
+    write_result(text, &r->at, result);
+    write_outcome(text, r, result);
     perf_csv_end_row(text);
+}
+
+/* --- A row as nearly all are: a number, from which a result was calculated ---------------------------------------- */
+
+static void keep_counter(counter_cells *cells, const char *name, const perf_counter_type *type)
+{
+    static const perf_csv_part nothing;
+    char doubled[2 * SHORT_NAME];
+    perf_csv_part part = perf_csv_part_of(doubled, name, cells->name_size);
+    char *end = perf_csv_put_parts(cells->cell, &part, &nothing);
+
+    *end = ',';
+    cells->cell_size = (size_t)(end + 1 - cells->cell);
+    cells->name = (perf_csv_part){cells->cell + part.needs_quotes, part.size, part.needs_quotes};
+    cells->is_whole = type->kind == PERF_KIND_NUMBER;
+    cells->behind_size = (size_t)snprintf(cells->behind, sizeof cells->behind, ",%s,,0\r\n", type->unit);
+}
+
+/* What is kept of the counter; NULL where its name is too long for that. */
+static const counter_cells *cells_of(long_export *export, const reading_counter *counter, uint32_t column)
+{
+    counter_cells *cells = &export->counters[column % KEPT_COUNTERS];
+
+    if (cells->answer == export->answers && cells->counter == counter) {
+        return cells;
+    }
+    size_t size = strlen(counter->label);
+    if (size > SHORT_NAME) {
+        return NULL;
+    }
+    cells->answer = export->answers;
+    cells->counter = counter;
+    cells->name_size = size;
+    keep_counter(cells, counter->label, counter->type);
+    return cells;
+}
+
+static void keep_prefix(long_export *export, const readings_path_parts *path)
+{
+    export->has_prefix = true;
+    g_byte_array_set_size(export->prefix_text, 2 * (unsigned)path->prefix_size);
+    export->prefix = perf_csv_part_of((char *)export->prefix_text->data, path->prefix, path->prefix_size);
+}
+
+/* False, and nothing was written, if the row is not like that. */
+static bool write_usual_row(long_export *export, readings *r, const perf_result *result)
+{
+    const reading *at = &r->at;
+    const perf_csv *head = &export->of_instance;
+    readings_path_parts path;
+
+    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || !readings_path_in_parts(r, &path)) {
+        return false;
+    }
+    const counter_cells *cells = cells_of(export, at->counter, at->column);
+    if (cells == NULL || cells->name_size != path.counter_size) {
+        return false; /* too long, or cut */
+    }
+    if (!export->has_prefix) {
+        keep_prefix(export, &path);
+    }
+    char *to = perf_csv_begin_row(&export->text, head->size + export->prefix.size + sizeof *cells + ROOM_FOR_NUMBERS);
+    if (to) {
+        to = perf_csv_put(to, head->data, head->size);
+        *to++ = ',';
+        to = perf_csv_put(to, cells->cell, cells->cell_size);
+        to = perf_csv_put_parts(to, &export->prefix, &cells->name);
+        *to++ = ',';
+        to += perf_decimal_u64(to, at->raw.value);
+        *to++ = ',';
+        to += cells->is_whole ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
+        perf_csv_took_row(&export->text, perf_csv_put(to, cells->behind, cells->behind_size));
+    }
+    return true;
+}
+
+static void write_reading(long_export *export, readings *r)
+{
+    perf_result result = {0, PERF_NONE_NO_FORMULA};
+
+    if (!r->at.is_text && !r->at.is_refused) {
+        result = readings_result(r);
+    }
+    if (export->table != r->number || export->row != r->at.row) {
+        begin_instance(export, r);
+    }
+    if (!write_usual_row(export, r, &result)) {
+        write_row(export, r, &result);
+    }
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -149,7 +261,6 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 {
     long_export *export = data;
     const perf_tapped *call = tapped;
-    const reading *at;
 
     if (export->file == NULL) {
         return TAP_PACKET_FAILED;
@@ -160,8 +271,8 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);
     r->with_refusals = true;
     begin_answer(export, pinfo, r);
-    while ((at = readings_next(r)) != NULL) {
-        write_row(export, r, at);
+    while (readings_next(r)) {
+        write_reading(export, r);
         out_file_take(export->file, &export->text, false);
     }
     return TAP_PACKET_REDRAW;
@@ -186,6 +297,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     }
     long_export *export = g_new0(long_export, 1);
     export->path = parsed.path;
+    export->prefix_text = g_byte_array_new();
     reset(export);
     bool listening = export->file && export_listen(export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);

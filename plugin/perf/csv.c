@@ -86,16 +86,20 @@ void perf_csv_end_row(perf_csv *csv)
     csv->in_row = false;
 }
 
+char *perf_csv_begin_row(perf_csv *csv, size_t size)
+{
+    return room_for(csv, size);
+}
+
+void perf_csv_took_row(perf_csv *csv, const char *end)
+{
+    csv->size = (size_t)(end - csv->data);
+}
+
 /* --- Cells ---------------------------------------------------------------- */
 
-static void quoted(perf_csv *csv, const char *text, size_t length)
+static char *put_doubled(char *at, const char *text, size_t length)
 {
-    char *at = open_cell(csv, 2 * length + 2);
-
-    if (at == NULL) {
-        return;
-    }
-    *at++ = '"';
     for (const char *quote; (quote = memchr(text, '"', length)) != NULL;) {
         size_t part = (size_t)(quote - text) + 1;
         memcpy(at, text, part);
@@ -105,9 +109,19 @@ static void quoted(perf_csv *csv, const char *text, size_t length)
         length -= part;
     }
     memcpy(at, text, length);
-    at += length;
-    *at++ = '"';
-    close_cell(csv, at);
+    return at + length;
+}
+
+static void quoted(perf_csv *csv, const char *text, size_t length)
+{
+    char *at = open_cell(csv, 2 * length + 2);
+
+    if (at) {
+        *at++ = '"';
+        at = put_doubled(at, text, length);
+        *at++ = '"';
+        close_cell(csv, at);
+    }
 }
 
 void perf_csv_pdh_text(perf_csv *csv, const char *text)
@@ -137,12 +151,32 @@ void perf_csv_pdh_blank(perf_csv *csv)
     }
 }
 
+/* What makes a cell of RFC 4180 need quotes. */
+static const char special[] = ",\"\r\n";
+
+static bool has_special(const char *text, size_t length)
+{
+    for (unsigned i = 0; i < sizeof special - 1; i++) {
+        if (memchr(text, special[i], length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size)
+{
+    char *end = put_doubled(room, text, size);
+
+    return (perf_csv_part){room, (size_t)(end - room), has_special(text, size)};
+}
+
 void perf_csv_text(perf_csv *csv, const char *text)
 {
     size_t length = text ? strlen(text) : 0;
     char *at;
 
-    if (length > 0 && strcspn(text, ",\"\r\n") < length) {
+    if (length > 0 && strcspn(text, special) < length) {
         quoted(csv, text, length);
     } else if ((at = open_cell(csv, length)) != NULL) {
         if (length > 0) {

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Begins as zeros. */
 typedef struct perf_csv {
@@ -31,6 +32,40 @@ void perf_csv_end_row(perf_csv *csv);
 
 /* The cells of another text, which has no end of a row. */
 void perf_csv_cells(perf_csv *csv, const perf_csv *cells);
+
+/* --- Rows in one go ------------------------------------------------------ */
+
+/* Part of a cell as it stands in many rows, worked out once: quotes are doubled. */
+typedef struct perf_csv_part {
+    const char *text;
+    size_t size;
+    bool needs_quotes;
+} perf_csv_part;
+
+/* Writes the part to `room`, twice the text's bytes. */
+perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size);
+
+/* Where a row of up to `size` bytes goes, NULL if there is no memory for it; then where it ended. */
+char *perf_csv_begin_row(perf_csv *csv, size_t size);
+void perf_csv_took_row(perf_csv *csv, const char *end);
+
+static inline char *perf_csv_put(char *at, const char *text, size_t size)
+{
+    memcpy(at, text, size);
+    return at + size;
+}
+
+/* One cell of two parts. */
+static inline char *perf_csv_put_parts(char *at, const perf_csv_part *first, const perf_csv_part *second)
+{
+    bool in_quotes = first->needs_quotes || second->needs_quotes;
+
+    *at = '"';
+    at = perf_csv_put(at + in_quotes, first->text, first->size);
+    at = perf_csv_put(at, second->text, second->size);
+    *at = '"';
+    return at + in_quotes;
+}
 
 /* --- PDH-CSV ------------------------------------------------------------ */
 

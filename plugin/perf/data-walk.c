@@ -470,12 +470,12 @@ static uint32_t value_step(perf_walk *walk, uint32_t size, uint32_t left)
     return walk->padding == PADDING_NOT_COUNTED && perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* A dwSize that cannot be is replaced by what dwDataSize needs, if that leads on. 0: it does not. */
+/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. 0: it does not. */
 static uint32_t value_step_by_data(const perf_walk *walk, uint32_t at, uint32_t data_size)
 {
     uint32_t left = walk->limit - at;
 
-    if (perf_walk_value_possible(walk, at) || data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE) {
+    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE) {
         return 0;
     }
     uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
@@ -495,6 +495,18 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
     walk->pos = at + (perf_align8(size) <= left ? perf_align8(size) : size);
     return announce_faulty(walk, PERF_WALK_NO_VALUE, PERF_FAULT_VALUE_DATA_SIZE, at, data_size,
                            size - PERF_COUNTER_DATA_SIZE, NEXT_VALUE);
+}
+
+static perf_walk_event repair_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
+{
+    uint32_t found = value_step_by_data(walk, at, data_size);
+
+    if (found == 0) {
+        return fail_value(walk, at, size, data_size);
+    }
+    walk->value.size = found;
+    walk->pos = at + found;
+    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, found, NEXT_VALUE);
 }
 
 static perf_walk_event read_value(perf_walk *walk)
@@ -517,14 +529,8 @@ static perf_walk_event read_value(perf_walk *walk)
     walk->value.data_size = data_size;
     uint32_t step = size_fits && size % 8 != 0 ? value_step(walk, size, left) : size;
     walk->values_left--;
-    uint32_t found = value_step_by_data(walk, at, data_size);
-    if (found != 0) {
-        walk->value.size = found;
-        walk->pos = at + found;
-        return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, found, NEXT_VALUE);
-    }
     if (!size_fits || data_size > size - PERF_COUNTER_DATA_SIZE) {
-        return fail_value(walk, at, size, data_size);
+        return repair_value(walk, at, size, data_size);
     }
     walk->value.size = step;
     walk->pos = at + step;

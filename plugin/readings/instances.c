@@ -119,12 +119,12 @@ perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row)
 /* The first of those that are equal to `instance` by the map's measure; itself if there was none. */
 static perf_instance *first_of(wmem_map_t *map, perf_instance *instance)
 {
-    perf_instance *first = wmem_map_lookup(map, instance);
+    perf_instance *first = wmem_map_insert(map, instance, instance);
 
     if (first == NULL) {
-        wmem_map_insert(map, instance, instance);
-        return instance;
+        return instance; /* as nearly all are */
     }
+    wmem_map_insert(map, first, first);
     return first;
 }
 

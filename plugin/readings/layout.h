@@ -9,11 +9,12 @@
 #include "readings/readings.h"
 #include "readings/text.h"
 
-/* Where a value stands in one of the samples. */
+/* Where a value stands in one of the samples, and the number there; size 0 if there is none. */
 typedef struct {
     reading_table *table;
     uint32_t row;
     uint32_t column;
+    perf_raw raw;
 } reading_place;
 
 struct readings_layout {

@@ -32,6 +32,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->text_left = PATHS_AT_LEAST + (uint64_t)r->size * PATHS_PER_BYTE;
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     answer->layout->begin(r);
+    r->operands.now = r->now->clocks;
     if (r->machine == NULL || *r->machine == '\0') {
         r->machine = perf_server_address(answer->server);
     }
@@ -69,6 +70,7 @@ void readings_enter(readings *r, uint32_t number)
     r->number = number;
     r->table = NULL;
     r->set_label = NULL;
+    r->instance = NULL;
     r->has_instances = false;
     r->status = 0;
     r->counters = NULL;
@@ -78,6 +80,7 @@ void readings_pair(readings *r, reading_side *before, uint32_t frame)
 {
     r->before = before;
     r->previous_frame = frame;
+    r->operands.before = before ? before->clocks : (perf_point){.perf_freq = 0};
     r->interval = before ? perf_interval(&r->now->clocks, &before->clocks) : 0;
 }
 
@@ -141,7 +144,7 @@ static void fill_point(readings *r, reading_side *side, const reading_place *pla
 
 static bool operands_before(readings *r, unsigned flags, perf_point *before, perf_none *why)
 {
-    reading_place place = {NULL, 0, 0};
+    reading_place place = {NULL, 0, 0, {0, 0}};
     bool has_counter = false;
 
     bool is_doubtful = r->answer.layout->is_doubtful(r);
@@ -154,12 +157,17 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
         *why = has_counter ? PERF_NONE_NEW_INSTANCE : PERF_NONE_NEW_COUNTER;
         return false;
     }
-    *before = r->before->clocks;
-    before->value = reading_table_cell(place.table, place.row, place.column);
+    before->value = place.raw;
     if (flags & NEEDS_OPERANDS) {
         fill_point(r, r->before, &place, flags, before);
     }
     return true;
+}
+
+/* Their clocks stay, the values are overwritten. */
+static void forget_operands(perf_point *point)
+{
+    point->base = point->time = point->freq = point->multi = (perf_raw){0, 0};
 }
 
 void readings_find_operands(readings *r)
@@ -170,10 +178,11 @@ void readings_find_operands(readings *r)
         return;
     }
     r->operands.known = true;
-    r->operands.now = r->now->clocks;
     r->operands.now.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
-        reading_place place = {readings_table(r), r->at.row, r->at.column};
+        forget_operands(&r->operands.now);
+        forget_operands(&r->operands.before);
+        reading_place place = {readings_table(r), r->at.row, r->at.column, r->at.raw};
         fill_point(r, r->now, &place, flags, &r->operands.now);
     }
     r->operands.why = PERF_NONE_OK;
@@ -230,7 +239,14 @@ const char *readings_set(readings *r)
 
 const char *readings_instance(readings *r)
 {
-    return readings_set(r) && r->has_instances ? r->answer.layout->instance(r) : NULL;
+    if (readings_set(r) == NULL || !r->has_instances) {
+        return NULL;
+    }
+    if (r->instance == NULL || r->instance_row != r->at.row) {
+        r->instance = r->answer.layout->instance(r);
+        r->instance_row = r->at.row;
+    }
+    return r->instance;
 }
 
 const char *readings_counter(readings *r)
@@ -294,21 +310,31 @@ static void write_prefix(readings *r)
     r->prefix_row = r->at.row;
 }
 
-const char *readings_path(readings *r)
+bool readings_path_in_parts(readings *r, readings_path_parts *parts)
 {
     const char *label = readings_counter(r);
 
     if (label == NULL || readings_set(r) == NULL) {
-        return NULL;
+        return false;
     }
     if (r->prefix_number != r->number || r->prefix_row != r->at.row) {
         write_prefix(r);
     }
-    size_t label_size = part_size(r, label);
-    size_t size = r->prefix_size + label_size;
+    *parts = (readings_path_parts){r->path, r->prefix_size, label, part_size(r, label)};
+    size_t size = parts->prefix_size + parts->counter_size;
 
-    make_room(r, size + 1);
-    *put(r->path + r->prefix_size, label, label_size) = '\0';
     r->text_left -= size < r->text_left ? size : r->text_left;
+    return true;
+}
+
+const char *readings_path(readings *r)
+{
+    readings_path_parts parts;
+
+    if (!readings_path_in_parts(r, &parts)) {
+        return NULL;
+    }
+    make_room(r, parts.prefix_size + parts.counter_size + 1);
+    *put(r->path + parts.prefix_size, parts.counter, parts.counter_size) = '\0';
     return r->path;
 }

@@ -89,8 +89,10 @@ typedef struct readings {
     /* of the block or object that the stream is in */
     uint32_t number; /* in the answer; UINT32_MAX before the first */
     reading_table *table;
-    const char *set_label;     /* of its counterset or object; NULL: not known whose it is, then there is no path */
-    bool has_instances;        /* paths have an instance, which may be nameless */
+    const char *set_label; /* of its counterset or object; NULL: not known whose it is, then there is no path */
+    bool has_instances;    /* paths have an instance, which may be nameless */
+    const char *instance;  /* of the row, once somebody asked */
+    uint32_t instance_row;
     uint32_t status;           /* Win32 error of the block, 0 elsewhere */
     bool assumed;              /* which counters they are is assumed from the order of the identifiers */
     reading_side *before;      /* NULL: there is no sample before */
@@ -144,7 +146,18 @@ perf_result readings_result(readings *r);
  * known. */
 const char *readings_path(readings *r);
 
-/* Its parts: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
+/* The same in two parts: what stands before the counter is the same for all values of an instance. The counter may be cut.
+ * False where there is no path. */
+typedef struct {
+    const char *prefix;
+    size_t prefix_size;
+    const char *counter;
+    size_t counter_size;
+} readings_path_parts;
+
+bool readings_path_in_parts(readings *r, readings_path_parts *parts);
+
+/* Its names: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
 const char *readings_set(readings *r);
 const char *readings_instance(readings *r);
 const char *readings_counter(readings *r);
