@@ -6,6 +6,7 @@
 #include "out/calls-tree.h"
 
 #include "out/tap.h"
+#include "perf/hash.h"
 #include "tree/strings.h"
 
 #include <epan/stats_tree.h>
@@ -31,8 +32,13 @@ static struct {
     int probes;
 } nodes;
 
+/* A node more costs Wireshark a step for each node beside it: a packet must not choose how many there are. */
+#define MAX_STATUSES 1000
+#define OTHER_STATUSES "other statuses"
+
 /* Of the tree that was begun last: Wireshark shows one at a time, tshark makes one. */
-static GHashTable *waiting; /* GBytes: the call that a probe was for; emptied with the tree */
+static GHashTable *waiting;  /* texts: the calls that probes were for; emptied with the tree */
+static GHashTable *statuses; /* those with a node of their own; emptied with the tree */
 
 static const char *protocol_name(const perf_tapped *tapped)
 {
@@ -44,6 +50,12 @@ static int create(stats_tree *tree, const char *name, int parent, stat_node_data
     return stats_tree_create_node(tree, name, parent, type, TRUE);
 }
 
+static void end(stats_tree *tree _U_)
+{
+    g_clear_pointer(&waiting, g_hash_table_destroy);
+    g_clear_pointer(&statuses, g_hash_table_destroy);
+}
+
 static void begin(stats_tree *tree)
 {
     nodes.requests = create(tree, NODE_REQUESTS, 0, STAT_DT_INT);
@@ -51,24 +63,15 @@ static void begin(stats_tree *tree)
     nodes.sizes = create(tree, NODE_SIZES, 0, STAT_DT_INT);
     nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
     nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
-    if (waiting) {
-        g_hash_table_destroy(waiting);
-    }
-    waiting = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-}
-
-static void end(stats_tree *tree _U_)
-{
-    if (waiting) {
-        g_hash_table_destroy(waiting);
-        waiting = NULL;
-    }
+    end(tree);
+    waiting = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
+    statuses = g_hash_table_new(perf_hash_direct, g_direct_equal);
 }
 
 /* --- Size probes ----------------------------------------------------------------------------------------------- */
 
 /* What makes two calls the same: who asks whom for what. */
-static GBytes *call_key(const packet_info *pinfo, const perf_tapped *tapped)
+static char *call_key(const packet_info *pinfo, const perf_tapped *tapped)
 {
     char *client = address_to_str(pinfo->pool, &pinfo->dst);
     wmem_strbuf_t *key = wmem_strbuf_new(pinfo->pool, NULL);
@@ -79,24 +82,24 @@ static GBytes *call_key(const packet_info *pinfo, const perf_tapped *tapped)
     for (uint32_t i = 0; i < tapped->subject_size; i++) {
         wmem_strbuf_append_printf(key, "%02x", ((const uint8_t *)tapped->subject)[i]);
     }
-    return g_bytes_new(wmem_strbuf_get_str(key), wmem_strbuf_get_len(key));
+    return g_strdup(wmem_strbuf_get_str(key));
 }
 
 static void count_probe(stats_tree *tree, const packet_info *pinfo, const perf_tapped *tapped)
 {
-    GBytes *key = call_key(pinfo, tapped);
+    char *key = call_key(pinfo, tapped);
 
     if (tapped->is_probe) {
         tick_stat_node(tree, NODE_PROBES, 0, TRUE);
         tick_stat_node(tree, NODE_ALONE, nodes.probes, FALSE);
         if (g_hash_table_size(waiting) < MAX_WAITING) {
-            g_hash_table_add(waiting, g_bytes_ref(key));
+            g_hash_table_add(waiting, g_steal_pointer(&key));
         }
     } else if (perf_tapped_succeeded(tapped) && g_hash_table_remove(waiting, key)) {
         tick_stat_node(tree, NODE_ANSWERED, nodes.probes, FALSE);
         increase_stat_node(tree, NODE_ALONE, nodes.probes, FALSE, -1);
     }
-    g_bytes_unref(key);
+    g_free(key);
 }
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
@@ -111,6 +114,19 @@ static void count_request(stats_tree *tree, const perf_tapped *tapped)
     }
 }
 
+static const char *status_name(wmem_allocator_t *pool, uint32_t status)
+{
+    void *key = GUINT_TO_POINTER(status);
+
+    if (!g_hash_table_contains(statuses, key)) {
+        if (g_hash_table_size(statuses) == MAX_STATUSES) {
+            return OTHER_STATUSES;
+        }
+        g_hash_table_add(statuses, key);
+    }
+    return win32_error_name(pool, status);
+}
+
 static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapped *tapped)
 {
     if (tapped->is_repeated) {
@@ -119,7 +135,7 @@ static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapp
     }
     if (tapped->has_status) {
         tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
-        int status = tick_stat_node(tree, win32_error_name(pinfo->pool, tapped->status), nodes.statuses, TRUE);
+        int status = tick_stat_node(tree, status_name(pinfo->pool, tapped->status), nodes.statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
     }
     if (tapped->has_sizes) {

@@ -9,6 +9,7 @@
 
 #include "out/names-reader.h"
 #include "perf/counter-types.h"
+#include "perf/hash.h"
 #include "state/state.h"
 #include "tree/strings.h"
 
@@ -220,7 +221,7 @@ static void read_counter(reading *r, const attributes *list)
 
 static GHashTable *new_table(void)
 {
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    return g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, g_free);
 }
 
 /* The locale of a tag like de-DE, 0 if it has none. */

@@ -56,6 +56,16 @@ uint32_t perf_hash(const uint8_t *bytes, size_t size, uint64_t number)
     return (uint32_t)(hash_all(bytes, size, number) >> 32);
 }
 
+unsigned perf_hash_text(const void *text)
+{
+    return perf_hash(text, strlen(text), 0);
+}
+
+unsigned perf_hash_direct(const void *number)
+{
+    return perf_hash(NULL, 0, (uintptr_t)number);
+}
+
 uint64_t perf_digest(const uint8_t *bytes, size_t size)
 {
     uint64_t digest = hash_all(bytes, size, 0);

@@ -5,6 +5,7 @@
  */
 #include "state/facts.h"
 
+#include "perf/hash.h"
 #include "perf/known-countersets.h"
 
 static wmem_map_t *facts;        /* fact_key -> array of fact_version, ascending events; emptied with the file */
@@ -27,7 +28,8 @@ static unsigned fact_key_hash(const void *key)
 {
     const fact_key *k = key;
 
-    return perf_hash_bytes(k->subject.guid, 16, g_direct_hash(k->owner) + k->subject.id * 31 + k->kind);
+    /* the lower half of an address and the id beside each other: no id makes up for another server */
+    return perf_hash(k->subject.guid, 16, (uintptr_t)k->owner + ((uint64_t)k->subject.id << 32) + k->kind);
 }
 
 static gboolean fact_key_equal(const void *a, const void *b)
@@ -113,7 +115,7 @@ void perf_names_file_add(const char *server, const perf_subject *subject, perf_f
 
     if (file_facts == NULL) {
         file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-        file_servers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        file_servers = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
     }
     key.owner = server ? file_server(server) : NULL;
     kept->name = g_strdup(fact->name);
@@ -280,7 +282,7 @@ static void visit_versions(const fact_key *key, wmem_array_t *versions, perf_fac
 {
     const char *server = perf_server_address(key->owner);
     unsigned count = wmem_array_get_count(versions);
-    GHashTable *newest = g_hash_table_new(g_direct_hash, g_direct_equal);
+    GHashTable *newest = g_hash_table_new(perf_hash_direct, g_direct_equal);
 
     for (unsigned i = 0; i < count; i++) {
         const fact_version *version = wmem_array_index(versions, i);

@@ -5,6 +5,8 @@
  */
 #include "state/handles.h"
 
+#include "perf/hash.h"
+
 static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
@@ -19,7 +21,7 @@ static unsigned handle_key_hash(const void *key)
 {
     const handle_key *k = key;
 
-    return perf_hash_bytes(k->bytes, sizeof k->bytes, g_direct_hash(k->server) + k->kind);
+    return perf_hash(k->bytes, sizeof k->bytes, (uintptr_t)k->server + (uint64_t)k->kind);
 }
 
 static gboolean handle_key_equal(const void *a, const void *b)

@@ -114,7 +114,7 @@ unsigned perf_identifier_hash(const void *key)
 {
     const perf_identifier *k = key;
 
-    return perf_hash_bytes(k->guid, 16, k->counter_id * 31 + k->instance_id) ^ (unsigned)digest_of(k);
+    return perf_hash(k->guid, 16, digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
 }
 
 gboolean perf_identifier_equal(const void *a, const void *b)

@@ -5,6 +5,8 @@
  */
 #include "state/server.h"
 
+#include "perf/hash.h"
+
 #include <epan/to_str.h>
 
 struct perf_server {
@@ -18,7 +20,9 @@ static uint32_t last_event;
 
 static unsigned address_hash(const void *key)
 {
-    return add_address_to_hash(0, (const address *)key);
+    const address *k = key;
+
+    return perf_hash(k->data, (size_t)k->len, (uint64_t)k->type);
 }
 
 static gboolean address_equal(const void *a, const void *b)

@@ -8,8 +8,6 @@
 
 #include "ws_compat.h"
 
-#include "perf/hash.h"
-
 typedef struct perf_server perf_server;
 
 /* The server of an address; the same pointer for the same address. */
@@ -25,12 +23,6 @@ uint32_t perf_next_event(void);
 
 /* How many elements of an array in the order of events are not after `event`. */
 unsigned perf_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element));
-
-/* Of keys that hold a GUID, a handle or a name. */
-static inline unsigned perf_hash_bytes(const void *bytes, size_t size, unsigned hash)
-{
-    return perf_hash((const uint8_t *)bytes, size, hash);
-}
 
 void perf_servers_register(void);
 

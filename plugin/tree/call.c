@@ -8,6 +8,7 @@
 #include "tree/noise.h"
 #include "tree/prefixed.h"
 #include "tree/strings.h"
+#include "perf/hash.h"
 #include "perf/number-text.h"
 
 /* Characters of a text in the Info column. */
@@ -33,7 +34,8 @@ static unsigned call_key_hash(const void *key)
 {
     const call_key *k = key;
 
-    return k->frame * 31 + k->call_id + g_direct_hash(k->protocol) + (unsigned)k->transport_salt;
+    return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
+                     (uint64_t)k->frame << 32 | k->call_id);
 }
 
 static gboolean call_key_equal(const void *a, const void *b)

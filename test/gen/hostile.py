@@ -37,6 +37,11 @@ def slowly(make):
     return hostile(make, 100000)
 
 
+def very_slowly(make):
+    """The same for what multiplies with a step of a few instructions."""
+    return hostile(make, 400000)
+
+
 def utf16(text, align=2):
     data = text.encode('utf-16-le') + b'\0\0'
     return data + bytes(-len(data) % align)
@@ -440,6 +445,54 @@ def countersets_learned(size):
     p = Pcq()
     for i in range(size // 550):
         p.registration(9, utf16('Set %d' % i), guid=struct.pack('<4I', i, 1, 2, 3))
+    return p.capture
+
+
+@slowly
+def statuses_all_different(size):
+    """Each answer with a status that no other had."""
+    p = Pcq()
+    for i in range(size // 330):
+        p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=1 << 29 | i))
+    return p.capture
+
+
+def same_sums(count):
+    """Names whose hashes are equal wherever a character counts 33 times the next one: 'A', 'Q' and 'B', '0' do."""
+    pairs = max((count - 1).bit_length(), 1)
+    return [''.join(('AQ', 'B0')[i >> k & 1] for k in range(pairs)) for i in range(count)]
+
+
+@slowly
+def names_that_collide(size):
+    p = Pcq()
+    p.registration(9, utf16('Set'))
+    p.counters([0], kind=RAWCOUNT)
+    p.open()
+    p.change([identifier(0)])
+    for n in range(2):
+        p.data(block(4, instances([instance(x, i) + values(1, n) for i, x in enumerate(same_sums(size // 200))])))
+    return p.capture
+
+
+@slowly
+def identifiers_that_collide(size):
+    """Counter and instance change so that 31 times the one and the other make the same sum."""
+    p = Pcq()
+    p.counters([0])
+    p.open()
+    for first in range(0, size // 100, 1000):
+        p.change([identifier(first + i, None, instance_id=(1 << 31) - 31 * (first + i)) for i in range(1000)])
+    return p.capture
+
+
+@very_slowly
+def calls_that_collide(size):
+    """So do the numbers of frames and of calls."""
+    p = Pcq()
+    for _ in range(size // 330):
+        p.rpc.call_id = (1 << 30) - 31 * len(p.capture.frames)
+        p.call(6, p.handle + struct.pack('<I', ROOM), p.returned(b'', status=5))
     return p.capture
 
 

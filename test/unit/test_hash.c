@@ -30,6 +30,11 @@ int main(void)
     assert(perf_hash(bytes, 8, 0) != perf_hash(bytes, 16, 0));
     assert(perf_hash(NULL, 0, 1) != perf_hash(NULL, 0, 2));
 
+    /* what falls together in GLib's hashes */
+    assert(perf_hash_text("AQ") != perf_hash_text("B0"));
+    assert(perf_hash_text("AQ") == perf_hash((const uint8_t *)"AQ", 2, 0));
+    assert(perf_hash_direct((void *)(uintptr_t)131071) != perf_hash_direct(NULL));
+
     under_another_key = perf_hash(bytes, 16, 0);
     perf_hash_key(12345);
     assert(perf_hash(bytes, 16, 0) != under_another_key);
