@@ -1,8 +1,6 @@
 /* graph-menu.c
- * Statistics, Graph a Performance Counter: sets the preference `pcq.graph` to a counter of the selected packet.
- *
- * Wireshark tells a plugin which packet is selected, and not which of its fields. So the first counter can be chosen, and
- * from it on the next. Wireshark saves the preference with the profile.
+ * Statistics, Graph a Performance Counter: sets the preference `pcq.graph` to the counter that is selected in a packet's
+ * tree, or to the packet's first, and from there on to the next. Wireshark saves the preference with the profile.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,6 +10,8 @@
 #include "pcq-readings.h"
 #include "readings/graph.h"
 
+#include <cfile.h>
+#include <epan/epan_dissect.h>
 #include <epan/plugin_if.h>
 #include <wsutil/report_message.h>
 
@@ -65,6 +65,8 @@ static void choose_in(const perf_sample *sample, wmem_allocator_t *pool)
     }
 }
 
+/* --- The selected packet --------------------------------------------------------------------------------------- */
+
 static void *keep_number(frame_data *frame, void *number)
 {
     *(uint32_t *)number = frame->num;
@@ -107,11 +109,82 @@ static void choose_next(ext_menubar_gui_type type _U_, void *object _U_, void *u
     choose_place(frame, frame == chosen.frame ? chosen.place + 1 : 0);
 }
 
+/* --- The selected field ---------------------------------------------------------------------------------------- */
+
+static proto_node *node_of(proto_node *above, const field_info *field)
+{
+    for (proto_node *node = above->first_child; node; node = node->next) {
+        proto_node *found = PNODE_FINFO(node) == field ? node : node_of(node, field);
+        if (found) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* The path that a node holds, NULL if it is another field. */
+static const char *path_in(const proto_node *node)
+{
+    static const char *const fields[] = {"pcq.path", "hkpd.path", "pcq.first.path", "hkpd.first.path"};
+    field_info *field = PNODE_FINFO(node);
+
+    for (unsigned i = 0; field && i < array_length(fields); i++) {
+        if (strcmp(field->hfinfo->abbrev, fields[i]) == 0) {
+            return fvalue_get_string(ws_field_value(field));
+        }
+    }
+    return NULL;
+}
+
+/* The first one below a node. */
+static const char *path_below(const proto_node *above)
+{
+    const char *path = NULL;
+
+    for (const proto_node *node = above->first_child; node && path == NULL; node = node->next) {
+        path = path_in(node);
+        path = path ? path : path_below(node);
+    }
+    return path;
+}
+
+/* A value's own, whatever of it is selected; of what stands above or beside values the first one there. */
+static const char *path_of(const proto_node *selected)
+{
+    const char *path = path_in(selected);
+
+    path = path ? path : path_below(selected);
+    return path ? path : path_below(selected->parent);
+}
+
+static void *keep_path(capture_file *file, void *kept)
+{
+    const field_info *field = file->edt ? file->finfo_selected : NULL;
+    proto_node *selected = field && file->edt->tree ? node_of(file->edt->tree, field) : NULL;
+
+    *(char **)kept = selected ? g_strdup(path_of(selected)) : NULL;
+    return NULL;
+}
+
+static void choose_selected(ext_menubar_gui_type type _U_, void *object _U_, void *user _U_)
+{
+    char *path = NULL;
+
+    plugin_if_get_capture_file(keep_path, &path);
+    if (path) {
+        choose(path);
+    } else {
+        report_warning("pcq: select a value in an answer's tree first (filter button \"Values\")");
+    }
+    g_free(path);
+}
+
 void graph_menu_register(int proto)
 {
     ext_menu_t *menu = ext_menubar_register_menu(proto, "Graph a Performance Counter", TRUE);
 
     ext_menubar_set_parentmenu(menu, "Statistics");
+    ext_menubar_add_entry(menu, "Selected Value", "Sets the preference pcq.graph to its path", choose_selected, NULL);
     ext_menubar_add_entry(menu, "First of the Selected Packet", "Sets the preference pcq.graph to its path",
                           choose_first, NULL);
     ext_menubar_add_entry(menu, "Next of the Selected Packet", "Sets the preference pcq.graph to the path behind",
