@@ -518,7 +518,7 @@ def test_an_output_that_goes_away(tshark, tmp_path, form):
         assert done.returncode == 1 and b'cannot write standard output: ' in done.stderr or 'head' in shell, (shell, done)
 
 
-@pytest.mark.parametrize('forms', [('csv', 'csv'), ('csv', 'long'), ('long', 'long')])
+@pytest.mark.parametrize('forms', [('csv', 'csv'), ('csv', 'long'), ('long', 'long'), ('names', 'long'), ('csv', 'names')])
 def test_two_for_one_file(tshark, tmp_path, forms):
     small().write(tmp_path / 'scene.pcap')
     (tmp_path / 'out.csv').write_text('mine')
@@ -527,6 +527,39 @@ def test_two_for_one_file(tshark, tmp_path, forms):
     assert status == 1 and 'something else that was asked for goes there' in said
     assert (tmp_path / 'out.csv').read_text() == 'mine'
     assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
+
+
+@pytest.mark.parametrize('forms', [('csv', 'long'), ('long', 'long'), ('names', 'csv')])
+def test_two_for_standard_output(tshark, tmp_path, forms):
+    small().write(tmp_path / 'scene.pcap')
+    asked = [x for form in forms for x in ('-z', 'pcq,%s,-' % form)]
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', *asked)
+    assert status == 1 and 'cannot write standard output: something else that was asked for goes there' in said
+
+
+def test_two_for_the_file_of_a_second_query(tshark, tmp_path):
+    """Its name is known when the capture has been read."""
+    scene, first, _ = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    status, said = failing(tshark, '-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'), '-z',
+                           'pcq,long,%s' % (tmp_path / 'run-query-2.csv'))
+    assert status == 1 and 'run-query-2.csv: something else that was asked for goes there' in said
+    assert compare_pdh((tmp_path / 'run.csv').read_bytes().decode(), first) == 3
+    assert len(long_rows((tmp_path / 'run-query-2.csv').read_bytes().decode())) == 6
+
+
+@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
+@pytest.mark.parametrize('kind', [b'\xd4\xc3\xb2\xa1', b'\xa1\xb2\x3c\x4d', b'\n\r\r\n'], ids=['pcap', 'nanoseconds', 'pcapng'])
+def test_captures_are_not_overwritten(tshark, tmp_path, form, kind):
+    """Whoever forgets the file's name and gives the capture's twice."""
+    capture = small().write(tmp_path / 'scene.pcap')
+    (tmp_path / 'other').write_bytes(kind + b'something')
+    for target in capture, tmp_path / 'other':
+        before = (tmp_path / target).read_bytes()
+        status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
+        assert status == 1 and 'cannot write %s: it is a capture file' % target in said
+        assert (tmp_path / target).read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ['other', 'scene.pcap']
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])

@@ -77,7 +77,7 @@ static void write_empty(out_file *file)
 static void write_one(csv_export *export, unsigned number)
 {
     char *path = path_of(export, number);
-    out_file *file = number == 0 && export->first ? export->first : out_file_open(path);
+    out_file *file = number == 0 && export->first ? export->first : out_file_open(path, export);
     documents *d = export->documents;
 
     if (number == 0) {
@@ -144,7 +144,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     }
     csv_export *export = g_new0(csv_export, 1);
     export->path = parsed.path;
-    export->first = out_file_open(parsed.path);
+    export->first = out_file_open(parsed.path, export);
     export->documents = documents_new(parsed.path);
     bool listening = export->first && export_listen(export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);

@@ -72,7 +72,7 @@ static void reset(void *data)
     if (export->file) {
         out_file_close(export->file);
     }
-    export->file = out_file_open(export->path);
+    export->file = out_file_open(export->path, export);
     perf_csv_clear(&export->text);
     write_header(export);
 }

@@ -63,9 +63,14 @@ static void watch_exit(void)
     }
 }
 
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
 void out_file_report(const char *path, int error)
 {
-    outcome_failed("pcq: cannot write %s: %s", strcmp(path, "-") == 0 ? "standard output" : path, g_strerror(error));
+    outcome_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
 }
 
 static void fail(out_file *file)
@@ -126,29 +131,60 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
-static bool same_file(const char *a, const char *b)
+/* A mistyped name must not cost a capture, perhaps the one that is being read. */
+static bool is_capture(const char *path)
 {
-    char *x = g_canonicalize_filename(a, NULL), *y = g_canonicalize_filename(b, NULL);
-    bool same = strcmp(x, y) == 0;
+    static const uint32_t kinds[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a};
+    uint32_t kind = 0;
+    FILE *stream = g_fopen(path, "rb");
+    bool known = false;
 
-    g_free(x);
-    g_free(y);
-    return same;
-}
-
-/* Whoever ends last would take the other's place. */
-static bool is_being_written(const char *target)
-{
-    for (GSList *at = unfinished; at; at = at->next) {
-        if (same_file(((const out_file *)at->data)->target, target)) {
-            return true;
+    if (stream && fread(&kind, sizeof kind, 1, stream) == 1) {
+        for (unsigned i = 0; i < array_length(kinds); i++) {
+            known = known || kind == kinds[i];
         }
     }
-    return false;
+    if (stream) {
+        fclose(stream);
+    }
+    return known;
 }
 
-out_file *out_file_open(const char *path)
+bool out_file_claim(const char *path, const void *owner)
 {
+    static GHashTable *owners; /* file -> owner */
+
+    if (is_special(path)) {
+        return true;
+    }
+    if (owners == NULL) {
+        owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    }
+    char *target = behind_links(path);
+    char *whole = strcmp(path, "-") == 0 ? g_strdup(path) : g_canonicalize_filename(target, NULL);
+    const void *other = g_hash_table_lookup(owners, whole);
+    const char *why = NULL;
+
+    if (other == NULL && is_capture(target)) {
+        why = "it is a capture file";
+    } else if (other == NULL) {
+        g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
+    } else if (other != owner) {
+        why = "something else that was asked for goes there";
+    }
+    if (why) {
+        outcome_failed("pcq: cannot write %s: %s", name_of(path), why);
+    }
+    g_free(whole);
+    g_free(target);
+    return why == NULL;
+}
+
+out_file *out_file_open(const char *path, const void *owner)
+{
+    if (!out_file_claim(path, owner)) {
+        return NULL;
+    }
     out_file *file = g_new0(out_file, 1);
 
     file->path = g_strdup(path);
@@ -158,11 +194,6 @@ out_file *out_file_open(const char *path)
         file->stream = g_fopen(path, "wb");
     } else {
         file->target = behind_links(path);
-        if (is_being_written(file->target)) {
-            outcome_failed("pcq: cannot write %s: something else that was asked for goes there", path);
-            out_file_close(file);
-            return NULL;
-        }
         file->stream = open_temporary(file->target, 0, &file->temporary);
     }
     if (file->stream == NULL) {

@@ -18,8 +18,12 @@
 
 typedef struct out_file out_file;
 
-/* NULL, and reported, if it cannot be written. */
-out_file *out_file_open(const char *path);
+/* A file belongs to the output that asked for it first, whoever that is; devices and pipes belong to nobody. False, and
+ * reported, if it is another's, or a capture. */
+bool out_file_claim(const char *path, const void *owner);
+
+/* Claims it. NULL, and reported, if it cannot be written. */
+out_file *out_file_open(const char *path, const void *owner);
 
 void out_file_write(out_file *file, const void *data, size_t size);
 

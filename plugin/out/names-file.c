@@ -120,7 +120,7 @@ char *names_file_text(void)
 static void write_names(void *path)
 {
     char *text = names_file_text();
-    out_file *file = text ? out_file_open(path) : NULL;
+    out_file *file = text ? out_file_open(path, path) : NULL;
 
     if (text == NULL) {
         outcome_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
@@ -144,8 +144,11 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
         report_failure("pcq: say where to write the names: -z pcq,names,FILE");
         WS_STAT_FAILED;
     }
-    error = register_tap_listener("frame", g_strdup(argument + strlen(prefix)), NULL, TL_REQUIRES_NOTHING, NULL, NULL,
-                                  write_names, NULL);
+    char *path = g_strdup(argument + strlen(prefix));
+    if (!out_file_claim(path, path)) {
+        WS_STAT_FAILED;
+    }
+    error = register_tap_listener("frame", path, NULL, TL_REQUIRES_NOTHING, NULL, NULL, write_names, NULL);
     if (error) {
         report_failure("pcq: %s", error->str);
         WS_STAT_FAILED;
