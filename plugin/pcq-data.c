@@ -149,8 +149,7 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
         of && of->instance ? of->instance : "",
         of && of->instance ? ")" : "",
         of ? "\\" : "",
-        of ? pcq_counter_label(pool_of(view), view->context->server, of->guid, of->counter_id, view->context->event)
-           : "",
+        of ? pcq_readings_block_counter(view->readings) : "",
         of && view->readings->assumed ? " (order assumed)" : "",
         walk->block.status != 0 ? ", " : "",
         walk->block.status != 0 ? win32_error_name(pool_of(view), walk->block.status) : "",
@@ -262,8 +261,7 @@ static void show_instance(data_view *view)
     }
     pcq_instance instance = {walk->instance.offset, walk->instance.size, walk->instance.id, walk->instance.name_size,
                              walk->instance.terminated};
-    const char *name = perf_text_get(pool_of(view), view->tvb, walk->instance.name, walk->instance.name_size,
-                                     PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+    const char *name = pcq_readings_instance_name(view->readings);
     view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
     announce(view, proto_tree_get_parent(view->instance), walk->instance.offset);
 }

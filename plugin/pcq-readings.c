@@ -27,6 +27,13 @@ typedef struct {
     const perf_identifier *set_identifier;
     const char *set_label;
     bool set_is_single;
+    /* the counter that was named last: mostly the block is, and then its only value */
+    const perf_identifier *named_identifier;
+    uint32_t named_id;
+    const char *name;
+    /* the instance whose name was read last */
+    uint32_t instance_name_at;
+    const char *instance_name;
 } pcq_stream;
 
 static pcq_stream *stream_of(const readings *r)
@@ -185,13 +192,26 @@ static void know(readings *r)
     }
 }
 
+static const char *name_of(readings *r, uint32_t id)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (stream->named_identifier != stream->identifier || stream->named_id != id) {
+        stream->named_identifier = stream->identifier;
+        stream->named_id = id;
+        stream->name = pcq_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->names_event);
+    }
+    return stream->name;
+}
+
 static const char *label(readings *r)
 {
-    const perf_identifier *identifier = stream_of(r)->identifier;
+    return stream_of(r)->identifier ? name_of(r, r->at.counter->id) : NULL;
+}
 
-    return identifier
-               ? pcq_counter_label(r->pool, r->answer.server, identifier->guid, r->at.counter->id, r->names_event)
-               : NULL;
+const char *pcq_readings_block_counter(readings *r)
+{
+    return name_of(r, stream_of(r)->identifier->counter_id);
 }
 
 /* A set for which only one instance exists has none in its paths. */
@@ -216,15 +236,25 @@ static void name_set(readings *r)
         !stream->set_is_single && (stream->walk.instance.index != PERF_NO_INSTANCE || identifier->instance);
 }
 
+const char *pcq_readings_instance_name(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_walk *walk = &stream->walk;
+
+    if (stream->instance_name_at != walk->instance.name) {
+        stream->instance_name_at = walk->instance.name;
+        stream->instance_name = perf_text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
+                                              PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+    }
+    return stream->instance_name;
+}
+
 static const char *instance(readings *r)
 {
-    const perf_walk *walk = &stream_of(r)->walk;
-
-    if (walk->instance.index == PERF_NO_INSTANCE) {
+    if (stream_of(r)->walk.instance.index == PERF_NO_INSTANCE) {
         return readings_bounded(r->pool, stream_of(r)->identifier->instance);
     }
-    const char *name = perf_text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
-                                     PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+    const char *name = pcq_readings_instance_name(r);
     const perf_instance *named = reading_table_named(readings_table(r), r->at.row);
     return readings_with_ordinal(r->pool, name, named ? named->name_ordinal : 0);
 }

@@ -23,4 +23,10 @@ bool pcq_readings_assumed(readings *r);
 /* Whose the current block is, NULL if that is not known. */
 const perf_identifier *pcq_readings_identifier(const readings *r);
 
+/* The name of the current instance. */
+const char *pcq_readings_instance_name(readings *r);
+
+/* What its identifier asks for: a counter's name, "#id" or "*". */
+const char *pcq_readings_block_counter(readings *r);
+
 #endif

@@ -37,7 +37,8 @@ typedef struct {
     bool is_known; /* whose it is */
     const perf_identifier *identifier;
     bool is_doubtful;
-    pcq_table *table; /* NULL as long as nobody asked */
+    uint32_t only_value; /* offset of the value of a usual block of one, else 0 */
+    pcq_table *table;    /* NULL as long as nobody asked */
 } block_entry;
 
 /* Goes ahead from block to block. */
@@ -49,6 +50,14 @@ struct pcq_scout {
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
+static uint32_t only_value(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+
+    return walk->block.type == PERF_SINGLE_COUNTER && !walk->block.open_end && perf_walk_pass_values(walk) == 1 ? at
+                                                                                                                : 0;
+}
+
 static bool find_next_block(pcq_side *side)
 {
     struct pcq_scout *scout = side->scout;
@@ -57,7 +66,15 @@ static bool find_next_block(pcq_side *side)
     while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
             bool is_doubtful = side->has_doubts && !perf_walk_block_sound(&scout->walk);
-            block_entry entry = {scout->walk.block.offset, scout->walk.block.type, false, NULL, is_doubtful, NULL};
+            block_entry entry = {
+                scout->walk.block.offset,
+                scout->walk.block.type,
+                false,
+                NULL,
+                is_doubtful,
+                only_value(&scout->walk),
+                NULL,
+            };
             wmem_array_append_one(scout->blocks, entry);
             perf_walk_skip_block(&scout->walk);
             return true;
@@ -522,6 +539,21 @@ static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_p
     return place->raw.size > 0;
 }
 
+/* Blocks of one value need no tables. */
+static bool take_only_value(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                            reading_place *place, bool *has_counter)
+{
+    const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
+
+    if (here->only_value == 0 || there->only_value == 0 || there->is_doubtful ||
+        identifier->counter_id != want->counter_id) {
+        return false;
+    }
+    *has_counter = true;
+    *place = (reading_place){NULL, 0, 0, pcq_raw_at(side->base.bytes, there->only_value)};
+    return true;
+}
+
 /* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
 static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
                                reading_place *place, bool *has_counter)
@@ -533,7 +565,13 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
         side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
         side->paired.here = NULL;
     }
-    if (!side->is_alike || !take_from(side, want->block, want, identifier, place, has_counter)) {
+    if (!side->is_alike) {
+        return false;
+    }
+    if (take_only_value(side, want, identifier, place, has_counter)) {
+        return true;
+    }
+    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
         return false;
     }
     side->paired.here = want->here;

@@ -5,6 +5,8 @@
  */
 #include "perf/number-text.h"
 
+#include "perf/decimal.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,43 +18,46 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-/* Bytes of the digits of 64 bits, with separators. */
-#define DIGITS_SIZE 32
+/* Of 64 bits: 18,446,744,073,709,551,615. */
+#define MAX_GROUPS 6
 
-/* The digits of `value` before those that stand from `at` on, all as the text. */
-static unsigned put_digits(uint64_t value, char digits[DIGITS_SIZE], unsigned at, char *text)
+/* A number below 1,000. */
+static char *put_group(char *to, unsigned group)
 {
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    memcpy(text, digits + at, DIGITS_SIZE - at);
-    text[DIGITS_SIZE - at] = '\0';
-    return DIGITS_SIZE - at;
+    if (group >= 100) {
+        *to++ = (char)('0' + group / 100);
+    }
+    if (group >= 10) {
+        *to++ = (char)('0' + group / 10 % 10);
+    }
+    *to++ = (char)('0' + group % 10);
+    return to;
 }
 
 unsigned perf_integer_text(uint64_t value, char *text)
 {
-    char digits[DIGITS_SIZE];
-    unsigned at = DIGITS_SIZE;
+    unsigned groups[MAX_GROUPS], left = 0;
+    char *to = text;
 
-    while (value >= 1000) {
-        unsigned group = (unsigned)(value % 1000);
-        value /= 1000;
-        at -= 4;
-        digits[at] = ',';
-        digits[at + 1] = (char)('0' + group / 100);
-        digits[at + 2] = (char)('0' + group / 10 % 10);
-        digits[at + 3] = (char)('0' + group % 10);
+    for (; value >= 1000; value /= 1000) {
+        groups[left++] = (unsigned)(value % 1000);
     }
-    return put_digits(value, digits, at, text);
+    to = put_group(to, (unsigned)value);
+    while (left > 0) {
+        unsigned group = groups[--left];
+        to[0] = ',';
+        to[1] = (char)('0' + group / 100);
+        to[2] = (char)('0' + group / 10 % 10);
+        to[3] = (char)('0' + group % 10);
+        to += 4;
+    }
+    *to = '\0';
+    return (unsigned)(to - text);
 }
 
 unsigned perf_plain_text(uint64_t value, char *text)
 {
-    char digits[DIGITS_SIZE];
-
-    return put_digits(value, digits, DIGITS_SIZE, text);
+    return (unsigned)perf_decimal_u64(text, value);
 }
 
 /* Decimals that leave three significant digits. */

@@ -39,6 +39,12 @@ bool perf_instance_like(perf_instance_key *a, perf_instance_key *b)
     return a->id == b->id && a->parent == b->parent && same_name(a, b);
 }
 
+/* A name's digest is keyed already. */
+static unsigned fold(uint64_t digest)
+{
+    return (unsigned)(digest ^ digest >> 32);
+}
+
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
 /* A name's digest is worked out when it is first needed, also of a key. */
@@ -51,7 +57,7 @@ static unsigned name_hash(const void *instance)
 {
     perf_instance_key *key = key_in(instance);
 
-    return perf_hash(NULL, 0, perf_name_digest(&key->name) + key->parent_name);
+    return fold(perf_name_digest(&key->name) + key->parent_name);
 }
 
 static gboolean name_equal(const void *a, const void *b)

@@ -215,6 +215,9 @@ const char *readings_bounded(wmem_allocator_t *pool, const char *name)
     static const char ellipsis[] = "…";
     const char *end = name;
 
+    if (name == NULL || strlen(name) <= PERF_NAME_MAX) {
+        return name;
+    }
     for (unsigned count = 0; *end && count < PERF_NAME_MAX; count++) {
         end = g_utf8_next_char(end);
     }

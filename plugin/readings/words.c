@@ -50,26 +50,34 @@ static void put(writer *w, const char *text)
     put_bytes(w, text, strlen(text));
 }
 
+static void put_integer(writer *w, uint64_t value)
+{
+    if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
+        w->to += perf_integer_text(value, w->to);
+    }
+}
+
 const char *readings_words(readings *r, const perf_result *result)
 {
     writer w = {r->words, r->words + sizeof r->words - 1};
-    char text[PERF_NUMBER_TEXT_SIZE];
 
     if (r->at.is_text) {
         return wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
-        put_bytes(&w, text, put_result(r, result, text));
-        put(&w, *unit ? " " : "");
-        put(&w, unit);
+        w.to += put_result(r, result, w.to);
+        if (*unit) {
+            put(&w, " ");
+            put(&w, unit);
+        }
     } else if (r->at.is_number) {
-        put_bytes(&w, text, perf_integer_text(r->at.raw.value, text));
+        put_integer(&w, r->at.raw.value);
         put(&w, " (raw; ");
         put(&w, perf_none_text[result->none]);
         put(&w, ")");
     } else {
-        put_bytes(&w, text, perf_integer_text(r->at.size, text));
+        put_integer(&w, r->at.size);
         put(&w, r->at.size == 1 ? " byte" : " bytes");
     }
     return r->words;
@@ -79,10 +87,8 @@ const char *readings_words(readings *r, const perf_result *result)
 
 static void put_number(writer *w, const char *name, uint64_t value)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
-
     put(w, name);
-    put_bytes(w, text, perf_integer_text(value, text));
+    put_integer(w, value);
 }
 
 static void put_operand(writer *w, const char *name, perf_raw now, const char *name_before, const perf_raw *before)

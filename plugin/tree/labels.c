@@ -21,6 +21,9 @@ bool label_join(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigne
     size_t left = ITEM_LABEL_LENGTH - 1;
 
     for (unsigned i = 0; i < count; i++) {
+        if (*parts[i] == '\0') {
+            continue;
+        }
         size_t size = strlen(parts[i]);
         if (size > left) {
             return false;
