@@ -21,6 +21,8 @@ typedef struct {
     const perf_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
     perf_data_summary summary; /* filled by pcq_check_data() */
+    bool first_begun;          /* `first` is known */
+    readings *first;           /* at the first value, NULL if that has no path */
 } pcq_data_context;
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other

@@ -249,8 +249,7 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-/* The stream at its first value, NULL if that has no path. */
-static readings *begin_first(wmem_allocator_t *pool, const readings_answer *answer)
+readings *value_first(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
 
@@ -266,39 +265,34 @@ static const char *words_of(readings *r, perf_result *result)
     return readings_words(r, result);
 }
 
-const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer)
+const char *value_headline(readings *first)
 {
-    readings *r = begin_first(pool, answer);
-
     perf_result result;
+    const char *path = readings_path(first) + strlen("\\\\") + strlen(first->machine);
 
-    if (r == NULL) {
-        return NULL;
-    }
-    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
-    return wmem_strconcat(pool, perf_cut_text(pool, path, MAX_HEADLINE_PATH), " = ", words_of(r, &result),
-                          r->assumed ? " (order assumed)" : "", NULL);
+    return wmem_strconcat(first->pool, perf_cut_text(first->pool, path, MAX_HEADLINE_PATH), " = ",
+                          words_of(first, &result), first->assumed ? " (order assumed)" : "", NULL);
 }
 
-void value_show_first(proto_tree *tree, wmem_allocator_t *pool, const value_fields *fields,
-                      const readings_answer *answer)
+bool value_first_wanted(proto_tree *tree, const value_fields *fields)
 {
     const int wanted[] = {fields->first, fields->first_path, fields->first_result};
-    readings *r = any_referenced(tree, wanted, array_length(wanted)) ? begin_first(pool, answer) : NULL;
-    perf_result result;
 
-    if (r == NULL) {
-        return;
-    }
-    const char *path = readings_path(r), *words = words_of(r, &result);
-    proto_item *item =
-        proto_tree_add_none_format(tree, fields->first, answer->tvb, 0, 0, "First value: %s = %s", path, words);
+    return any_referenced(tree, wanted, array_length(wanted));
+}
+
+void value_show_first(proto_tree *tree, const value_fields *fields, readings *first)
+{
+    tvbuff_t *tvb = first->answer.tvb;
+    perf_result result;
+    const char *path = readings_path(first), *words = words_of(first, &result);
+    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s", path, words);
+
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
-    add_generated_string(inner, fields->first_path, answer->tvb, path);
+    add_generated_string(inner, fields->first_path, tvb, path);
     const char *why = try_val_to_str(result.none, none_reason_vals);
-    add_generated_string(inner, fields->first_result, answer->tvb,
-                         result.none == PERF_NONE_OK || why == NULL ? words : why);
+    add_generated_string(inner, fields->first_result, tvb, result.none == PERF_NONE_OK || why == NULL ? words : why);
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)

@@ -65,13 +65,15 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);
 
-/* The first value of a buffer, for those who look at one of each packet (columns): its path and its result belong
- * together. Nothing if it has no path, or nobody looks. */
-void value_show_first(proto_tree *tree, wmem_allocator_t *pool, const value_fields *fields,
-                      const readings_answer *answer);
+/* The stream of an answer at its first value, NULL if that has no path: what the Info column and columns of a reader's own
+ * show of each packet. */
+readings *value_first(wmem_allocator_t *pool, const readings_answer *answer);
 
-/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %" of the first value, NULL if there is none
- * that has a path. */
-const char *value_headline(wmem_allocator_t *pool, const readings_answer *answer);
+/* Its path and its result side by side, for columns, if anybody wants them. */
+bool value_first_wanted(proto_tree *tree, const value_fields *fields);
+void value_show_first(proto_tree *tree, const value_fields *fields, readings *first);
+
+/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %". */
+const char *value_headline(readings *first);
 
 #endif
