@@ -6,6 +6,7 @@ import pytest
 from conftest import TOP
 from gen.scenes import SCENES
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
+from series import series
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 NAMES = ['query-tcp', 'query-smb', 'query-tcp-big-endian-ndr64', 'browse-every-type', 'browse-sorts-of-sets', 'refusals']
@@ -87,3 +88,21 @@ def test_lists_say_how_many(stories):
                 assert str(len(values(m, 'pcq.instance.id'))) in info, (where, info)
             elif m.opnum == INFO and values(m, 'pcq.identifier.size'):
                 assert str(len(values(m, 'pcq.identifier.size'))) in info, (where, info)
+
+
+def test_first_value_for_columns(tshark):
+    """Fields with what Info begins with, path and result apart."""
+    scene, path = SCENES['query-tcp'](), PLAIN / 'query-tcp.pcap'
+    frames, info, results = tshark.pdml(path), tshark.info(path), 0
+    answers = [a for a in series(scene) if len(scene.frames[a.frame]) == 1]
+    for a in answers:
+        (shown,), (result,) = (frames[a.frame].all('pcq.first.' + x) for x in ('path', 'result'))
+        first = a.values[0]
+        assert shown.show == first.path
+        if first.cooked is None:
+            assert result.show == 'first sample of the handle'
+        else:
+            assert float(result.show.split()[0].replace(',', '')) == pytest.approx(first.cooked, rel=0.005, abs=0.05)
+            assert '%s = %s' % (first.path.removeprefix('\\\\SRV01'), result.show) in info[a.frame]
+            results += 1
+    assert results > 2
