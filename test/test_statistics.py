@@ -220,6 +220,58 @@ def test_queries_without_samples_or_ends(stat):
     assert second['Opened'].startswith('frame ')
 
 
+def test_more_queries_than_rows(tshark, tmp_path):
+    """Beyond 100,000 the others share the last row, with their samples; an earlier one keeps its own."""
+    at_once, count, more = 500, 100_000, 3
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    server, scene = Script([s]), Scene()
+    line = tcp_line(scene, server)
+    c = line.client()
+    handles = [bytes(4) + n.to_bytes(16, 'big') for n in range(1, count + more + 1)]
+    rpc, ask_open = line.rpc, bytes(stubs.request(stubs.OPEN, szMachine='SRV01'))
+    for n in range(0, len(handles), at_once):
+        some = handles[n:n + at_once]
+        first = rpc.call_id
+        rpc.transport.to_server([p for i in range(len(some)) for p in rpc.request_pdus(stubs.OPEN, ask_open, call_id=first + i)],
+                                whole=True)
+        rpc.transport.to_client([p for i, h in enumerate(some) for p in rpc.response_pdus(
+            bytes(stubs.response(stubs.OPEN, handle=h)), call_id=first + i)], whole=True)
+        rpc.call_id += len(some)
+    for h, samples in (handles[0], 1), (handles[count], 2), (handles[-1], 3):
+        server.queries[h] = Query(h, 'SRV01')
+        c.validate(h, [ask(s, 1)])
+        for _ in range(samples):
+            c.data(h, 1000)
+    scene.write(tmp_path / 'scene.pcap')
+    rows = table(tshark, tmp_path / 'scene.pcap', 'pcq,queries')
+    assert len(rows) == count + 1
+    assert (rows[0]['Handle'], rows[0]['Samples'], rows[0]['Counters']) == ('query 1', '1', '1')
+    assert rows[count - 1]['Handle'] == 'query 100000' and rows[count - 1]['Samples'] == '0'
+    assert (rows[count]['Handle'], rows[count]['Samples'], rows[count]['Bytes/sample']) == (
+        '(all others: there are too many)', '5', '80')
+    assert rows[count]['Server clock (s)'] is None
+
+
+@pytest.mark.parametrize('statistic', ['queries', 'counters'])
+def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
+    """tshark -M: what was counted stays, and a handle that comes later is another one, wherever it lies in memory."""
+    sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(30)]
+    server = Script(sets)
+    scene = Scene()
+    for n, s in enumerate(sets):
+        c = tcp_line(scene, server, client_port=50001 + n).client()
+        learn(c, s)
+        run(c, [ask(s, 1)], 2)
+    size = len(scene.capture.frames) // 30
+    assert size * 30 == len(scene.capture.frames)
+    rows = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,' + statistic, '-M', size)
+    assert len(rows) == 30 and {row['Samples'] for row in rows} == {'2'}
+    if statistic == 'queries':
+        assert {row['Opened'] for row in rows} != {'before the capture'} and {row['Bytes/sample'] for row in rows} == {'80'}
+    else:
+        assert {row['Gaps'] for row in rows} == {'0'}
+
+
 @PASSES
 def test_queries_of_hkpd(stat, passes):
     scene = hkpd_scene.session(samples=4)

@@ -14,8 +14,6 @@
 
 #include <epan/tap.h>
 
-#define TITLE "Performance Counter Values"
-
 /* Paths with a row of their own, and the bytes of these; the others share one. */
 #define MAX_ROWS 100000
 #define MAX_ROW_BYTES (32 << 20)
@@ -105,24 +103,6 @@ static void empty(void)
     state.row_bytes = state.kept = 0;
 }
 
-static void begin(stat_tap_table_ui *ui)
-{
-    out_table_begin(&state.table, ui, TITLE);
-    empty();
-}
-
-/* The rows' texts go with the counters. */
-static void reset(stat_tap_table *table _U_)
-{
-    out_table_reset(&state.table);
-    empty();
-}
-
-static void gone(stat_tap_table *table _U_, unsigned row _U_, unsigned column _U_, stat_tap_table_item_type *item _U_)
-{
-    out_table_gone(&state.table);
-}
-
 static follower *follower_of(const perf_handle *handle)
 {
     follower *f = g_hash_table_lookup(state.followers, handle);
@@ -135,6 +115,15 @@ static follower *follower_of(const perf_handle *handle)
         g_hash_table_insert(state.followers, (void *)handle, f);
     }
     return f;
+}
+
+/* Handles go with the capture, perhaps in its middle (tshark -M): what was counted stays. */
+static void forget_capture(void)
+{
+    if (state.followers) {
+        g_hash_table_remove_all(state.followers);
+        state.kept = 0;
+    }
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
@@ -364,16 +353,14 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
 
 void counters_table_register(void)
 {
-    static stat_tap_table_ui ui = {
-        .title = TITLE,
+    static const stat_tap_table_ui ui = {
+        .title = "Performance Counter Values",
         .cli_string = "pcq,counters",
-        .stat_tap_init_cb = begin,
         .packet_func = count,
-        .stat_tap_reset_table_cb = reset,
-        .stat_tap_free_table_item_cb = gone,
         .nfields = NUM_COLUMNS,
         .fields = columns_shown,
     };
 
-    out_table_register(&ui);
+    out_table_register(&state.table, &ui, empty);
+    register_cleanup_routine(forget_capture);
 }

@@ -196,14 +196,24 @@ static bool has_index(const perf_sample *sample)
     return sample->handle->query && perf_query_index_at(sample->handle, sample->event);
 }
 
+/* What was known when the row's answer was read. */
+static void note_known(document_row *row)
+{
+    if (row->sample) {
+        row->lessons = perf_server_lessons(row->sample->handle->server);
+        row->has_index = has_index(row->sample);
+    }
+}
+
 static void keep_row(documents *d, document *doc, const packet_info *pinfo, const perf_sample *sample)
 {
-    document_row row = {d->size, sample, perf_server_lessons(sample->handle->server), has_index(sample)};
+    document_row row = {.at = d->size, .sample = sample};
 
     if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
         d->failed = true;
         return;
     }
+    note_known(&row);
     g_array_append_val(doc->rows, row);
     put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
 }
@@ -338,10 +348,7 @@ static bool settle_row(row_reader *reader, document *doc, const columns *old, do
         collect_old(d, doc, old, reader);
     }
     row->at = d->size;
-    if (row->sample) {
-        row->lessons = perf_server_lessons(row->sample->handle->server);
-        row->has_index = has_index(row->sample);
-    }
+    note_known(row);
     reader->at = -1;
     if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         return false;

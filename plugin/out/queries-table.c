@@ -14,8 +14,6 @@
 #include <epan/tap.h>
 #include <epan/to_str.h>
 
-#define TITLE "Performance Counter Queries"
-
 /* Handles with a row of their own; the others share one, of which only samples and their bytes are counted. */
 #define MAX_ROWS 100000
 
@@ -82,7 +80,8 @@ typedef struct {
 /* Of the one table that there is; emptied with it. */
 static struct {
     out_table table;
-    GHashTable *queries; /* perf_handle -> query */
+    GPtrArray *all;      /* query, in the order of the rows */
+    GHashTable *queries; /* perf_handle -> query, of those that the capture still knows */
     query *others;       /* NULL as long as there is room */
 } state;
 
@@ -105,26 +104,19 @@ static void empty(void)
 {
     if (state.queries) {
         g_hash_table_destroy(state.queries);
+        g_ptr_array_free(state.all, TRUE);
     }
-    state.queries = g_hash_table_new_full(NULL, NULL, NULL, free_query);
+    state.queries = g_hash_table_new(NULL, NULL);
+    state.all = g_ptr_array_new_with_free_func(free_query);
     state.others = NULL;
 }
 
-static void begin(stat_tap_table_ui *ui)
+/* Handles go with the capture, perhaps in its middle (tshark -M): rows stay, and later ones are of others. */
+static void forget_capture(void)
 {
-    out_table_begin(&state.table, ui, TITLE);
-    empty();
-}
-
-static void reset(stat_tap_table *table _U_)
-{
-    out_table_reset(&state.table);
-    empty();
-}
-
-static void gone(stat_tap_table *table _U_, unsigned row _U_, unsigned column _U_, stat_tap_table_item_type *item _U_)
-{
-    out_table_gone(&state.table);
+    if (state.queries) {
+        g_hash_table_remove_all(state.queries);
+    }
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
@@ -161,6 +153,7 @@ static query *add_query(const packet_info *pinfo, const perf_tapped *tapped)
     }
     out_set_text(&row[OPENED], q->opened);
     g_hash_table_insert(state.queries, (void *)q->handle, q);
+    g_ptr_array_add(state.all, q);
     return q;
 }
 
@@ -176,7 +169,7 @@ static query *others(void)
         for (unsigned i = CLIENT; i <= CLOSED; i++) {
             out_set_text(&row[i], ""); /* tshark shows a row as far as its first cell without a value */
         }
-        g_hash_table_insert(state.queries, NULL, q);
+        g_ptr_array_add(state.all, q);
     }
     return state.others;
 }
@@ -185,7 +178,7 @@ static query *query_of(const packet_info *pinfo, const perf_tapped *tapped)
 {
     query *q = g_hash_table_lookup(state.queries, tapped->handle);
 
-    return q ? q : g_hash_table_size(state.queries) < MAX_ROWS ? add_query(pinfo, tapped) : others();
+    return q ? q : state.all->len < MAX_ROWS ? add_query(pinfo, tapped) : others();
 }
 
 static void show_closing(query *q, stat_tap_table_item_type *row)
@@ -307,16 +300,14 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
 
 void queries_table_register(void)
 {
-    static stat_tap_table_ui ui = {
-        .title = TITLE,
+    static const stat_tap_table_ui ui = {
+        .title = "Performance Counter Queries",
         .cli_string = "pcq,queries",
-        .stat_tap_init_cb = begin,
         .packet_func = count,
-        .stat_tap_reset_table_cb = reset,
-        .stat_tap_free_table_item_cb = gone,
         .nfields = NUM_COLUMNS,
         .fields = columns_shown,
     };
 
-    out_table_register(&ui);
+    out_table_register(&state.table, &ui, empty);
+    register_cleanup_routine(forget_capture);
 }

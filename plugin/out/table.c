@@ -7,43 +7,66 @@
 
 #include "out/tap.h"
 
+static GSList *tables; /* out_table */
+
+/* Wireshark's callbacks bring its own table and nothing of ours. */
+static out_table *table_named(const char *title)
+{
+    for (GSList *at = tables; at; at = at->next) {
+        out_table *t = at->data;
+        if (strcmp(t->ui.title, title) == 0) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* The rows' texts go with what they show. */
+static void reset(stat_tap_table *table)
+{
+    for (unsigned i = 0; i < table->num_elements; i++) {
+        memset(table->elements[i], 0, table->num_fields * sizeof **table->elements);
+    }
+    table->num_elements = 0;
+    table_named(table->title)->empty();
+}
+
+static void begin(stat_tap_table_ui *ui)
+{
+    out_table *t = table_named(ui->title);
+    stat_tap_table *table = stat_tap_find_table(ui, ui->title);
+
+    if (table == NULL) {
+        table = stat_tap_init_table(ui->title, (int)ui->nfields, 0, NULL);
+        t->made = 0;
+        stat_tap_add_table(ui, table);
+    }
+    t->table = table;
+    reset(table);
+}
+
+/* An item of the table goes, and so do all. */
+static void gone(stat_tap_table *table, unsigned row _U_, unsigned column _U_, stat_tap_table_item_type *item _U_)
+{
+    table_named(table->title)->made = 0;
+}
+
 /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
-void out_table_register(stat_tap_table_ui *ui)
+void out_table_register(out_table *t, const stat_tap_table_ui *ui, void (*empty)(void))
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
-    ui->group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
-    ui->tap_name = PERF_TAP;
-    ui->nparams = 1;
-    ui->params = &filter;
-    register_stat_tap_table_ui(ui);
-}
-
-void out_table_begin(out_table *t, stat_tap_table_ui *ui, const char *title)
-{
-    stat_tap_table *table = stat_tap_find_table(ui, title);
-
-    if (table) {
-        t->table = table;
-        out_table_reset(t);
-        return;
-    }
-    t->table = stat_tap_init_table(title, (int)ui->nfields, 0, NULL);
-    t->made = 0;
-    stat_tap_add_table(ui, t->table);
-}
-
-void out_table_reset(out_table *t)
-{
-    for (unsigned i = 0; i < t->table->num_elements; i++) {
-        memset(t->table->elements[i], 0, t->table->num_fields * sizeof **t->table->elements);
-    }
-    t->table->num_elements = 0;
-}
-
-void out_table_gone(out_table *t)
-{
-    t->made = 0;
+    t->ui = *ui;
+    t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
+    t->ui.tap_name = PERF_TAP;
+    t->ui.nparams = 1;
+    t->ui.params = &filter;
+    t->ui.stat_tap_init_cb = begin;
+    t->ui.stat_tap_reset_table_cb = reset;
+    t->ui.stat_tap_free_table_item_cb = gone;
+    t->empty = empty;
+    tables = g_slist_prepend(tables, t);
+    register_stat_tap_table_ui(&t->ui);
 }
 
 stat_tap_table_item_type *out_table_add(out_table *t)

@@ -12,26 +12,19 @@
 
 #include <epan/stat_tap_ui.h>
 
+/* One table, as long as the program. */
 typedef struct {
-    stat_tap_table *table;
-    unsigned made; /* rows, shown or not */
+    stat_tap_table_ui ui;
+    void (*empty)(void);   /* forgets what the rows show */
+    stat_tap_table *table; /* NULL as long as nobody asked for it */
+    unsigned made;         /* rows, shown or not */
 } out_table;
 
 /* Said in the last row of a table that has no room for more. */
 #define OUT_TABLE_OTHERS "(all others: there are too many)"
 
-/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE: `ui` has what is not common to our tables, and
- * lives as long as the program. */
-void out_table_register(stat_tap_table_ui *ui);
-
-/* For stat_tap_init_cb: makes the table, or empties it. */
-void out_table_begin(out_table *t, stat_tap_table_ui *ui, const char *title);
-
-/* For stat_tap_reset_table_cb. */
-void out_table_reset(out_table *t);
-
-/* For stat_tap_free_table_item_cb: the table goes. */
-void out_table_gone(out_table *t);
+/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE: `ui` has what is not common to our tables. */
+void out_table_register(out_table *t, const stat_tap_table_ui *ui, void (*empty)(void));
 
 /* The items of a new row, all without a value; its number is that of the rows before. */
 stat_tap_table_item_type *out_table_add(out_table *t);
