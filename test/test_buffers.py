@@ -103,7 +103,7 @@ def test_helper_counters(bench):
         assert 'none' in label(frame, 'pcq.counter.' + name, NONE).lower()
 
 
-@pytest.mark.parametrize('value, name', enumerate(('undefined', 'total', 'av', 'min', 'max')))
+@pytest.mark.parametrize('value, name', list(enumerate(('undefined', 'total', 'av', 'min', 'max'))))
 def test_aggregate_functions(bench, value, name):
     bench.reg(2, buffers.counter_reg_info(1, 0x10000, aggregate=value))
     assert name in label(bench.check(), 'pcq.counter.aggregate_func').lower()
@@ -129,9 +129,9 @@ def test_provider_guid(bench):
     bench.check()
 
 
-@pytest.mark.parametrize('code, name', enumerate((
+@pytest.mark.parametrize('code, name', list(enumerate((
     'COUNTERSET_STRUCT', 'COUNTER_STRUCT', 'COUNTERSET_NAME_STRING', 'COUNTERSET_HELP_STRING', 'COUNTER_NAME_STRINGS',
-    'COUNTER_HELP_STRINGS', 'PROVIDER_NAME', 'PROVIDER_GUID', 'COUNTERSET_ENGLISH_NAME', 'COUNTER_ENGLISH_NAMES'), 1))
+    'COUNTER_HELP_STRINGS', 'PROVIDER_NAME', 'PROVIDER_GUID', 'COUNTERSET_ENGLISH_NAME', 'COUNTER_ENGLISH_NAMES'), 1)))
 def test_request_codes_are_named(bench, code, name):
     bench.ask(REG_INFO, RequestCode=code)
     assert 'PERF_REG_' + name in label(bench.check(), 'pcq.request_code')

@@ -53,7 +53,7 @@ def test_a_whole_session(told, line, options, two_pass):
 
 
 @pytest.mark.parametrize('wide', [False, True], ids=['own-width', '8-bytes'])
-@pytest.mark.parametrize('shape, helpers', itertools.product((1, 2, 4, 6), repeat=2))
+@pytest.mark.parametrize('shape, helpers', list(itertools.product((1, 2, 4, 6), repeat=2)))
 def test_every_type_in_every_shape(told, shape, helpers, wide):
     """Values in blocks of one dwType, their base, time, frequency and multi counters in blocks of another, or in the same."""
     types = every_type(wide)
