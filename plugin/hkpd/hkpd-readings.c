@@ -15,7 +15,11 @@ typedef struct {
     /* of the object that the walk is in */
     hkpd_table *table;
     hkpd_table *table_before; /* NULL without one */
+    uint64_t parents_size;    /* bytes of the parents' names that were put before their children's */
 } hkpd_stream;
+
+/* What they may take, beside twice the answer's bytes. */
+#define PARENTS_AT_LEAST 65536
 
 static hkpd_stream *stream_of(const readings *r)
 {
@@ -40,10 +44,22 @@ static unsigned byte_order(const perf_block_walk *walk)
 }
 
 /* A name that lies in the answer. */
-static const char *name_text(readings *r, const perf_block_walk *object, const perf_name *name)
+static const char *name_text(readings *r, const perf_block_walk *object, const perf_name *name, unsigned most)
 {
     return perf_text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size,
-                         object->object.code_page, byte_order(object), PERF_NAME_MAX);
+                         object->object.code_page, byte_order(object), most);
+}
+
+/* A parent's name stands in an answer once, however many children it has: once their names have taken twice the answer's
+ * bytes they show its beginning. */
+static const char *parent_text(readings *r, const perf_block_walk *object, const perf_name *name)
+{
+    hkpd_stream *stream = stream_of(r);
+    bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
+    const char *text = name_text(r, object, name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
+
+    stream->parents_size += strlen(text);
+    return text;
 }
 
 static const char *title_label(readings *r, uint32_t title_index)
@@ -155,11 +171,11 @@ const char *hkpd_readings_instance(readings *r)
     const perf_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
     perf_name parent;
     const perf_instance *row = reading_table_named(readings_table(r), walk->instance.number);
-    const char *text = name_text(r, walk, &name);
+    const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     const hkpd_table *object;
 
     if (hkpd_parent_name(stream->now, walk, &object, &parent)) {
-        text = wmem_strconcat(r->pool, name_text(r, &object->walk, &parent), "/", text, NULL);
+        text = wmem_strconcat(r->pool, parent_text(r, &object->walk, &parent), "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
 }

@@ -9,6 +9,9 @@
 #include "readings/readings.h"
 #include "readings/text.h"
 
+/* Characters that are left of a name where names were repeated until they took more than their answer allows. */
+#define READINGS_SHORT_NAME 32
+
 /* Where a value stands in one of the samples, and the number there; size 0 if there is none. */
 typedef struct {
     reading_table *table;

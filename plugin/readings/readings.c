@@ -16,9 +16,6 @@
 /* What an answer's values may take beyond its bytes: those of no size take one each. */
 #define BYTES_AT_LEAST 4096
 
-/* What is left of each of a path's names once that is used up. */
-#define SHORT_NAME 32
-
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = wmem_new0(pool, readings);
@@ -268,10 +265,10 @@ static size_t part_size(const readings *r, const char *part)
 {
     size_t size = strlen(part);
 
-    if (r->text_left > 0 || size <= SHORT_NAME) {
+    if (r->text_left > 0 || size <= READINGS_SHORT_NAME) {
         return size;
     }
-    return (size_t)(g_utf8_find_prev_char(part, part + SHORT_NAME) - part);
+    return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
 }
 
 static char *put(char *to, const char *text, size_t size)
