@@ -141,7 +141,7 @@ def filters(page):
     for line in page.read_text().splitlines():
         for text in re.findall(r'`([^`]+)`', line):
             if COMPARISON.search(text) and not text.startswith(PROGRAMS + ('-', 'lp', '0x')) or \
-                    line.startswith('|') and re.fullmatch(r'pcq\.expert\.\w+', text):
+                    line.startswith('|') and re.fullmatch(r'(pcq\.expert|tcp\.analysis|dcerpc\.cn_ctx_id)\.\w+', text):
                 yield text
 
 
@@ -219,6 +219,9 @@ FILTERS = {
     'pcq.opnum == 6 && pcq.status != 0 && pcq.status != 8': [('plain/access-denied', 'pcq.opnum', number(lambda v: v == 6))],
     'pcq.graph > 90': [('*' + NTLM, 'pcq.graph', number(lambda v: v > 90))],
     'smb2.header.transform.flags.encrypted == 1': [('smb3-encrypted', 'smb2.header.transform.flags.encrypted', has(lambda v: v in ('1', 'True')))],
+    'dcerpc.cn_ctx_id.no_bind': [((NTLM, 'dcerpc.pkt_type == 11', 'lost', None), 'dcerpc.cn_ctx_id.no_bind', always)],
+    'frame.cap_len < frame.len': [((NTLM, 'frame.len > 1000', 'cut', 500), 'frame.cap_len', number(lambda v: v == 500))],
+    'tcp.analysis.lost_segment': [((NTLM, 'frame.number == 40', 'lost', None), 'tcp.analysis.lost_segment', always)],
     'smb2.cmd == 1 && smb2.nt_status >= 0xc0000000 && smb2.nt_status != 0xc0000016': [
         ((NTLM, 'smb2.cmd == 1 && smb2.nt_status == 0', 0, 0xc000006d), 'smb2.nt_status', number(lambda v: v == 0xc000006d))],
     'smb2.cmd == 5 && smb2.nt_status in {0xc0000022, 0xc0000034, 0xc00000ac}': [
@@ -247,7 +250,7 @@ def packets(data):
 
 def patched(tshark, folder, name, where, old, new):
     """A bundled capture with the first packet that passes a filter changed: bytes, an SMB2 status, the status at the end, to
-    a TCP reset, or away."""
+    a TCP reset, cut short, or away."""
     path = PCAPS / (name + '.pcap')
     data = bytearray(path.read_bytes())
     frame = int(tshark.fields(path, ['frame.number'], '-Y', where)[0][0])
@@ -258,6 +261,9 @@ def patched(tshark, folder, name, where, old, new):
         data[at + size - 4:at + size] = new.to_bytes(4, 'little')
     elif old == 'lost':
         del data[at - 16:at + size]
+    elif old == 'cut':
+        del data[at + new:at + size]
+        data[at - 8:at - 4] = new.to_bytes(4, 'little')
     elif isinstance(old, bytes):
         found = data.index(old, at, at + size)
         data[found:found + len(old)] = new
