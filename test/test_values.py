@@ -14,12 +14,13 @@ from gen.story_script import (Damaging, Script, Times, answers, ask, counter, fr
 from gen.story_types import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
+from series import table
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 # plugin/perf/calculate.h
 (FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,
  ZERO_DENOMINATOR, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE,
- DAMAGED) = range(1, 20)
+ DAMAGED, NOT_STARTED) = range(1, 21)
 
 
 @pytest.fixture
@@ -147,6 +148,18 @@ def test_elapsed_since_a_real_process_started(told):
     scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
     value, _ = by_path(frames[answers(scene)[0][0]])['\\\\SRV01\\Process V2\\Elapsed Time']
     assert value == pytest.approx(924313.3728294, abs=1e-7)
+
+
+def test_elapsed_since_a_time_to_come(tshark, tmp_path, told):
+    """The object's clock counts from elsewhere than the start times, as it does for some sets: no value went backwards."""
+    s = single('Process V2', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed Time', [133707369666486855], time=2, freq=3),
+               counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Now', [9242655165203]),
+               counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 2)))
+    for frame, _ in answers(scene):
+        assert by_path(frames[frame])['\\\\SRV01\\Process V2\\Elapsed Time'] == (None, NOT_STARTED)
+    row, *_ = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,counters')
+    assert (row['Samples'], row['Results'], row['Resets']) == ('2', '0', '0')
 
 
 # --- two samples ----------------------------------------------------------------------------------------------------

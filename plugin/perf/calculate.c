@@ -79,7 +79,7 @@ static perf_none numerator(const perf_formula_info *formula, const perf_point *n
 
         *result = now->time.value - now->value.value;
         if (none == PERF_NONE_OK && now->time.value < now->value.value) {
-            return PERF_NONE_VALUE_BACKWARDS;
+            return PERF_NONE_NOT_STARTED;
         }
         return none;
     }
