@@ -442,17 +442,6 @@ static bool structures_are_wanted(proto_tree *tree)
     return any_referenced(tree, structures, array_length(structures)) || pcq_fields_wanted(tree);
 }
 
-/* Begun once for both who show it. */
-static readings *first_of(tvbuff_t *tvb, pcq_data_context *context)
-{
-    if (!context->first_begun && context->summary.values > 0) {
-        readings_answer answer = pcq_data_answer(tvb, context);
-        context->first = value_first(context->report->pinfo->pool, &answer);
-    }
-    context->first_begun = true;
-    return context->first;
-}
-
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
 {
     readings_answer answer = pcq_data_answer(tvb, context);
@@ -460,10 +449,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
 
-    readings *first = value_first_wanted(tree, &fields) ? first_of(tvb, context) : NULL;
-    if (first) {
-        value_show_first(tree, &fields, first);
-    }
+    value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
     if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
         return;
     }
@@ -489,9 +475,9 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
 
 const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
 {
-    readings *first = first_of(tvb, context);
+    readings_answer answer = pcq_data_answer(tvb, context);
 
-    return first ? value_headline(first) : NULL;
+    return value_headline(&context->first, context->report->pinfo->pool, &answer, context->summary.values);
 }
 
 void pcq_data_register(int proto)

@@ -6,8 +6,8 @@
 #ifndef PCQ_PCQ_DATA_H
 #define PCQ_PCQ_DATA_H
 
-#include "readings/readings.h"
 #include "tree/reader.h"
+#include "tree/values.h"
 #include "state/state.h"
 
 #include "perf/data-walk.h"
@@ -21,8 +21,7 @@ typedef struct {
     const perf_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
     perf_data_summary summary; /* filled by pcq_check_data() */
-    bool first_begun;          /* `first` is known */
-    readings *first;           /* at the first value, NULL if that has no path */
+    value_first first;
 } pcq_data_context;
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other

@@ -188,17 +188,6 @@ static bool structures_are_wanted(proto_tree *tree)
     return any_referenced(tree, structures, array_length(structures)) || hkpd_structures_wanted(tree);
 }
 
-/* Begun once for both who show it. */
-static readings *first_of(tvbuff_t *tvb, hkpd_context *context)
-{
-    if (!context->first_begun && context->summary.values > 0) {
-        readings_answer answer = hkpd_block_answer(tvb, context);
-        context->first = value_first(context->report->pinfo->pool, &answer);
-    }
-    context->first_begun = true;
-    return context->first;
-}
-
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 {
     readings_answer answer = hkpd_block_answer(tvb, context);
@@ -206,10 +195,7 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
 
-    readings *first = value_first_wanted(tree, &fields) ? first_of(tvb, context) : NULL;
-    if (first) {
-        value_show_first(tree, &fields, first);
-    }
+    value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
     if (!structures && !wishes.any) {
         return;
     }
@@ -231,9 +217,9 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 
 const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context)
 {
-    readings *first = first_of(tvb, context);
+    readings_answer answer = hkpd_block_answer(tvb, context);
 
-    return first ? value_headline(first) : NULL;
+    return value_headline(&context->first, context->report->pinfo->pool, &answer, context->summary.values);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */

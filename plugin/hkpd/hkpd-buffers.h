@@ -8,8 +8,8 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "readings/readings.h"
 #include "tree/reader.h"
+#include "tree/values.h"
 #include "state/state.h"
 
 #include "perf/block-walk.h"
@@ -23,8 +23,7 @@ typedef struct {
     uint32_t event;             /* as of when names are looked up; 0 finds none */
     perf_block_summary summary; /* of a block: filled by hkpd_check_block() */
     uint32_t titles;            /* of a list: how many pairs there are */
-    bool first_begun;           /* `first` is known */
-    readings *first;            /* of a block: at the first value, NULL if that has no path */
+    value_first first;          /* of a block */
 } hkpd_context;
 
 /* Walks the block without looking at values. Returns true if something in it can be compared with other samples; each

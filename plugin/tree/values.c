@@ -246,14 +246,19 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
     }
 }
 
+/* --- The first of an answer ------------------------------------------------------------------------------------- */
+
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-readings *value_first(wmem_allocator_t *pool, const readings_answer *answer)
+static readings *first_of(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
-    readings *r = readings_begin(pool, answer);
-
-    return readings_next(r) && readings_path(r) ? r : NULL;
+    if (!first->begun && count > 0) {
+        readings *r = readings_begin(pool, answer);
+        first->stream = readings_next(r) && readings_path(r) ? r : NULL;
+    }
+    first->begun = true;
+    return first->stream;
 }
 
 static const char *words_of(readings *r, perf_result *result)
@@ -265,27 +270,31 @@ static const char *words_of(readings *r, perf_result *result)
     return readings_words(r, result);
 }
 
-const char *value_headline(readings *first)
+const char *value_headline(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
+    readings *r = first_of(first, pool, answer, count);
     perf_result result;
-    const char *path = readings_path(first) + strlen("\\\\") + strlen(first->machine);
 
-    return wmem_strconcat(first->pool, perf_cut_text(first->pool, path, MAX_HEADLINE_PATH), " = ",
-                          words_of(first, &result), first->assumed ? " (order assumed)" : "", NULL);
+    if (r == NULL) {
+        return NULL;
+    }
+    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
+    return wmem_strconcat(pool, perf_cut_text(pool, path, MAX_HEADLINE_PATH), " = ", words_of(r, &result),
+                          r->assumed ? " (order assumed)" : "", NULL);
 }
 
-bool value_first_wanted(proto_tree *tree, const value_fields *fields)
+void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
+                      const readings_answer *answer, uint64_t count)
 {
     const int wanted[] = {fields->first, fields->first_path, fields->first_result};
-
-    return any_referenced(tree, wanted, array_length(wanted));
-}
-
-void value_show_first(proto_tree *tree, const value_fields *fields, readings *first)
-{
-    tvbuff_t *tvb = first->answer.tvb;
+    readings *r = any_referenced(tree, wanted, array_length(wanted)) ? first_of(first, pool, answer, count) : NULL;
     perf_result result;
-    const char *path = readings_path(first), *words = words_of(first, &result);
+
+    if (r == NULL) {
+        return;
+    }
+    tvbuff_t *tvb = answer->tvb;
+    const char *path = readings_path(r), *words = words_of(r, &result);
     proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s", path, words);
 
     proto_item_set_generated(item);

@@ -65,15 +65,18 @@ void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);
 
-/* The stream of an answer at its first value, NULL if that has no path: what the Info column and columns of a reader's own
- * show of each packet. */
-readings *value_first(wmem_allocator_t *pool, const readings_answer *answer);
+/* The first of an answer's values (`count`): what the Info column and columns of a reader's own show of each packet. Its
+ * stream is begun once for both. */
+typedef struct {
+    bool begun;
+    readings *stream; /* at the value; NULL if there is none, or it has no path */
+} value_first;
 
 /* Its path and its result side by side, for columns, if anybody wants them. */
-bool value_first_wanted(proto_tree *tree, const value_fields *fields);
-void value_show_first(proto_tree *tree, const value_fields *fields, readings *first);
+void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
+                      const readings_answer *answer, uint64_t count);
 
-/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %". */
-const char *value_headline(readings *first);
+/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %", or NULL. */
+const char *value_headline(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count);
 
 #endif
