@@ -39,6 +39,8 @@ def any_of(filters, protocols):
 WAYS = {
     'no tree': lambda known: ['-q', '-z', 'io,stat,0'],
     'list': lambda known: [],
+    # of a run that knows no such statistic, the run without tree
+    'long': lambda known: ['-q', '-z', 'pcq,long,/dev/null' if 'hkpd' in known else 'io,stat,0'],
     'filter': lambda known: any_of({p: p for p in PROTOCOLS}, known),
     'filter on values': lambda known: any_of(VALUE_FILTER, known),
     'fields': lambda known: ['-T', 'fields'] + [x for p in known for f in FIELDS[p] for x in ('-e', f)],
@@ -47,8 +49,8 @@ WAYS = {
     'pdml': lambda known: ['-T', 'pdml'],
 }
 # Answers of 10,000 values where a value costs little, else of 1,000.
-WHOLE = ('no tree', 'list', 'filter', 'filter on values')
-BUDGET_WAYS = ('list', 'filter', 'filter on values', 'fields')
+WHOLE = ('no tree', 'list', 'long', 'filter', 'filter on values')
+BUDGET_WAYS = ('list', 'long', 'filter', 'filter on values', 'fields')
 TOLERANCE = 1.05
 
 
@@ -153,6 +155,8 @@ class Bench:
 
     def growth(self):
         """A value of an answer of a million beside one of an answer of a thousand."""
+        for units in (1000000, 1000):
+            self.capture(GROWING, units)
         asked = {(p, units): self.workers.submit(self.run, p, GROWING, units, [])
                  for p in (self.plugins, NOWHERE) for units in (1000000, 1000)}
         for name in GROWING:
