@@ -35,7 +35,7 @@ typedef struct {
     size_t cell_size;
     size_t behind_size;
     char cell[2 * SHORT_NAME + 3]; /* the name's, with its comma */
-    char behind[24];               /* unit, reason and status behind a result, and the row's end */
+    char behind[24]; /* unit ("/sec" is the longest), reason and status behind a result, and the row's end */
 } counter_cells;
 
 /* One -z. */
@@ -172,6 +172,7 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
 static void keep_counter(counter_cells *cells, const char *name, const perf_counter_type *type)
 {
     static const perf_csv_part nothing;
+    static const char usual_end[] = ",,0\r\n";
     char doubled[2 * SHORT_NAME];
     perf_csv_part part = perf_csv_part_of(doubled, name, cells->name_size);
     char *end = perf_csv_put_parts(cells->cell, &part, &nothing);
@@ -180,7 +181,10 @@ static void keep_counter(counter_cells *cells, const char *name, const perf_coun
     cells->cell_size = (size_t)(end + 1 - cells->cell);
     cells->name = (perf_csv_part){cells->cell + part.needs_quotes, part.size, part.needs_quotes};
     cells->is_whole = type->kind == PERF_KIND_NUMBER;
-    cells->behind_size = (size_t)snprintf(cells->behind, sizeof cells->behind, ",%s,,0\r\n", type->unit);
+    end = perf_csv_put(cells->behind, ",", 1);
+    end = perf_csv_put(end, type->unit, strlen(type->unit));
+    end = perf_csv_put(end, usual_end, sizeof usual_end - 1);
+    cells->behind_size = (size_t)(end - cells->behind);
 }
 
 /* What is kept of the counter; NULL where its name is too long for that. */
