@@ -171,7 +171,7 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
 
 static void keep_counter(counter_cells *cells, const char *name, const perf_counter_type *type)
 {
-    static const perf_csv_part nothing;
+    static const perf_csv_part nothing = {"", 0, false};
     static const char usual_end[] = ",,0\r\n";
     char doubled[2 * SHORT_NAME];
     perf_csv_part part = perf_csv_part_of(doubled, name, cells->name_size);
