@@ -7,6 +7,7 @@
 
 #include "out/file.h"
 #include "out/tap.h"
+#include "perf/bytes.h"
 #include "perf/csv.h"
 #include "perf/decimal.h"
 #include "tree/strings.h"
@@ -181,9 +182,9 @@ static void keep_counter(counter_cells *cells, const char *name, const perf_coun
     cells->cell_size = (size_t)(end + 1 - cells->cell);
     cells->name = (perf_csv_part){cells->cell + part.needs_quotes, part.size, part.needs_quotes};
     cells->is_whole = type->kind == PERF_KIND_NUMBER;
-    end = perf_csv_put(cells->behind, ",", 1);
-    end = perf_csv_put(end, type->unit, strlen(type->unit));
-    end = perf_csv_put(end, usual_end, sizeof usual_end - 1);
+    end = perf_put(cells->behind, ",", 1);
+    end = perf_put(end, type->unit, strlen(type->unit));
+    end = perf_put(end, usual_end, sizeof usual_end - 1);
     cells->behind_size = (size_t)(end - cells->behind);
 }
 
@@ -232,15 +233,15 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
     }
     char *to = perf_csv_begin_row(&export->text, head->size + export->prefix.size + sizeof *cells + ROOM_FOR_NUMBERS);
     if (to) {
-        to = perf_csv_put(to, head->data, head->size);
+        to = perf_put(to, head->data, head->size);
         *to++ = ',';
-        to = perf_csv_put(to, cells->cell, cells->cell_size);
+        to = perf_put(to, cells->cell, cells->cell_size);
         to = perf_csv_put_parts(to, &export->prefix, &cells->name);
         *to++ = ',';
         to += perf_decimal_u64(to, at->raw.value);
         *to++ = ',';
         to += cells->is_whole ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
-        perf_csv_took_row(&export->text, perf_csv_put(to, cells->behind, cells->behind_size));
+        perf_csv_took_row(&export->text, perf_put(to, cells->behind, cells->behind_size));
     }
     return true;
 }

@@ -1,12 +1,14 @@
 /* bytes.h
- * Unaligned little- and big-endian reads for the parts that know no Wireshark.
+ * Unaligned little- and big-endian reads, and texts put one behind the other, for the parts that know no Wireshark.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #ifndef PCQ_PERF_BYTES_H
 #define PCQ_PERF_BYTES_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline uint16_t perf_le16(const uint8_t *p)
 {
@@ -33,6 +35,13 @@ static inline uint32_t perf_be32(const uint8_t *p)
 static inline uint64_t perf_be64(const uint8_t *p)
 {
     return (uint64_t)perf_be32(p) << 32 | (uint64_t)perf_be32(p + 4);
+}
+
+/* Copies, and returns where the next text goes. */
+static inline char *perf_put(char *to, const char *text, size_t size)
+{
+    memcpy(to, text, size);
+    return to + size;
 }
 
 /* Up to the next multiple of 8, as far as 32 bits go. */

@@ -10,10 +10,11 @@
 #ifndef PCQ_PERF_CSV_H
 #define PCQ_PERF_CSV_H
 
+#include "perf/bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Begins as zeros. */
 typedef struct perf_csv {
@@ -49,20 +50,14 @@ perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size);
 char *perf_csv_begin_row(perf_csv *csv, size_t size);
 void perf_csv_took_row(perf_csv *csv, const char *end);
 
-static inline char *perf_csv_put(char *at, const char *text, size_t size)
-{
-    memcpy(at, text, size);
-    return at + size;
-}
-
 /* One cell of two parts. */
 static inline char *perf_csv_put_parts(char *at, const perf_csv_part *first, const perf_csv_part *second)
 {
     bool in_quotes = first->needs_quotes || second->needs_quotes;
 
     *at = '"';
-    at = perf_csv_put(at + in_quotes, first->text, first->size);
-    at = perf_csv_put(at, second->text, second->size);
+    at = perf_put(at + in_quotes, first->text, first->size);
+    at = perf_put(at, second->text, second->size);
     *at = '"';
     return at + in_quotes;
 }

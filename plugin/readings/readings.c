@@ -5,6 +5,8 @@
  */
 #include "readings/layout.h"
 
+#include "perf/bytes.h"
+
 /* What paths may take for each byte of the answer, beside a first part that any answer has. */
 #define PATHS_PER_BYTE 32
 #define PATHS_AT_LEAST (1 << 20)
@@ -271,12 +273,6 @@ static size_t part_size(const readings *r, const char *part)
     return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
 }
 
-static char *put(char *to, const char *text, size_t size)
-{
-    memcpy(to, text, size);
-    return to + size;
-}
-
 /* Room for a path of so many bytes, with what stands in it already. */
 static void make_room(readings *r, size_t size)
 {
@@ -295,16 +291,16 @@ static void write_prefix(readings *r)
     size_t instance_size = instance ? part_size(r, instance) : 0;
 
     make_room(r, machine_size + set_size + instance_size + 8);
-    char *end = put(r->path, "\\\\", 2);
-    end = put(end, r->machine, machine_size);
-    end = put(end, "\\", 1);
-    end = put(end, r->set_label, set_size);
+    char *end = perf_put(r->path, "\\\\", 2);
+    end = perf_put(end, r->machine, machine_size);
+    end = perf_put(end, "\\", 1);
+    end = perf_put(end, r->set_label, set_size);
     if (instance) {
-        end = put(end, "(", 1);
-        end = put(end, instance, instance_size);
-        end = put(end, ")", 1);
+        end = perf_put(end, "(", 1);
+        end = perf_put(end, instance, instance_size);
+        end = perf_put(end, ")", 1);
     }
-    end = put(end, "\\", 1);
+    end = perf_put(end, "\\", 1);
     r->prefix_size = (size_t)(end - r->path);
     r->prefix_number = r->number;
     r->prefix_row = r->at.row;
@@ -335,6 +331,6 @@ const char *readings_path(readings *r)
         return NULL;
     }
     make_room(r, parts.prefix_size + parts.counter_size + 1);
-    *put(r->path + parts.prefix_size, parts.counter, parts.counter_size) = '\0';
+    *perf_put(r->path + parts.prefix_size, parts.counter, parts.counter_size) = '\0';
     return r->path;
 }
