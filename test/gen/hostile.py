@@ -465,13 +465,9 @@ def same_sums(count):
 
 @slowly
 def names_that_collide(size):
-    p = Pcq()
-    p.registration(9, utf16('Set'))
-    p.counters([0], kind=RAWCOUNT)
-    p.open()
-    p.change([identifier(0)])
+    p = counters_query(counters=1)
     for n in range(2):
-        p.data(block(4, instances([instance(x, i) + values(1, n) for i, x in enumerate(same_sums(size // 200))])))
+        p.data(counterset(1, same_sums(size // 200), n))
     return p.capture
 
 
