@@ -223,7 +223,7 @@ static void query_request(pcq_pdu *p, uint32_t largest)
 
     pcq_read_in_size(p, largest);
     pcq_request_end(p);
-    if (p->call.info) {
+    if (p->call.has_column) {
         perf_call_info_texts(&p->call, "room for ", perf_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
     }
     use_handle(p, bytes, item);
@@ -291,7 +291,7 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     const perf_data_summary *summary = &context->summary;
     wmem_allocator_t *pool = pcq_pool(p);
 
-    if (p->call.info == NULL) {
+    if (!p->call.has_column) {
         return;
     }
     const char *size = perf_counted(pool, back->out_size, "byte");
@@ -418,7 +418,7 @@ void pcq_validate_request(pcq_pdu *p)
     read_identifiers(p, &context);
     p->record->add = pcq_read_u32(p, hf_add) != 0;
     pcq_request_end(p);
-    if (p->call.info) {
+    if (p->call.has_column) {
         perf_call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
     }
     use_handle(p, bytes, item);
@@ -449,7 +449,7 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
 {
     const char *done = !pcq_request_read(p) ? "accepted" : p->record->add ? "added" : "removed";
 
-    if (p->call.info == NULL) {
+    if (!p->call.has_column) {
         return;
     }
     if (context->refused == 0 && wmem_array_get_count(context->identifiers) > 0) {

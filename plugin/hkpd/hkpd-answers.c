@@ -175,7 +175,7 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
     const perf_block_summary *summary = &context->summary;
     wmem_allocator_t *pool = hkpd_pool(p);
 
-    if (p->call.info == NULL) {
+    if (!p->call.has_column) {
         return;
     }
     const char *size = perf_counted(pool, back->value.data_size, "byte");

@@ -33,7 +33,9 @@ static const value_string value_type_vals[] = {
 void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                 uint8_t *drep)
 {
-    memset(p, 0, sizeof *p);
+    p->hkpd = NULL;
+    p->item = NULL;
+    memset(&p->tapped, 0, sizeof p->tapped);
     perf_call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
     perf_call_begin(&p->call, sizeof(hkpd_record));
     p->record = (hkpd_record *)p->call.record;

@@ -14,6 +14,10 @@
 /* Characters of a text in the Info column. */
 #define MAX_TEXT 80
 
+/* Stands before each of them. */
+#define SEPARATOR ", "
+#define SEPARATOR_SIZE (sizeof SEPARATOR - 1)
+
 static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
@@ -70,7 +74,8 @@ static perf_call_record *record_of(const perf_call *call, size_t record_size)
 void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
                     proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    memset(call, 0, sizeof *call);
+    memset(call, 0, offsetof(perf_call, about));
+    call->about.size = call->info.size = 0;
     call->fields = fields;
     call->tvb = tvb;
     call->offset = offset;
@@ -97,15 +102,12 @@ static void take_event(perf_call *call)
 
 void perf_call_begin(perf_call *call, size_t record_size)
 {
-    packet_info *pinfo = call->pinfo;
+    const packet_info *pinfo = call->pinfo;
 
     call->record = record_of(call, record_size);
     call->server = perf_server_get(perf_call_is_request(call) ? &pinfo->dst : &pinfo->src);
+    call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     take_event(call);
-    if (col_get_writable(pinfo->cinfo, COL_INFO)) {
-        call->about = wmem_strbuf_new(pinfo->pool, NULL);
-        call->info = wmem_strbuf_new(pinfo->pool, NULL);
-    }
 }
 
 static void read_stub(perf_call *call, packet_info *pinfo, proto_tree *tree)
@@ -149,13 +151,29 @@ bool perf_call_may_learn(const perf_call *call)
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
 
-static void append(wmem_strbuf_t *text, const char *format, va_list args)
+static void append(perf_info_text *to, const char *text, size_t size)
 {
-    if (text) {
-        if (wmem_strbuf_get_len(text) > 0) {
-            wmem_strbuf_append(text, ", ");
-        }
-        wmem_strbuf_append_vprintf(text, format, args);
+    size_t left = sizeof to->text - 1 - to->size;
+
+    size = MIN(size, left);
+    memcpy(to->text + to->size, text, size);
+    to->size += size;
+}
+
+static void append_format(perf_info_text *to, const char *format, va_list args)
+{
+    append(to, SEPARATOR, SEPARATOR_SIZE);
+    size_t room = sizeof to->text - to->size;
+    int size = vsnprintf(to->text + to->size, room, format, args);
+    to->size += MIN((size_t)MAX(size, 0), room - 1);
+}
+
+/* Most packets have such a text: printf would cost more than all the rest of the call. */
+static void append_texts(perf_info_text *to, const char *first, va_list more)
+{
+    append(to, SEPARATOR, SEPARATOR_SIZE);
+    for (const char *part = first; part; part = va_arg(more, const char *)) {
+        append(to, part, strlen(part));
     }
 }
 
@@ -164,7 +182,9 @@ void perf_call_about(perf_call *call, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    append(call->about, format, args);
+    if (call->has_column) {
+        append_format(&call->about, format, args);
+    }
     va_end(args);
 }
 
@@ -173,35 +193,10 @@ void perf_call_info(perf_call *call, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    append(call->info, format, args);
+    if (call->has_column) {
+        append_format(&call->info, format, args);
+    }
     va_end(args);
-}
-
-/* Most packets have such a text: printf would cost more than all the rest of the call, and a buffer that grows with each
- * part nearly as much. */
-static void append_texts(wmem_strbuf_t *text, const char *first, va_list more)
-{
-    char joined[512];
-    size_t size = 0;
-
-    if (wmem_strbuf_get_len(text) > 0) {
-        memcpy(joined, ", ", 2);
-        size = 2;
-    }
-    for (const char *part = first; part; part = va_arg(more, const char *)) {
-        size_t part_size = strlen(part);
-        if (part_size > sizeof joined - size) {
-            wmem_strbuf_append_len(text, joined, size);
-            size = 0;
-        }
-        if (part_size > sizeof joined) {
-            wmem_strbuf_append(text, part);
-        } else {
-            memcpy(joined + size, part, part_size);
-            size += part_size;
-        }
-    }
-    wmem_strbuf_append_len(text, joined, size);
 }
 
 void perf_call_about_texts(perf_call *call, const char *first, ...)
@@ -209,8 +204,8 @@ void perf_call_about_texts(perf_call *call, const char *first, ...)
     va_list more;
 
     va_start(more, first);
-    if (call->about) {
-        append_texts(call->about, first, more);
+    if (call->has_column) {
+        append_texts(&call->about, first, more);
     }
     va_end(more);
 }
@@ -220,8 +215,8 @@ void perf_call_info_texts(perf_call *call, const char *first, ...)
     va_list more;
 
     va_start(more, first);
-    if (call->info) {
-        append_texts(call->info, first, more);
+    if (call->has_column) {
+        append_texts(&call->info, first, more);
     }
     va_end(more);
 }
@@ -230,31 +225,41 @@ void perf_call_info_texts(perf_call *call, const char *first, ...)
 static const char *damage_text(const perf_call *call)
 {
     if (call->is_noise) {
-        return "[Probably not decrypted correctly]";
+        return SEPARATOR "[Probably not decrypted correctly]";
     }
     if (!call->report.damaged) {
-        return "";
+        return NULL;
     }
-    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? "[Packet size limited during capture]"
-                                                                           : "[Malformed Packet]";
+    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? SEPARATOR
+               "[Packet size limited during capture]"
+                                                                           : SEPARATOR "[Malformed Packet]";
 }
 
 /* col_append_sep_str() would look for the column's end twice, byte by byte. */
-static void write_info(const perf_call *call)
+static void write_column(column_info *cinfo, const char *text)
 {
-    const char *parts[] = {
-        damage_text(call),
-        call->is_noise ? "" : wmem_strbuf_get_str(call->about),
-        call->is_noise || call->ndr.reader.failed ? "" : wmem_strbuf_get_str(call->info),
-    };
-    const char *before = col_get_text(call->pinfo->cinfo, COL_INFO);
-    const char *separator = before && *before ? ", " : "";
+    const char *before = col_get_text(cinfo, COL_INFO);
 
-    for (unsigned i = 0; i < array_length(parts); i++) {
-        if (*parts[i]) {
-            col_append_lstr(call->pinfo->cinfo, COL_INFO, separator, parts[i], COL_ADD_LSTR_TERMINATOR);
-            separator = ", ";
-        }
+    if (before) {
+        col_append_lstr(cinfo, COL_INFO, *before ? text : text + SEPARATOR_SIZE, COL_ADD_LSTR_TERMINATOR);
+    }
+}
+
+static void write_info(perf_call *call)
+{
+    column_info *cinfo = call->pinfo->cinfo;
+    perf_info_text *line = &call->about;
+    const char *damage = damage_text(call);
+
+    if (damage) {
+        write_column(cinfo, damage);
+    }
+    if (!call->ndr.reader.failed) {
+        append(line, call->info.text, call->info.size);
+    }
+    if (!call->is_noise && line->size > 0) {
+        line->text[line->size] = '\0';
+        write_column(cinfo, line->text);
     }
 }
 
@@ -365,7 +370,7 @@ int perf_call_end(perf_call *call, proto_item *item)
     if (perf_call_is_request(call) && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
-    if (call->about) {
+    if (call->has_column) {
         write_info(call);
     }
     perf_report_end(&call->report, item);

@@ -48,6 +48,12 @@ typedef struct {
 /* `number_field` is the name of the handle's number behind the prefix. */
 void perf_call_fields_register(int proto, const char *prefix, const char *number_field, perf_call_fields *fields);
 
+/* A text for the Info column. What finds no room here the column would cut off, too. */
+typedef struct {
+    size_t size;
+    char text[COL_MAX_INFO_LEN];
+} perf_info_text;
+
 /* One PDU while it is dissected. */
 typedef struct {
     const perf_call_fields *fields;
@@ -64,8 +70,9 @@ typedef struct {
     bool is_noise;
     ndr_reader ndr;
     perf_report report;
-    wmem_strbuf_t *about; /* NULL where nobody reads the Info column */
-    wmem_strbuf_t *info;
+    bool has_column; /* somebody reads the Info column */
+    perf_info_text about;
+    perf_info_text info;
 } perf_call;
 
 void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
