@@ -33,20 +33,41 @@ void perf_hash_key(uint64_t key)
     hash_key = scatter(key);
 }
 
+static inline uint64_t next_key(uint64_t key)
+{
+    return scatter(key + 0x9E3779B97F4A7C15u);
+}
+
+static inline uint64_t whole_word(const uint8_t *bytes)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+/* Of fewer bytes than a word has; a call of memcpy() would take longer. */
+static inline uint64_t part_of_word(const uint8_t *bytes, size_t size)
+{
+    uint64_t word = 0;
+
+    while (size > 0) {
+        word = word << 8 | bytes[--size];
+    }
+    return word;
+}
+
 static uint64_t hash_all(const uint8_t *bytes, size_t size, uint64_t number)
 {
     uint64_t key = hash_key;
     uint64_t sum = product(number, key) + size;
-    uint64_t word;
 
-    while (size > 0) {
-        size_t step = size < sizeof word ? size : sizeof word;
-        word = 0;
-        memcpy(&word, bytes, step);
-        key = scatter(key + 0x9E3779B97F4A7C15u);
-        sum += product(word, key);
-        bytes += step;
-        size -= step;
+    for (; size >= sizeof(uint64_t); size -= sizeof(uint64_t), bytes += sizeof(uint64_t)) {
+        key = next_key(key);
+        sum += product(whole_word(bytes), key);
+    }
+    if (size > 0) {
+        sum += product(part_of_word(bytes, size), next_key(key));
     }
     return scatter(sum);
 }

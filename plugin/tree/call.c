@@ -288,6 +288,9 @@ const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned cha
 {
     const char *end = text;
 
+    if (memchr(text, '\0', characters + 1)) {
+        return text; /* a character has a byte at least */
+    }
     for (unsigned i = 0; i < characters && *end; i++) {
         do {
             end++;
