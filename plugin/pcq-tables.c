@@ -114,11 +114,12 @@ static const perf_assignment *assigned(pcq_side *side)
 {
     if (side->assigned.blocks == NULL) {
         uint32_t count = count_blocks(side);
+        const block_entry *blocks = wmem_array_get_raw(side->scout->blocks);
         uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
-            types[i] = block_at(side, i)->type;
+            types[i] = blocks[i].type;
         }
-        perf_query_assign(side->base.pool, side->handle, side->event, types, count, &side->assigned);
+        perf_query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
     }
     return &side->assigned;
 }
@@ -285,9 +286,9 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
     side->base.pool = pool;
     side->base.bytes = bytes;
     side->base.size = size;
-    side->handle = handle;
+    side->epoch = perf_query_epoch_at(handle, event);
     side->event = event;
-    side->index = perf_query_index_at(handle, event);
+    side->index = perf_query_index_at(side->epoch, event);
     if (size >= PERF_DATA_HEADER_SIZE) {
         side->base.clocks.perf_time = perf_le64(bytes + 8);
         side->base.clocks.time_100ns = perf_le64(bytes + 16);

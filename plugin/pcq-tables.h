@@ -12,9 +12,9 @@
 /* One of the samples. Blocks are found as far as somebody asks. */
 typedef struct pcq_side {
     reading_side base;
-    const perf_handle *handle;
-    uint32_t event;  /* as of when the query's identifiers count */
-    bool has_doubts; /* some of its blocks are not sound: given by whoever sets it up */
+    const perf_query_epoch *epoch; /* NULL if nothing is known of the query */
+    uint32_t event;                /* as of when its identifiers count */
+    bool has_doubts;               /* some of its blocks are not sound: given by whoever sets it up */
     struct pcq_scout *scout;
     const perf_query_index *index; /* tells whose each block is, */
     perf_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */

@@ -193,7 +193,7 @@ static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanos
 
 static bool has_index(const perf_sample *sample)
 {
-    return sample->handle->query && perf_query_index_at(sample->handle, sample->event);
+    return perf_query_index_at(perf_query_epoch_at(sample->handle, sample->event), sample->event);
 }
 
 /* What was known when the row's answer was read. */

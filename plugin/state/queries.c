@@ -10,11 +10,12 @@
 
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
-typedef struct {
+struct perf_query_epoch {
+    struct perf_query *query;
     uint32_t event;
     bool complete;      /* the entries are all that the query holds */
     wmem_array_t *told; /* perf_query_index, ascending events */
-} query_epoch;
+};
 
 /* How many entries held from an event on. */
 typedef struct {
@@ -28,10 +29,10 @@ struct perf_query {
     perf_spans spans;      /* of the entries */
     perf_spans held_spans; /* the same, with 0 for those of refused identifiers */
     wmem_map_t *current;   /* perf_identifier -> its current perf_query_entry */
-    wmem_array_t *epochs;  /* query_epoch, ascending events */
+    wmem_array_t *epochs;  /* perf_query_epoch, ascending events */
     wmem_array_t *counts;  /* query_counts, ascending events */
     query_counts now;
-    /* what assign_without_index() found last: the answers of a query mostly have the same blocks */
+    /* what assign_anew() found last: the answers of a query mostly have the same blocks */
     struct {
         uint32_t epoch; /* its event */
         uint32_t count;
@@ -132,15 +133,16 @@ void perf_queries_register(void)
 
 /* --- What a query holds ---------------------------------------------------------------------------------------- */
 
-static query_epoch *begin_epoch(struct perf_query *query, uint32_t event, bool complete)
+static perf_query_epoch *begin_epoch(struct perf_query *query, uint32_t event, bool complete)
 {
-    query_epoch epoch = {event, complete, wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_index), 1)};
+    perf_query_epoch epoch = {query, event, complete,
+                              wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_index), 1)};
 
     wmem_array_append_one(query->epochs, epoch);
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
 
-static query_epoch *newest_epoch(const struct perf_query *query)
+static perf_query_epoch *newest_epoch(const struct perf_query *query)
 {
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
@@ -152,7 +154,7 @@ static struct perf_query *query_of(perf_handle *handle)
         query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_entry *), 4);
         query->current = wmem_map_new(wmem_file_scope(), perf_identifier_hash, perf_identifier_equal);
         query->counts = wmem_array_new(wmem_file_scope(), sizeof(query_counts));
-        query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(query_epoch), 2);
+        query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_epoch), 2);
         begin_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
@@ -246,7 +248,7 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
                      uint32_t frame)
 {
     struct perf_query *query = query_of(handle);
-    query_epoch *epoch = newest_epoch(query);
+    perf_query_epoch *epoch = newest_epoch(query);
     perf_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), perf_identifier, count)};
 
     for (uint32_t i = 0; i < count; i++) {
@@ -299,7 +301,7 @@ const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t e
 
 static uint32_t epoch_event(const void *element)
 {
-    return ((const query_epoch *)element)->event;
+    return ((const perf_query_epoch *)element)->event;
 }
 
 static uint32_t index_event(const void *element)
@@ -321,17 +323,16 @@ bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type)
            (identifier->asks == PERF_ASKS_PATTERN || all_instances == ((type & 4) != 0));
 }
 
-static const query_epoch *epoch_at(const perf_handle *handle, uint32_t event)
+const perf_query_epoch *perf_query_epoch_at(const perf_handle *handle, uint32_t event)
 {
-    unsigned epochs =
-        handle && handle->query && event != 0 ? perf_count_until(handle->query->epochs, event, epoch_event) : 0;
+    wmem_array_t *epochs = handle && handle->query && event != 0 ? handle->query->epochs : NULL;
+    unsigned earlier = epochs ? perf_count_until(epochs, event, epoch_event) : 0;
 
-    return epochs > 0 ? wmem_array_index(handle->query->epochs, epochs - 1) : NULL;
+    return earlier > 0 ? wmem_array_index(epochs, earlier - 1) : NULL;
 }
 
-const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t event)
+const perf_query_index *perf_query_index_at(const perf_query_epoch *epoch, uint32_t event)
 {
-    const query_epoch *epoch = epoch_at(handle, event);
     unsigned count = epoch ? wmem_array_get_count(epoch->told) : 0;
 
     if (count == 0) {
@@ -339,16 +340,6 @@ const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t 
     }
     unsigned earlier = perf_count_until(epoch->told, event, index_event);
     return wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
-}
-
-static void assign_by_index(const perf_query_index *told, const uint32_t *types, perf_assignment *assignment)
-{
-    assignment->frame = told->frame;
-    for (uint32_t i = 0; i < told->count && i < assignment->count; i++) {
-        if (perf_identifier_fits(&told->by_index[i], types[i])) {
-            assignment->blocks[i] = &told->by_index[i];
-        }
-    }
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
@@ -472,10 +463,9 @@ static bool assign_by_order(const perf_identifier **identifiers, const uint32_t 
     return true;
 }
 
-static bool assign_without_index(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
-                                 const uint32_t *types, perf_assignment *assignment)
+static bool assign_anew(wmem_allocator_t *pool, const struct perf_query *query, uint32_t event, const uint32_t *types,
+                        perf_assignment *assignment)
 {
-    const struct perf_query *query = handle->query;
     const perf_identifier **identifiers = wmem_alloc_array(pool, const perf_identifier *, assignment->count);
     const perf_query_entry *entry;
     unsigned next = 0;
@@ -495,9 +485,9 @@ static bool assign_without_index(wmem_allocator_t *pool, const perf_handle *hand
 }
 
 /* Which entries hold changes with the epoch alone. */
-static bool assign_as_last(const struct perf_query *query, const query_epoch *epoch, const uint32_t *types,
-                           perf_assignment *assignment)
+static bool assign_as_last(const perf_query_epoch *epoch, const uint32_t *types, perf_assignment *assignment)
 {
+    const struct perf_query *query = epoch->query;
     uint32_t count = assignment->count;
 
     if (query->last.epoch != epoch->event || query->last.count != count ||
@@ -509,9 +499,9 @@ static bool assign_as_last(const struct perf_query *query, const query_epoch *ep
     return true;
 }
 
-static void keep_assignment(struct perf_query *query, const query_epoch *epoch, const uint32_t *types,
-                            const perf_assignment *assignment)
+static void keep_assignment(const perf_query_epoch *epoch, const uint32_t *types, const perf_assignment *assignment)
 {
+    struct perf_query *query = epoch->query;
     uint32_t count = assignment->count;
 
     if (query->last.room < count) {
@@ -526,26 +516,20 @@ static void keep_assignment(struct perf_query *query, const query_epoch *epoch, 
     memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
 }
 
-bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event, const uint32_t *types,
+bool perf_query_assign(wmem_allocator_t *pool, const perf_query_epoch *epoch, uint32_t event, const uint32_t *types,
                        uint32_t count, perf_assignment *assignment)
 {
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const perf_identifier *, count);
-    const query_epoch *epoch = epoch_at(handle, event);
-    if (epoch == NULL || count == 0) {
+    if (epoch == NULL || !epoch->complete || count == 0) {
         return false;
     }
-    const perf_query_index *told = perf_query_index_at(handle, event);
-    if (told) {
-        assign_by_index(told, types, assignment);
+    if (assign_as_last(epoch, types, assignment)) {
         return true;
     }
-    if (epoch->complete && assign_as_last(handle->query, epoch, types, assignment)) {
-        return true;
-    }
-    if (epoch->complete && assign_without_index(pool, handle, event, types, assignment)) {
-        keep_assignment(handle->query, epoch, types, assignment);
+    if (assign_anew(pool, epoch->query, event, types, assignment)) {
+        keep_assignment(epoch, types, assignment);
         return true;
     }
     memset(assignment->blocks, 0, count * sizeof assignment->blocks[0]);

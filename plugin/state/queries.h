@@ -61,12 +61,17 @@ const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t e
 /* How many entries hold at an event, and how many of refused identifiers. */
 void perf_query_counts(const perf_handle *handle, uint32_t event, unsigned *held, unsigned *refused);
 
+/* What a query was from one change of its counters to the next. */
+typedef struct perf_query_epoch perf_query_epoch;
+
+/* That of an event; NULL if nothing is known of the handle's query. */
+const perf_query_epoch *perf_query_epoch_at(const perf_handle *handle, uint32_t event);
+
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const perf_identifier **blocks; /* `count` of them, NULL where it is not known */
     uint32_t count;
-    bool assumed;   /* by the order of the identifiers */
-    uint32_t frame; /* QueryCounterInfo that told, 0 if none did */
+    bool assumed; /* by the order of the identifiers */
 } perf_assignment;
 
 /* What one QueryCounterInfo response said: which identifier each block belongs to. */
@@ -77,15 +82,15 @@ typedef struct {
     perf_identifier *by_index;
 } perf_query_index;
 
-/* The one that tells whose the blocks of a sample are; NULL where only perf_query_assign() can tell. A block is an
- * identifier's if its type (dwType) fits. */
-const perf_query_index *perf_query_index_at(const perf_handle *handle, uint32_t event);
+/* The one that tells whose the blocks of a sample of the epoch are; NULL where only perf_query_assign() can tell. A block
+ * is an identifier's if its type (dwType) fits. */
+const perf_query_index *perf_query_index_at(const perf_query_epoch *epoch, uint32_t event);
 bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type);
 
-/* `types` holds the dwType of each of `count` blocks. Returns false if nothing is known. Without QueryCounterInfo a block
- * is given to an identifier if every way to give all of them agrees on it; where the order of the identifiers is one of
- * those ways, that order is assumed for the others. */
-bool perf_query_assign(wmem_allocator_t *pool, const perf_handle *handle, uint32_t event, const uint32_t *types,
+/* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the
+ * identifiers is one of those ways, that order is assumed for the others. `types` holds the dwType of each of `count`
+ * blocks. Returns false if nothing is known. */
+bool perf_query_assign(wmem_allocator_t *pool, const perf_query_epoch *epoch, uint32_t event, const uint32_t *types,
                        uint32_t count, perf_assignment *assignment);
 
 #endif
