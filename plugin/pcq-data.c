@@ -473,13 +473,6 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     }
 }
 
-const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context)
-{
-    readings_answer answer = pcq_data_answer(tvb, context);
-
-    return value_headline(&context->first, context->report->pinfo->pool, &answer, context->summary.values);
-}
-
 void pcq_data_register(int proto)
 {
     static hf_register_info hf[] = {

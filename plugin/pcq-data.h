@@ -34,7 +34,4 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
 /* The same as a stream of readings. */
 readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context);
 
-/* "\\SRV\...\% Processor Time = 12.4 %, 239 more", or NULL if there is no value. */
-const char *pcq_first_value(tvbuff_t *tvb, pcq_data_context *context);
-
 #endif

@@ -299,15 +299,8 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     if (summary->failed > 0) {
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
-    const char *first = pcq_first_value(back->tvb, context);
-    if (first && summary->values > 1) {
-        perf_call_info_texts(&p->call, first, ", ", perf_number(pool, summary->values - 1), " more (", blocks, ", ",
-                             size, ")", NULL);
-    } else if (first) {
-        perf_call_info_texts(&p->call, first, ", ", blocks, ", ", size, NULL);
-    } else {
-        perf_call_info_texts(&p->call, perf_counted(pool, summary->values, "value"), ", ", blocks, ", ", size, NULL);
-    }
+    readings_answer answer = pcq_data_answer(back->tvb, context);
+    value_describe(&p->call, &context->first, &answer, summary->values, blocks, size);
 }
 
 static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, perf_handle *handle, const perf_data_summary *summary)

@@ -180,17 +180,8 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
     }
     const char *size = perf_counted(pool, back->value.data_size, "byte");
     const char *objects = perf_counted(pool, summary->objects, "object");
-    const char *first = hkpd_first_value(back->value.tvb, context);
-    if (first) {
-        perf_call_info(&p->call, "%s", first);
-    }
-    if (first && summary->values > 1) {
-        perf_call_info(&p->call, "%" PRIu64 " more (%s, %s)", summary->values - 1, objects, size);
-    } else if (first) {
-        perf_call_info(&p->call, "%s, %s", objects, size);
-    } else {
-        perf_call_info(&p->call, "%s, %s, %s", perf_counted(pool, summary->values, "value"), objects, size);
-    }
+    readings_answer block = hkpd_block_answer(back->value.tvb, context);
+    value_describe(&p->call, &context->first, &block, summary->values, objects, size);
 }
 
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)

@@ -215,13 +215,6 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     }
 }
 
-const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context)
-{
-    readings_answer answer = hkpd_block_answer(tvb, context);
-
-    return value_headline(&context->first, context->report->pinfo->pool, &answer, context->summary.values);
-}
-
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
 void hkpd_buffers_register(int proto)

@@ -36,7 +36,4 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
 /* The same as a stream of readings. */
 readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context);
 
-/* "\\SRV\...\% Processor Time = 12.4 %", or NULL if there is no value. */
-const char *hkpd_first_value(tvbuff_t *tvb, hkpd_context *context);
-
 #endif

@@ -6,7 +6,6 @@
 #include "tree/values.h"
 
 #include "readings/graph.h"
-#include "tree/call.h"
 #include "tree/labels.h"
 #include "tree/prefixed.h"
 #include "tree/reader.h"
@@ -255,7 +254,8 @@ static readings *first_of(value_first *first, wmem_allocator_t *pool, const read
 {
     if (!first->begun && count > 0) {
         readings *r = readings_begin(pool, answer);
-        first->stream = readings_next(r) && readings_path(r) ? r : NULL;
+        first->path = readings_next(r) ? readings_path(r) : NULL;
+        first->stream = first->path ? r : NULL;
     }
     first->begun = true;
     return first->stream;
@@ -270,17 +270,26 @@ static const char *words_of(readings *r, perf_result *result)
     return readings_words(r, result);
 }
 
-const char *value_headline(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+void value_describe(perf_call *call, value_first *first, const readings_answer *answer, uint64_t count,
+                    const char *parts, const char *size)
 {
+    wmem_allocator_t *pool = call->pinfo->pool;
     readings *r = first_of(first, pool, answer, count);
     perf_result result;
 
     if (r == NULL) {
-        return NULL;
+        perf_call_info_texts(call, perf_counted(pool, count, "value"), ", ", parts, ", ", size, NULL);
+        return;
     }
-    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
-    return wmem_strconcat(pool, perf_cut_text(pool, path, MAX_HEADLINE_PATH), " = ", words_of(r, &result),
-                          r->assumed ? " (order assumed)" : "", NULL);
+    const char *path = perf_cut_text(pool, first->path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
+    const char *words = words_of(r, &result);
+    const char *note = r->assumed ? " (order assumed)" : "";
+    if (count > 1) {
+        perf_call_info_texts(call, path, " = ", words, note, ", ", perf_number(pool, count - 1), " more (", parts, ", ",
+                             size, ")", NULL);
+    } else {
+        perf_call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
+    }
 }
 
 void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
@@ -294,7 +303,7 @@ void value_show_first(proto_tree *tree, const value_fields *fields, value_first 
         return;
     }
     tvbuff_t *tvb = answer->tvb;
-    const char *path = readings_path(r), *words = words_of(r, &result);
+    const char *path = first->path, *words = words_of(r, &result);
     proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s", path, words);
 
     proto_item_set_generated(item);

@@ -9,6 +9,7 @@
 #define PCQ_TREE_VALUES_H
 
 #include "readings/readings.h"
+#include "tree/call.h"
 
 /* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .graph, .sample.previous and .sample.interval. */
@@ -70,13 +71,16 @@ void value_label_frequency(proto_item *item, uint64_t frequency);
 typedef struct {
     bool begun;
     readings *stream; /* at the value; NULL if there is none, or it has no path */
+    const char *path;
 } value_first;
 
 /* Its path and its result side by side, for columns, if anybody wants them. */
 void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
                       const readings_answer *answer, uint64_t count);
 
-/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %", or NULL. */
-const char *value_headline(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count);
+/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %, 239 more (7 blocks, 7,168 bytes)", or the
+ * number of values. `parts` and `size` are texts. */
+void value_describe(perf_call *call, value_first *first, const readings_answer *answer, uint64_t count,
+                    const char *parts, const char *size);
 
 #endif
