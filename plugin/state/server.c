@@ -15,7 +15,8 @@ struct perf_server {
     uint32_t lessons;
 };
 
-static wmem_map_t *servers; /* address -> perf_server, emptied with the file */
+static wmem_map_t *servers;       /* address -> perf_server, emptied with the file */
+static perf_server *newest_asked; /* request and response ask for the same */
 static uint32_t last_event;
 
 static unsigned address_hash(const void *key)
@@ -32,14 +33,17 @@ static gboolean address_equal(const void *a, const void *b)
 
 perf_server *perf_server_get(const address *addr)
 {
+    if (newest_asked && addresses_equal(&newest_asked->addr, addr)) {
+        return newest_asked;
+    }
     perf_server *server = wmem_map_lookup(servers, addr);
-
     if (server == NULL) {
         server = wmem_new0(wmem_file_scope(), perf_server);
         copy_address_wmem(wmem_file_scope(), &server->addr, addr);
         server->text = address_to_str(wmem_file_scope(), addr);
         wmem_map_insert(servers, &server->addr, server);
     }
+    newest_asked = server;
     return server;
 }
 
@@ -84,6 +88,7 @@ unsigned perf_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_
 
 static void reset(void)
 {
+    newest_asked = NULL;
     last_event = 0;
 }
 
