@@ -110,11 +110,12 @@ static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq
         return;
     }
     back->tvb = own_data_source(p->call.pinfo, back->tvb, "lpData");
+    if (array->tree == NULL) {
+        return;
+    }
     back->item = proto_tree_add_item(array->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
     back->tree = proto_item_add_subtree(back->item, ett_buffer);
-    if (back->item) {
-        proto_item_append_text(back->item, ", %s", perf_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
-    }
+    proto_item_append_text(back->item, ", %s", perf_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
 }
 
 static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *array)

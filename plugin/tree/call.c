@@ -8,6 +8,7 @@
 #include "tree/noise.h"
 #include "tree/prefixed.h"
 #include "tree/strings.h"
+#include "perf/bytes.h"
 #include "perf/hash.h"
 #include "perf/number-text.h"
 
@@ -172,9 +173,15 @@ static void append_format(perf_info_text *to, const char *format, va_list args)
 static void append_texts(perf_info_text *to, const char *first, va_list more)
 {
     append(to, SEPARATOR, SEPARATOR_SIZE);
+    char *end = to->text + to->size;
+    size_t left = sizeof to->text - 1 - to->size;
     for (const char *part = first; part; part = va_arg(more, const char *)) {
-        append(to, part, strlen(part));
+        size_t size = strlen(part);
+        size = MIN(size, left);
+        end = perf_put(end, part, size);
+        left -= size;
     }
+    to->size = (size_t)(end - to->text);
 }
 
 void perf_call_about(perf_call *call, const char *format, ...)

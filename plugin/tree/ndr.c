@@ -35,7 +35,7 @@ uint64_t ndr_count(ndr_reader *ndr, int hf)
     uint32_t size = ndr->ndr64 ? 8 : 4;
 
     ndr_align(ndr, size);
-    if (!reader_need(reader, size, proto_registrar_get_name(hf))) {
+    if (!reader_need_field(reader, size, hf)) {
         return 0;
     }
     uint64_t count = size == 8 ? tvb_get_uint64(reader->tvb, reader->pos, reader->encoding)
@@ -57,7 +57,7 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
 
     memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
     ndr_align(ndr, 4);
-    if (!reader_need(reader, NDR_CONTEXT_HANDLE_SIZE, proto_registrar_get_name(hf))) {
+    if (!reader_need_field(reader, NDR_CONTEXT_HANDLE_SIZE, hf)) {
         return;
     }
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));

@@ -28,11 +28,11 @@ void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_repo
 
 bool reader_need(perf_reader *reader, uint64_t size, const char *what)
 {
+    if (reader_has(reader, size)) {
+        return true;
+    }
     if (reader->failed) {
         return false;
-    }
-    if (size <= reader->end - reader->pos) {
-        return true;
     }
     reader->failed = true;
     uint32_t reported = tvb_reported_length(reader->tvb);
@@ -51,6 +51,12 @@ static const char *field_name(int hf)
     return hf > 0 ? proto_registrar_get_name(hf) : "A field";
 }
 
+/* Names are looked up where one is missing. */
+bool reader_need_field(perf_reader *reader, uint64_t size, int hf)
+{
+    return reader_has(reader, size) || reader_need(reader, size, field_name(hf));
+}
+
 static void add_item(perf_reader *reader, int hf, uint32_t size)
 {
     reader->item = NULL;
@@ -61,7 +67,7 @@ static void add_item(perf_reader *reader, int hf, uint32_t size)
 
 uint32_t reader_u32(perf_reader *reader, int hf)
 {
-    if (!reader_need(reader, 4, field_name(hf))) {
+    if (!reader_need_field(reader, 4, hf)) {
         return 0;
     }
     uint32_t value = tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
@@ -72,7 +78,7 @@ uint32_t reader_u32(perf_reader *reader, int hf)
 
 uint64_t reader_u64(perf_reader *reader, int hf)
 {
-    if (!reader_need(reader, 8, field_name(hf))) {
+    if (!reader_need_field(reader, 8, hf)) {
         return 0;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
@@ -100,7 +106,7 @@ void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[
 void reader_guid(perf_reader *reader, int hf, uint8_t guid[16])
 {
     memset(guid, 0, 16);
-    if (!reader_need(reader, 16, field_name(hf))) {
+    if (!reader_need_field(reader, 16, hf)) {
         return;
     }
     guid_bytes(reader->tvb, reader->pos, reader->encoding, guid);
@@ -112,7 +118,7 @@ uint64_t reader_filetime(perf_reader *reader, int hf)
 {
     nstime_t when;
 
-    if (!reader_need(reader, 8, field_name(hf))) {
+    if (!reader_need_field(reader, 8, hf)) {
         return 0;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
@@ -173,7 +179,7 @@ void reader_systemtime(perf_reader *reader, int hf)
 {
     nstime_t when;
 
-    if (!reader_need(reader, 16, field_name(hf))) {
+    if (!reader_need_field(reader, 16, hf)) {
         return;
     }
     bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &when);

@@ -36,8 +36,14 @@ static inline uint32_t reader_left(const perf_reader *reader)
     return reader->failed ? 0 : reader->end - reader->pos;
 }
 
-/* True if `size` more bytes are there; else reports that `what` is missing and fails. */
+static inline bool reader_has(const perf_reader *reader, uint64_t size)
+{
+    return !reader->failed && size <= reader->end - reader->pos;
+}
+
+/* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. */
 bool reader_need(perf_reader *reader, uint64_t size, const char *what);
+bool reader_need_field(perf_reader *reader, uint64_t size, int hf);
 
 /* Scalars: read, add as `hf`, move on. 0 if they are not there. */
 uint32_t reader_u32(perf_reader *reader, int hf);
