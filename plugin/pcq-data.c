@@ -14,7 +14,6 @@
 #include "tree/values.h"
 #include "tree/strings.h"
 #include "perf/bytes.h"
-#include "perf/number-text.h"
 
 /* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
 #define ITEMS_OF_VALUE 7
@@ -131,39 +130,44 @@ static const char *set_text(data_view *view, const perf_identifier *identifier)
     return view->set_label;
 }
 
+/* ", \Set(instance)\Counter" */
+static void write_identifier(data_view *view, perf_writer *w, const perf_identifier *identifier)
+{
+    perf_write(w, ", \\");
+    perf_write(w, set_text(view, identifier));
+    if (identifier->instance) {
+        perf_write(w, "(");
+        perf_write(w, identifier->instance);
+        perf_write(w, ")");
+    }
+    perf_write(w, "\\");
+    perf_write(w, pcq_readings_block_counter(view->readings));
+    if (view->readings->assumed) {
+        perf_write(w, " (order assumed)");
+    }
+}
+
 /* "Block 0: PERF_SINGLE_COUNTER, \Set(instance)\Counter", and the status if it is an error. */
 static proto_item *add_labelled_block(data_view *view, int start, int length)
 {
     const perf_walk *walk = view->walk;
-    const perf_identifier *of = pcq_readings_identifier(view->readings);
-    char number[PERF_NUMBER_TEXT_SIZE], label[ITEM_LABEL_LENGTH];
-    const char *const parts[] = {
-        proto_registrar_get_name(hf_block),
-        " ",
-        number,
-        ": ",
-        val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"),
-        of ? ", \\" : "",
-        of ? set_text(view, of) : "",
-        of && of->instance ? "(" : "",
-        of && of->instance ? of->instance : "",
-        of && of->instance ? ")" : "",
-        of ? "\\" : "",
-        of ? pcq_readings_block_counter(view->readings) : "",
-        of && view->readings->assumed ? " (order assumed)" : "",
-        walk->block.status != 0 ? ", " : "",
-        walk->block.status != 0 ? win32_error_name(pool_of(view), walk->block.status) : "",
-    };
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
 
-    perf_plain_text(walk->block.index, number);
-    if (label_join(label, parts, array_length(parts))) {
-        return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
+    perf_write(&w, proto_registrar_get_name(hf_block));
+    perf_write(&w, " ");
+    perf_write_plain(&w, walk->block.index);
+    perf_write(&w, ": ");
+    perf_write(&w, val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
+    if (identifier) {
+        write_identifier(view, &w, identifier);
     }
-    proto_item *item = proto_tree_add_item(view->tree, hf_block, view->tvb, start, length, ENC_NA);
-    for (unsigned i = 1; i < array_length(parts); i++) {
-        proto_item_append_text(item, "%s", parts[i]);
+    if (walk->block.status != 0) {
+        perf_write(&w, ", ");
+        perf_write(&w, win32_error_name(pool_of(view), walk->block.status));
     }
-    return item;
+    return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
 }
 
 /* PERF_COUNTER_HEADER, 2.2.4.8 */

@@ -8,7 +8,6 @@
 #include "tree/labels.h"
 #include "tree/prefixed.h"
 #include "tree/strings.h"
-#include "perf/number-text.h"
 
 static int hf_counterset_guid = -1;
 static int hf_counterset_name = -1;
@@ -80,19 +79,18 @@ void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
     proto_tree_add_item(tree, hf_reserved, tvb, offset, 4, ENC_LITTLE_ENDIAN);
 }
 
+/* "Instance: NAME, id 0" */
 static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
 {
-    const char *title = proto_registrar_get_name(hf_instance);
-    char id[PERF_NUMBER_TEXT_SIZE], label[ITEM_LABEL_LENGTH];
-    const char *const parts[] = {title, ": ", name, ", id ", id};
-    int start = (int)instance->offset, length = (int)instance->size;
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
 
-    perf_plain_text(instance->id, id);
-    if (label_join(label, parts, array_length(parts))) {
-        return proto_tree_add_none_format(tree, hf_instance, tvb, start, length, "%s", label);
-    }
-    return proto_tree_add_none_format(tree, hf_instance, tvb, start, length, "%s: %s, id %u", title, name,
-                                      instance->id);
+    perf_write(&w, proto_registrar_get_name(hf_instance));
+    perf_write(&w, ": ");
+    perf_write(&w, name);
+    perf_write(&w, ", id ");
+    perf_write_plain(&w, instance->id);
+    return proto_tree_add_none_format(tree, hf_instance, tvb, instance->offset, instance->size, "%s", label);
 }
 
 proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name)

@@ -25,9 +25,10 @@
 #include "state/state.h"
 
 #include "perf/calculate.h"
+#include "perf/writer.h"
 
-/* Room for a number, its unit and a reason, or a formula with all its numbers. */
-#define READINGS_WORDS_SIZE 400
+/* Room for a number, its unit and a reason. */
+#define READINGS_WORDS_SIZE 120
 
 typedef struct readings_layout readings_layout;
 
@@ -122,7 +123,6 @@ typedef struct readings {
     } clocks;
 
     char words[READINGS_WORDS_SIZE];
-    char formula[READINGS_WORDS_SIZE];
 
     void *own; /* the layout's */
 } readings;
@@ -168,11 +168,12 @@ const char *readings_text(readings *r);
 /* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */
 uint32_t readings_raw_size(readings *r);
 
-/* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f", "\"text\"",
- * "81 (raw; first sample of the handle)". */
-const char *readings_words(readings *r, const perf_result *result);
+/* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
+ * "\"text\"", "81 (raw; first sample of the handle)". */
+perf_piece readings_words(readings *r, const perf_result *result);
 
-/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000"; NULL where nothing is calculated. */
-const char *readings_formula(readings *r);
+/* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value from which something can be calculated. */
+bool readings_has_formula(const readings *r);
+void readings_write_formula(readings *r, perf_writer *w);
 
 #endif

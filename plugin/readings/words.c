@@ -30,68 +30,49 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
                                           : perf_number_text(result->value, text);
 }
 
-/* Texts are put together in a buffer of the stream: nothing is allocated for a value. What does not fit is left out. */
-typedef struct {
-    char *to;
-    char *end; /* the last byte, for the terminator */
-} writer;
-
-static void put_bytes(writer *w, const char *text, size_t size)
+static perf_piece text_in_quotes(readings *r)
 {
-    if (size <= (size_t)(w->end - w->to)) {
-        memcpy(w->to, text, size);
-        w->to += size;
-        *w->to = '\0';
-    }
+    const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
+
+    return (perf_piece){text, strlen(text)};
 }
 
-static void put(writer *w, const char *text)
+perf_piece readings_words(readings *r, const perf_result *result)
 {
-    put_bytes(w, text, strlen(text));
-}
-
-static void put_integer(writer *w, uint64_t value)
-{
-    if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
-        w->to += perf_integer_text(value, w->to);
-    }
-}
-
-const char *readings_words(readings *r, const perf_result *result)
-{
-    writer w = {r->words, r->words + sizeof r->words - 1};
+    perf_writer w = perf_writer_of(r->words, sizeof r->words);
 
     if (r->at.is_text) {
-        return wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
+        return text_in_quotes(r);
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
         w.to += put_result(r, result, w.to);
         if (*unit) {
-            put(&w, " ");
-            put(&w, unit);
+            perf_write(&w, " ");
+            perf_write(&w, unit);
         }
     } else if (r->at.is_number) {
-        put_integer(&w, r->at.raw.value);
-        put(&w, " (raw; ");
-        put(&w, perf_none_text[result->none]);
-        put(&w, ")");
+        perf_write_integer(&w, r->at.raw.value);
+        perf_write(&w, " (raw; ");
+        perf_write(&w, perf_none_text[result->none]);
+        perf_write(&w, ")");
     } else {
-        put_integer(&w, r->at.size);
-        put(&w, r->at.size == 1 ? " byte" : " bytes");
+        perf_write_integer(&w, r->at.size);
+        perf_write(&w, r->at.size == 1 ? " byte" : " bytes");
     }
-    return r->words;
+    return (perf_piece){r->words, (size_t)(w.to - r->words)};
 }
 
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
-static void put_number(writer *w, const char *name, uint64_t value)
+static inline void put_number(perf_writer *w, const char *name, uint64_t value)
 {
-    put(w, name);
-    put_integer(w, value);
+    perf_write(w, name);
+    perf_write_integer(w, value);
 }
 
-static void put_operand(writer *w, const char *name, perf_raw now, const char *name_before, const perf_raw *before)
+static inline void put_operand(perf_writer *w, const char *name, perf_raw now, const char *name_before,
+                               const perf_raw *before)
 {
     if (now.size > 0) {
         put_number(w, name, now.value);
@@ -102,14 +83,15 @@ static void put_operand(writer *w, const char *name, perf_raw now, const char *n
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(writer *w, const char *name, uint64_t now, uint64_t before)
+static void put_clock(perf_writer *w, const char *name, uint64_t now, uint64_t before)
 {
     if (now >= before) {
         put_number(w, name, now - before);
     }
 }
 
-static void write_clocks(writer *w, const perf_formula_info *formula, const perf_point *now, const perf_point *before)
+static void write_clocks(perf_writer *w, const perf_formula_info *formula, const perf_point *now,
+                         const perf_point *before)
 {
     if (formula->denominator == PERF_OPERAND_TICKS && before) {
         put_clock(w, ", T1 - T0 = ", now->perf_time, before->perf_time);
@@ -123,20 +105,19 @@ static void write_clocks(writer *w, const perf_formula_info *formula, const perf
 }
 
 /* The same for all values of a formula that have the same sample before. */
-static void put_clocks(readings *r, writer *w, const perf_formula_info *formula, const perf_point *before)
+static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
 {
     if (r->clocks.formula != formula || r->clocks.before != (before ? r->before : NULL)) {
-        writer own = {r->clocks.text, r->clocks.text + sizeof r->clocks.text - 1};
-        *own.to = '\0';
+        perf_writer own = perf_writer_of(r->clocks.text, sizeof r->clocks.text);
         write_clocks(&own, formula, &r->operands.now, before);
         r->clocks.formula = formula;
         r->clocks.before = before ? r->before : NULL;
         r->clocks.size = (unsigned)(own.to - r->clocks.text);
     }
-    put_bytes(w, r->clocks.text, r->clocks.size);
+    perf_write_bytes(w, r->clocks.text, r->clocks.size);
 }
 
-static void put_operands(readings *r, writer *w, const perf_formula_info *formula, const perf_point *before)
+static void put_operands(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
 {
     const perf_point *now = &r->operands.now;
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && now->base.size > 0;
@@ -156,17 +137,18 @@ static void put_operands(readings *r, writer *w, const perf_formula_info *formul
     }
 }
 
-const char *readings_formula(readings *r)
+bool readings_has_formula(const readings *r)
 {
     const perf_counter_type *type = r->at.counter->type;
-    writer w = {r->formula, r->formula + sizeof r->formula - 1};
 
-    if (type == NULL || type->kind != PERF_KIND_COUNTER || r->at.raw.size == 0 || r->at.counter->none != PERF_NONE_OK) {
-        return NULL;
-    }
-    const perf_formula_info *formula = &perf_formulas[type->formula];
-    put(&w, formula->text);
+    return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;
+}
+
+void readings_write_formula(readings *r, perf_writer *w)
+{
+    const perf_formula_info *formula = &perf_formulas[r->at.counter->type->formula];
+
+    perf_write(w, formula->text);
     readings_find_operands(r);
-    put_operands(r, &w, formula, r->operands.has_before ? &r->operands.before : NULL);
-    return r->formula;
+    put_operands(r, w, formula, r->operands.has_before ? &r->operands.before : NULL);
 }

@@ -16,26 +16,6 @@ static const value_string type_kind_vals[] = {PERF_KINDS(BIT_ROW){0, NULL}};
 static const value_string type_timer_vals[] = {PERF_TIMERS(BIT_ROW){0, NULL}};
 static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}};
 
-bool label_join(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigned count)
-{
-    size_t left = ITEM_LABEL_LENGTH - 1;
-
-    for (unsigned i = 0; i < count; i++) {
-        if (*parts[i] == '\0') {
-            continue;
-        }
-        size_t size = strlen(parts[i]);
-        if (size > left) {
-            return false;
-        }
-        memcpy(label, parts[i], size);
-        label += size;
-        left -= size;
-    }
-    *label = '\0';
-    return true;
-}
-
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
 static const char *source_text(const perf_known *known)

@@ -8,15 +8,16 @@
 #define PCQ_TREE_LABELS_H
 
 #include "tree/reader.h"
+#include "perf/writer.h"
 #include "state/state.h"
 
 /* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
 void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
                      bool is_name);
 
-/* Texts one behind the other as an item's label, if they fit: false if not. printf takes much longer to put them together
- * than to copy one. */
-bool label_join(char label[ITEM_LABEL_LENGTH], const char *const *parts, unsigned count);
+/* Room for an item's label that is put together with a perf_writer, and given to "%s" then: a character more than Wireshark
+ * shows, so that it marks what it cuts. */
+#define LABEL_SIZE (ITEM_LABEL_LENGTH + 8)
 
 /* Fields of a counter type. */
 typedef struct {

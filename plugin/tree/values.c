@@ -12,6 +12,8 @@
 #include "tree/strings.h"
 #include "perf/number-text.h"
 
+#define COOKED_NAME "Calculated value"
+
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
     const prefixed_field list[] = {
@@ -24,7 +26,7 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
         {&fields->text, "Text", "value.text", FT_STRING, BASE_NONE, NULL, 0, "A value that is text"},
         {&fields->raw, "Value", "value.raw", FT_BYTES, BASE_NONE, NULL, 0, "A value of neither 4 nor 8 bytes"},
         {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
-        {&fields->cooked, "Calculated value", "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
+        {&fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
          "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B base, M "
          "multi "
          "counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 is the previous "
@@ -86,30 +88,28 @@ void value_show_sent(proto_tree *tree, const value_fields *fields, const value_w
 /* What is known of a value before anything of it is shown. Nothing that nobody looks at. */
 typedef struct {
     const char *path;
-    const char *words; /* for a person */
+    perf_piece words; /* for a person; NULL where nobody reads them */
     perf_result result;
     bool has_result;
     bool in_structure; /* whose label has path and words */
-    const char *formula;
+    bool has_formula;
 } meaning;
 
-static meaning meaning_of(const value_wishes *wishes, readings *r, bool in_structure)
+static void find_meaning(meaning *what, const value_wishes *wishes, readings *r, bool in_structure)
 {
-    meaning what = {NULL, NULL, {0, PERF_NONE_OK}, wishes->result && !r->at.is_text, in_structure, NULL};
-
+    memset(what, 0, sizeof *what);
+    what->in_structure = in_structure;
+    what->has_result = wishes->result && !r->at.is_text;
     if (wishes->path) {
-        what.path = readings_path(r);
+        what->path = readings_path(r);
     }
-    if (what.has_result) {
-        what.result = readings_result(r);
+    if (what->has_result) {
+        what->result = readings_result(r);
     }
     if (wishes->visible) {
-        what.words = readings_words(r, &what.result);
+        what->words = readings_words(r, &what->result);
+        what->has_formula = in_structure && what->has_result && readings_has_formula(r);
     }
-    if (wishes->visible && in_structure && what.has_result) {
-        what.formula = readings_formula(r);
-    }
-    return what;
 }
 
 /* From here on a double is shown with an exponent, and soon does not hold all digits. */
@@ -121,49 +121,64 @@ static bool needs_label(const reading *at, const meaning *what)
 {
     const perf_counter_type *type = at->counter->type;
 
-    return !what->in_structure || what->formula || type->hex || *type->note ||
+    return !what->in_structure || what->has_formula || type->hex || *type->note ||
            (type->kind == PERF_KIND_NUMBER && at->raw.value >= LARGE_NUMBER);
 }
 
-/* "Calculated value: 12.4 % (note) = FORMULA" */
+/* "Calculated value: 12.4 % (note) = FORMULA"; the size. */
+static size_t write_result_label(char label[LABEL_SIZE], readings *r, const meaning *what, const char *note)
+{
+    perf_writer w = perf_writer_of(label, LABEL_SIZE);
+
+    perf_write(&w, COOKED_NAME ": ");
+    perf_write_piece(&w, &what->words);
+    if (*note) {
+        perf_write(&w, " (");
+        perf_write(&w, note);
+        perf_write(&w, ")");
+    }
+    if (what->has_formula) {
+        perf_write(&w, " = ");
+        readings_write_formula(r, &w);
+    }
+    return (size_t)(w.to - label);
+}
+
+/* Where not all of it can be shown, the formula says more than the note. */
 static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
     const char *note = r->at.counter->type->note;
-    const char *formula = what->formula ? what->formula : "";
-    const char *const parts[] = {proto_registrar_get_name(fields->cooked),
-                                 ": ",
-                                 what->words,
-                                 *note ? " (" : "",
-                                 note,
-                                 *note ? ")" : "",
-                                 *formula ? " = " : "",
-                                 formula};
-    double value = what->result.value;
-    char label[ITEM_LABEL_LENGTH];
-    tvbuff_t *tvb = r->answer.tvb;
+    char label[LABEL_SIZE];
 
-    if (label_join(label, parts, array_length(parts))) {
-        return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s", label);
+    if (write_result_label(label, r, what, note) >= ITEM_LABEL_LENGTH && *note) {
+        write_result_label(label, r, what, "");
     }
-    return proto_tree_add_double_format(tree, fields->cooked, tvb, 0, 0, value, "%s: %s = %s", parts[0], what->words,
-                                        formula);
+    return proto_tree_add_double_format(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
+}
+
+static void show_reason(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
+{
+    proto_item *item = add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
+    char formula[LABEL_SIZE];
+
+    if (what->has_formula) {
+        perf_writer w = perf_writer_of(formula, sizeof formula);
+        readings_write_formula(r, &w);
+        proto_item_append_text(item, ", %s", formula);
+    }
 }
 
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
-    tvbuff_t *tvb = r->answer.tvb;
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        item = add_generated_uint(tree, fields->cooked_none, tvb, what->result.none);
-        if (what->formula) {
-            proto_item_append_text(item, ", %s", what->formula);
-        }
+        show_reason(tree, fields, r, what);
         return;
     }
-    item = what->words && needs_label(&r->at, what)
+    item = what->words.text && needs_label(&r->at, what)
                ? add_labelled(tree, fields, r, what)
-               : proto_tree_add_double(tree, fields->cooked, tvb, 0, 0, what->result.value);
+               : proto_tree_add_double(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value);
     proto_item_set_generated(item);
 }
 
@@ -194,44 +209,46 @@ static void show_meaning(proto_tree *tree, const value_fields *fields, const val
 
 void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
 {
-    meaning what = meaning_of(wishes, r, false);
+    meaning what;
 
+    find_meaning(&what, wishes, r, false);
     value_show_sent(tree, fields, wishes, r);
     show_meaning(tree, fields, wishes, r, &what);
 }
 
-/* The label is given at once: to append to one costs as much again. */
-static proto_item *add_structure(proto_tree *tree, const value_structure *structure, readings *r, const meaning *what)
+/* "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS". The label is given at once: to append to one costs
+ * as much again. */
+static proto_item *add_labelled_structure(proto_tree *tree, const value_structure *structure, readings *r,
+                                          const meaning *what)
 {
-    const char *name = what->words ? proto_registrar_get_name(structure->hf) : NULL;
-    const char *const parts[] = {name, ": ", what->path, " = ", what->words};
-    char label[ITEM_LABEL_LENGTH];
-    int start = (int)structure->offset, length = (int)structure->size;
-    tvbuff_t *tvb = r->answer.tvb;
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
 
-    if (name == NULL) {
-        return proto_tree_add_item(tree, structure->hf, tvb, start, length, ENC_NA);
-    }
-    if (what->path && label_join(label, parts, array_length(parts))) {
-        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s", label);
-    }
+    perf_write(&w, proto_registrar_get_name(structure->hf));
+    perf_write(&w, ": ");
     if (what->path) {
-        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: %s = %s", name, what->path,
-                                          what->words);
+        perf_write(&w, what->path);
+        perf_write(&w, " = ");
+    } else if (r->at.counter->id != PERF_NO_ID) {
+        perf_write(&w, "#");
+        perf_write_plain(&w, r->at.counter->id);
+        perf_write(&w, " = ");
     }
-    if (r->at.counter->id != PERF_NO_ID) {
-        return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: #%u = %s", name,
-                                          r->at.counter->id, what->words);
-    }
-    return proto_tree_add_none_format(tree, structure->hf, tvb, start, length, "%s: %s", name, what->words);
+    perf_write_piece(&w, &what->words);
+    return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
+                                      label);
 }
 
 proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
                                  const value_wishes *wishes, readings *r)
 {
-    meaning what = meaning_of(wishes, r, true);
-    proto_tree *inner = proto_item_add_subtree(add_structure(tree, structure, r, &what), structure->ett);
+    meaning what;
 
+    find_meaning(&what, wishes, r, true);
+    proto_item *item = what.words.text ? add_labelled_structure(tree, structure, r, &what)
+                                       : proto_tree_add_item(tree, structure->hf, r->answer.tvb, structure->offset,
+                                                             structure->size, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(item, structure->ett);
     show_meaning(inner, fields, wishes, r, &what);
     return inner;
 }
@@ -267,7 +284,7 @@ static const char *words_of(readings *r, perf_result *result)
     if (!r->at.is_text) {
         *result = readings_result(r);
     }
-    return readings_words(r, result);
+    return readings_words(r, result).text;
 }
 
 void value_describe(perf_call *call, value_first *first, const readings_answer *answer, uint64_t count,
