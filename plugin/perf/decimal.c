@@ -26,7 +26,7 @@
 #define SMALLEST_EXACT 1e-10              /* below it 10^k is too large */
 #define TEN_TO_17 UINT64_C(100000000000000000)
 
-static const char pairs[] =
+const char perf_digit_pairs[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
     "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
     "92939495969798990";
@@ -45,7 +45,7 @@ static unsigned count_digits(uint64_t value)
 static void put_digits(char *out, uint64_t value, unsigned count)
 {
     for (; count >= 2; count -= 2, value /= 100) {
-        memcpy(out + count - 2, pairs + 2 * (value % 100), 2);
+        memcpy(out + count - 2, perf_digit_pairs + 2 * (value % 100), 2);
     }
     if (count == 1) {
         *out = (char)('0' + value % 10);

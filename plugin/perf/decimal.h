@@ -13,6 +13,9 @@
 /* The longest text of each of these, with its terminator. */
 #define PERF_DECIMAL_SIZE 330
 
+/* "00" to "99". */
+extern const char perf_digit_pairs[];
+
 /* All return the length of the text. They take finite numbers. */
 size_t perf_decimal_u64(char *out, uint64_t value);
 

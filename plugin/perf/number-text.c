@@ -18,41 +18,44 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-/* Of 64 bits: 18,446,744,073,709,551,615. */
-#define MAX_GROUPS 6
+static char *put_pair(char *to, unsigned pair)
+{
+    memcpy(to, perf_digit_pairs + 2 * pair, 2);
+    return to + 2;
+}
 
 /* A number below 1,000. */
 static char *put_group(char *to, unsigned group)
 {
+    if (group < 10) {
+        *to = (char)('0' + group);
+        return to + 1;
+    }
     if (group >= 100) {
         *to++ = (char)('0' + group / 100);
     }
-    if (group >= 10) {
-        *to++ = (char)('0' + group / 10 % 10);
+    return put_pair(to, group % 100);
+}
+
+/* In groups of three; not terminated. */
+static char *put_groups(char *to, uint64_t value)
+{
+    if (value < 1000) {
+        return put_group(to, (unsigned)value);
     }
-    *to++ = (char)('0' + group % 10);
-    return to;
+    unsigned last = (unsigned)(value % 1000);
+    to = put_groups(to, value / 1000);
+    *to++ = ',';
+    *to++ = (char)('0' + last / 100);
+    return put_pair(to, last % 100);
 }
 
 unsigned perf_integer_text(uint64_t value, char *text)
 {
-    unsigned groups[MAX_GROUPS], left = 0;
-    char *to = text;
+    char *end = put_groups(text, value);
 
-    for (; value >= 1000; value /= 1000) {
-        groups[left++] = (unsigned)(value % 1000);
-    }
-    to = put_group(to, (unsigned)value);
-    while (left > 0) {
-        unsigned group = groups[--left];
-        to[0] = ',';
-        to[1] = (char)('0' + group / 100);
-        to[2] = (char)('0' + group / 10 % 10);
-        to[3] = (char)('0' + group % 10);
-        to += 4;
-    }
-    *to = '\0';
-    return (unsigned)(to - text);
+    *end = '\0';
+    return (unsigned)(end - text);
 }
 
 unsigned perf_plain_text(uint64_t value, char *text)
@@ -73,22 +76,19 @@ static unsigned decimals_of(double size)
 
 static unsigned fixed_text(double size, unsigned decimals, char *text)
 {
-    uint64_t scale = 1;
+    static const unsigned powers_of_10[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000};
+    unsigned scale = powers_of_10[decimals];
+    uint64_t scaled = (uint64_t)(size * scale + 0.5);
+    unsigned rest = (unsigned)(scaled % scale);
+    char *point = put_groups(text, scaled / scale);
 
-    for (unsigned i = 0; i < decimals; i++) {
-        scale *= 10;
-    }
-    uint64_t scaled = (uint64_t)(size * (double)scale + 0.5);
-    unsigned length = perf_integer_text(scaled / scale, text);
-    uint64_t rest = scaled % scale;
-
-    text[length] = '.';
+    *point = '.';
     for (unsigned i = decimals; i > 0; i--) {
-        text[length + i] = (char)('0' + rest % 10);
+        point[i] = (char)('0' + rest % 10);
         rest /= 10;
     }
-    text[length + decimals + 1] = '\0';
-    return length + decimals + 1;
+    point[decimals + 1] = '\0';
+    return (unsigned)(point + decimals + 1 - text);
 }
 
 unsigned perf_number_text(double value, char *text)
