@@ -44,9 +44,14 @@ typedef struct {
 /* Goes ahead from block to block. */
 struct pcq_scout {
     perf_walk walk;
-    wmem_array_t *blocks; /* block_entry */
+    block_entry *blocks;
+    uint32_t count;
+    uint32_t room;
     bool at_end;
+    block_entry first; /* many answers have no other: their array is here */
 };
+
+#define ROOM_FOR_MORE 32
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
@@ -56,6 +61,19 @@ static uint32_t only_value(perf_walk *walk)
 
     return walk->block.type == PERF_SINGLE_COUNTER && !walk->block.open_end && perf_walk_pass_values(walk) == 1 ? at
                                                                                                                 : 0;
+}
+
+static void append_block(pcq_side *side, const block_entry *entry)
+{
+    struct pcq_scout *scout = side->scout;
+
+    if (scout->count == scout->room) {
+        scout->room = MAX(2 * scout->room, ROOM_FOR_MORE);
+        block_entry *blocks = wmem_alloc_array(side->base.pool, block_entry, scout->room);
+        memcpy(blocks, scout->blocks, scout->count * sizeof blocks[0]);
+        scout->blocks = blocks;
+    }
+    scout->blocks[scout->count++] = *entry;
 }
 
 static bool find_next_block(pcq_side *side)
@@ -75,7 +93,7 @@ static bool find_next_block(pcq_side *side)
                 only_value(&scout->walk),
                 NULL,
             };
-            wmem_array_append_one(scout->blocks, entry);
+            append_block(side, &entry);
             perf_walk_skip_block(&scout->walk);
             return true;
         }
@@ -88,18 +106,18 @@ static block_entry *block_at(pcq_side *side, uint32_t block)
 {
     struct pcq_scout *scout = side->scout;
 
-    while (wmem_array_get_count(scout->blocks) <= block) {
+    while (scout->count <= block) {
         if (scout->at_end || !find_next_block(side)) {
             return NULL;
         }
     }
-    return wmem_array_index(scout->blocks, block);
+    return &scout->blocks[block];
 }
 
 static uint32_t count_blocks(pcq_side *side)
 {
     block_at(side, UINT32_MAX);
-    return wmem_array_get_count(side->scout->blocks);
+    return side->scout->count;
 }
 
 bool pcq_side_doubtful(pcq_side *side, uint32_t block)
@@ -114,10 +132,9 @@ static const perf_assignment *assigned(pcq_side *side)
 {
     if (side->assigned.blocks == NULL) {
         uint32_t count = count_blocks(side);
-        const block_entry *blocks = wmem_array_get_raw(side->scout->blocks);
         uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
-            types[i] = blocks[i].type;
+            types[i] = side->scout->blocks[i].type;
         }
         perf_query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
     }
@@ -295,7 +312,8 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
         side->base.clocks.perf_freq = perf_le64(bytes + 24);
     }
     side->scout = wmem_new0(pool, struct pcq_scout);
-    side->scout->blocks = wmem_array_new(pool, sizeof(block_entry));
+    side->scout->blocks = &side->scout->first;
+    side->scout->room = 1;
     perf_walk_init(&side->scout->walk, bytes, size);
 }
 
