@@ -4,115 +4,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf/data-walk.h"
+#include "data_buffer.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    uint8_t bytes[4096];
-    uint32_t size;
-} buffer;
-
-static void put32(buffer *b, uint32_t value)
-{
-    for (int i = 0; i < 4; i++) {
-        b->bytes[b->size++] = (uint8_t)(value >> 8 * i);
-    }
-}
-
-static void put64(buffer *b, uint64_t value)
-{
-    put32(b, (uint32_t)value);
-    put32(b, (uint32_t)(value >> 32));
-}
-
-static void set32(buffer *b, uint32_t at, uint32_t value)
-{
-    uint32_t end = b->size;
-
-    b->size = at;
-    put32(b, value);
-    b->size = end;
-}
-
-static void put_header(buffer *b, uint32_t blocks)
-{
-    memset(b, 0, sizeof *b);
-    put32(b, 0);
-    put32(b, blocks);
-    put64(b, 1259983709807);
-    put64(b, 134351767437550592);
-    put64(b, 10000000);
-    put64(b, 0);
-    put64(b, 0);
-}
-
-static uint32_t begin_block(buffer *b, uint32_t type)
-{
-    uint32_t at = b->size;
-
-    put32(b, 0);
-    put32(b, type);
-    put32(b, 0);
-    put32(b, 0);
-    return at;
-}
-
-static void end_block(buffer *b, uint32_t at)
-{
-    set32(b, at + 8, b->size - at);
-}
-
-static void put_value(buffer *b, uint32_t data_size, uint64_t value)
-{
-    put32(b, data_size);
-    put32(b, 16);
-    put64(b, value);
-}
-
-static void put_instance(buffer *b, const char *name, uint32_t id)
-{
-    uint32_t size = (uint32_t)(8 + 2 * strlen(name) + 2 + 7) & ~7U;
-    uint32_t end = b->size + size;
-
-    put32(b, size);
-    put32(b, id);
-    for (; *name; name++) {
-        b->bytes[b->size] = (uint8_t)*name;
-        b->size += 2;
-    }
-    b->size = end;
-}
-
-/* A block of all instances and counters: `instances` rows of `counters` columns. */
-static void put_counterset(buffer *b, uint32_t instances, uint32_t counters)
-{
-    uint32_t block = begin_block(b, PERF_COUNTERSET);
-
-    put32(b, 8 + 4 * counters);
-    put32(b, counters);
-    for (uint32_t i = 0; i < counters; i++) {
-        put32(b, 100 + i);
-    }
-    uint32_t list = b->size;
-    put32(b, 0);
-    put32(b, instances);
-    for (uint32_t i = 0; i < instances; i++) {
-        put_instance(b, i % 2 ? "0,_Total" : "", i);
-        for (uint32_t c = 0; c < counters; c++) {
-            put_value(b, c % 2 ? 4 : 8, 1000 * i + c);
-        }
-    }
-    set32(b, list, b->size - list);
-    end_block(b, block);
-}
-
-static void finish(buffer *b)
-{
-    set32(b, 0, b->size);
-}
 
 /* The bytes in memory of exactly their size, so that a checker sees every read beyond them. */
 static bool check(const buffer *b, perf_data_summary *summary)
