@@ -1,13 +1,15 @@
 /* fuzz_data_walk.c
  * The walk through counter data: it stays inside its bytes, comes to an end in a number of steps that the bytes bound,
- * agrees with the check that passes over rows, and with a reader of its own for data without any fault.
+ * agrees with the check that passes over rows, and with a reader of its own for data without any fault. Whatever fills the
+ * blanks of its form is walked in the same way.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf/data-walk.h"
+#include "perf/data-form.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -207,6 +209,81 @@ static void check_same(const perf_data_summary *a, const perf_data_summary *b)
     assert(a->sound_blocks == b->sound_blocks);
 }
 
+/* --- Its form --------------------------------------------------------------------------------------------------- */
+
+/* Other numbers: no bits, all bits, what looks like the header of a value or a block, and one of those that stood there. */
+static void change_numbers(uint64_t *numbers, uint32_t count)
+{
+    static const uint64_t odd[] = {0, UINT64_MAX, 16ULL << 32 | 8, 12ULL << 32 | 4, 24ULL << 32 | 16, 1ULL << 32};
+    const uint32_t kinds = sizeof odd / sizeof *odd + 1;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kind = (uint32_t)(numbers[i] ^ numbers[i] >> 17 ^ i) % kinds;
+        numbers[i] = kind < kinds - 1 ? odd[kind] : numbers[count - 1 - i];
+    }
+}
+
+static void check_walked_alike(const uint8_t *data, const uint8_t *other, uint32_t size)
+{
+    perf_walk a, b;
+    perf_walk_event event;
+
+    perf_walk_init(&a, data, size);
+    perf_walk_init(&b, other, size);
+    do {
+        event = perf_walk_next(&a);
+        assert(event == perf_walk_next(&b) && event != PERF_WALK_FAULT);
+        b.data = data; /* all else is the same */
+        assert(memcmp(&a, &b, sizeof a) == 0);
+        b.data = other;
+    } while (event != PERF_WALK_END);
+}
+
+static void check_numbers(const perf_filled_form *filled, const uint8_t *data)
+{
+    perf_walk walk;
+    perf_walk_event event;
+
+    perf_walk_init(&walk, filled->bytes, filled->size);
+    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            uint32_t at = walk.value.data, most = walk.value.data_size < 8 ? walk.value.data_size : 8;
+            assert(memcmp(perf_filled_form_at(filled, at), data + at, most) == 0);
+        }
+    }
+    for (uint32_t at = 8; at < PERF_DATA_HEADER_SIZE; at += 8) {
+        assert(memcmp(perf_filled_form_at(filled, at), data + at, 8) == 0);
+    }
+}
+
+static void check_form(const uint8_t *data, uint32_t size, const perf_data_summary *walked)
+{
+    perf_form *form = perf_form_new(data, size);
+
+    if (form == NULL) {
+        return;
+    }
+    uint64_t *numbers = malloc(form->num_blanks * sizeof *numbers);
+    uint8_t *bytes = malloc(size);
+    perf_filled_form filled = {form->bytes, form->size, form, numbers};
+
+    assert(walked->faults == 0);
+    check_same(&form->summary, walked);
+    assert(perf_form_read(form, data, size, numbers));
+    check_numbers(&filled, data);
+    perf_form_write(form, numbers, bytes);
+    assert(memcmp(bytes, data, size) == 0);
+
+    change_numbers(numbers, form->num_blanks);
+    perf_form_write(form, numbers, bytes);
+    check_walked_alike(data, bytes, size);
+    assert(perf_form_read(form, bytes, size, numbers));
+    check_numbers(&filled, bytes);
+    free(numbers);
+    free(bytes);
+    perf_form_free(form);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     perf_data_summary walked, checked, plain;
@@ -222,5 +299,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(sound);
         check_same(&plain, &checked);
     }
+    check_form(data, (uint32_t)size, &walked);
     return 0;
 }

@@ -1,0 +1,251 @@
+/* data-form.c
+ * What the answers of a query have in common.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/data-form.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "perf/bytes.h"
+
+#define WORD 8
+#define SPAN_WORDS 64
+#define SPAN_BYTES (SPAN_WORDS * WORD)
+#define FIRST_ROOM 16
+
+/* Of PERF_DATA_HEADER: its three clocks and SYSTEMTIME. */
+#define FIRST_CLOCK 8
+
+/* --- Making one -------------------------------------------------------------------------------------------------- */
+
+static bool add_span(perf_form *form, uint32_t offset)
+{
+    uint32_t n = form->num_spans;
+
+    if (n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0)) {
+        perf_form_span *spans = realloc(form->spans, sizeof *spans * (n == 0 ? FIRST_ROOM : 2 * (size_t)n));
+        if (spans == NULL) {
+            return false;
+        }
+        form->spans = spans;
+    }
+    form->spans[n] = (perf_form_span){0, offset, form->num_blanks};
+    form->num_spans++;
+    return true;
+}
+
+/* The last span gets as far as this word, or another begins: values can stand on halves of words. */
+static bool reach(perf_form *form, uint32_t offset)
+{
+    uint32_t from = form->spans[form->num_spans - 1].offset;
+
+    while (offset - from >= SPAN_BYTES) {
+        from += SPAN_BYTES;
+        if (!add_span(form, from)) {
+            return false;
+        }
+    }
+    return (offset - from) % WORD == 0 || add_span(form, offset);
+}
+
+static bool leave_blank(perf_form *form, uint32_t offset, uint32_t end)
+{
+    for (; offset < end; offset += WORD) {
+        if (!reach(form, offset)) {
+            return false;
+        }
+        perf_form_span *span = &form->spans[form->num_spans - 1];
+        span->blanks |= (uint64_t)1 << (offset - span->offset) / WORD;
+        form->num_blanks++;
+    }
+    return true;
+}
+
+/* Where sizes leave room for doubt the walk looks ahead, into values. It does not where a size is a multiple of 8, nor for
+ * the ids of counters if dwSize is right as it is, or what follows it cannot be the beginning of anything. */
+static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
+{
+    uint32_t at = walk->counters.offset;
+
+    switch (event) {
+    case PERF_WALK_FAULT:
+        return false;
+    case PERF_WALK_COUNTERS:
+        return perf_le32(walk->data + at) == walk->counters.size ||
+               perf_le32(walk->data + at + perf_le32(walk->data + at)) == 0;
+    case PERF_WALK_VALUE:
+        return perf_le32(walk->data + walk->value.offset + 4) % 8 == 0;
+    default:
+        return true;
+    }
+}
+
+/* Of values of the usual 16 bytes. */
+static bool leave_values_blank(perf_form *form, uint32_t at, uint32_t count)
+{
+    bool done = true;
+
+    for (; done && count > 0; count--, at += 16) {
+        done = leave_blank(form, at + PERF_COUNTER_DATA_SIZE, at + 16);
+    }
+    return done;
+}
+
+/* What the walk passes over without an event for each value. */
+static bool pass_usual(perf_form *form, perf_walk *walk)
+{
+    perf_data_summary passed = {0};
+    uint32_t at = walk->pos;
+    bool done = leave_values_blank(form, at, perf_walk_pass_values(walk));
+
+    at = walk->pos;
+    for (uint32_t rows = perf_walk_pass_rows(walk); done && rows > 0; rows--) {
+        at += perf_le32(form->bytes + at);
+        done = leave_values_blank(form, at, walk->counters.count);
+        at += 16 * walk->counters.count;
+    }
+    at = walk->pos;
+    perf_walk_pass_blocks(walk, &passed);
+    while (done && at < walk->pos) {
+        uint32_t size = perf_le32(form->bytes + at + 8);
+        done = leave_values_blank(form, at + PERF_COUNTER_HEADER_SIZE, size > PERF_COUNTER_HEADER_SIZE);
+        at += size;
+    }
+    return done;
+}
+
+static bool leave_blanks(perf_form *form)
+{
+    perf_walk walk;
+    perf_walk_event event;
+    bool done = add_span(form, 0) && leave_blank(form, FIRST_CLOCK, PERF_DATA_HEADER_SIZE);
+
+    perf_walk_init(&walk, form->bytes, form->size);
+    while (done && (event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        done = asks_no_value(&walk, event);
+        if (done && event == PERF_WALK_VALUE) {
+            done = leave_blank(form, walk.value.data, walk.value.offset + walk.value.size);
+        }
+        done = done && pass_usual(form, &walk);
+    }
+    return done && reach(form, form->size) && add_span(form, form->size);
+}
+
+/* Without the one at the end, which may begin where another does that has no words. */
+static uint32_t spans_to_read(const perf_form *form)
+{
+    return form->num_spans - 1;
+}
+
+static void erase_blanks(perf_form *form)
+{
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
+            memset(form->bytes + form->spans[i].offset + WORD * perf_lowest_bit(blanks), 0, WORD);
+        }
+    }
+}
+
+static perf_form *new_form(const uint8_t *data, uint32_t size)
+{
+    perf_form *form = calloc(1, sizeof *form);
+    uint8_t *bytes = malloc(size);
+
+    if (form == NULL || bytes == NULL) {
+        free(form);
+        free(bytes);
+        return NULL;
+    }
+    form->bytes = memcpy(bytes, data, size);
+    form->size = size;
+    return form;
+}
+
+perf_form *perf_form_new(const uint8_t *data, uint32_t size)
+{
+    perf_data_summary summary;
+    perf_form *form = perf_data_check(data, size, &summary) ? new_form(data, size) : NULL;
+
+    if (form == NULL) {
+        return NULL;
+    }
+    if (!leave_blanks(form)) {
+        perf_form_free(form);
+        return NULL;
+    }
+    erase_blanks(form);
+    form->summary = summary;
+    return form;
+}
+
+void perf_form_free(perf_form *form)
+{
+    free(form->bytes);
+    free(form->spans);
+    free(form);
+}
+
+/* --- Answers of it ----------------------------------------------------------------------------------------------- */
+
+bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)
+{
+    uint64_t words[SPAN_WORDS];
+
+    if (size != form->size) {
+        return false;
+    }
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        const perf_form_span *span = &form->spans[i];
+        uint32_t length = span[1].offset - span->offset;
+        memcpy(words, data + span->offset, length);
+        for (uint64_t blanks = span->blanks; blanks != 0; blanks &= blanks - 1) {
+            uint64_t *word = &words[perf_lowest_bit(blanks)];
+            *numbers++ = *word;
+            *word = 0;
+        }
+        if (memcmp(words, form->bytes + span->offset, length) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void perf_form_write(const perf_form *form, const uint64_t *numbers, uint8_t *data)
+{
+    memcpy(data, form->bytes, form->size);
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
+            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(blanks), numbers++, WORD);
+        }
+    }
+}
+
+/* None holds more than SPAN_BYTES, so it is this one if all do, or one behind it. */
+static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
+{
+    uint32_t low = offset / SPAN_BYTES, high = spans_to_read(form);
+
+    while (low + 1 < high && form->spans[low + 1].offset <= offset) {
+        uint32_t middle = low + 1 + (high - low - 1) / 2;
+        if (form->spans[middle].offset <= offset) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &form->spans[low];
+}
+
+const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset)
+{
+    if (data->form == NULL) {
+        return data->bytes + offset;
+    }
+    const perf_form_span *span = span_at(data->form, offset);
+    uint64_t blank = (uint64_t)1 << (offset - span->offset) / WORD;
+    uint32_t number = span->before + perf_count_bits(span->blanks & (blank - 1));
+
+    return span->blanks & blank ? (const uint8_t *)&data->numbers[number] : data->bytes + offset;
+}

@@ -1,0 +1,195 @@
+/* test_data_form.c
+ * Forms: which bytes of an answer are left blank, what has the same form, and that the blanks change nothing about what a
+ * walk finds.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "perf/data-form.h"
+
+#include "data_buffer.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define CLOCKS 5 /* words of the header */
+
+/* As many blanks as that and the clocks; every change of another byte makes another form. */
+static void check_form(const buffer *b, uint32_t blanks)
+{
+    perf_form *form = perf_form_new(b->bytes, b->size);
+    buffer changed = *b, written;
+    uint32_t alike = 0;
+
+    assert(form && form->num_blanks == CLOCKS + blanks);
+    uint64_t *numbers = malloc(form->num_blanks * sizeof *numbers);
+    for (uint32_t i = 0; i < b->size; i++) {
+        changed.bytes[i] ^= 0x55;
+        if (perf_form_read(form, changed.bytes, changed.size, numbers)) {
+            alike++;
+            perf_form_write(form, numbers, written.bytes);
+            assert(memcmp(written.bytes, changed.bytes, b->size) == 0);
+        }
+        changed.bytes[i] ^= 0x55;
+    }
+    assert(alike == 8 * form->num_blanks);
+    assert(!perf_form_read(form, b->bytes, b->size - 1, numbers));
+    free(numbers);
+    perf_form_free(form);
+}
+
+static void check_no_form(const buffer *b)
+{
+    assert(perf_form_new(b->bytes, b->size) == NULL);
+}
+
+/* Each number is where the walk through the form alone says. */
+static void check_numbers(const buffer *b)
+{
+    perf_form *form = perf_form_new(b->bytes, b->size);
+    uint64_t *numbers = malloc(form->num_blanks * sizeof *numbers);
+    perf_filled_form filled = {form->bytes, form->size, form, numbers}, whole = {b->bytes, b->size, NULL, NULL};
+    uint32_t values = 0;
+    perf_walk walk;
+
+    assert(perf_form_read(form, b->bytes, b->size, numbers));
+    perf_walk_init(&walk, form->bytes, form->size);
+    for (perf_walk_event event; (event = perf_walk_next(&walk)) != PERF_WALK_END;) {
+        assert(event != PERF_WALK_FAULT);
+        if (event == PERF_WALK_VALUE) {
+            values++;
+            uint32_t at = walk.value.data;
+            assert(perf_filled_form_at(&whole, at) == b->bytes + at);
+            assert(memcmp(perf_filled_form_at(&filled, at), b->bytes + at, 8) == 0);
+            assert(form->bytes[at] == 0);
+        }
+    }
+    assert(values == form->summary.values);
+    assert(memcmp(perf_filled_form_at(&filled, 8), b->bytes + 8, 8) == 0);
+    free(numbers);
+    perf_form_free(form);
+}
+
+/* An odd number of ids puts the values on halves of words. */
+static void test_countersets(void)
+{
+    buffer b;
+
+    for (uint32_t counters = 0; counters < 6; counters++) {
+        put_header(&b, 2);
+        for (int i = 0; i < 2; i++) {
+            put_counterset(&b, 5 + i, counters + i);
+            while (b.size % 8 != 0) {
+                put32(&b, 0);
+            }
+        }
+        finish(&b);
+        check_form(&b, 5 * counters + 6 * (counters + 1));
+        check_numbers(&b);
+    }
+}
+
+static void test_blocks(void)
+{
+    buffer b;
+
+    put_header(&b, 101);
+    for (uint32_t i = 0; i < 101; i++) {
+        uint32_t block = begin_block(&b, i == 50 ? PERF_ERROR_RETURN : PERF_SINGLE_COUNTER);
+        if (i != 50) {
+            put_value(&b, i % 2 ? 4 : 8, 77 * i + 1);
+        }
+        end_block(&b, block);
+    }
+    finish(&b);
+    check_form(&b, 100);
+    check_numbers(&b);
+}
+
+/* All of it is what fills a form, with its padding. */
+static void test_text(void)
+{
+    buffer b;
+
+    put_header(&b, 1);
+    uint32_t block = begin_block(&b, PERF_SINGLE_COUNTER);
+    put32(&b, 18);
+    put32(&b, 8 + 24);
+    for (int i = 0; i < 3; i++) {
+        put64(&b, 0x0041004200430044);
+    }
+    end_block(&b, block);
+    finish(&b);
+    check_form(&b, 3);
+}
+
+static void put_two_values(buffer *b, uint32_t ids, uint32_t size, uint32_t padding)
+{
+    uint32_t block = begin_block(b, PERF_MULTIPLE_COUNTERS);
+
+    put32(b, 8 + 4 * ids);
+    put32(b, ids);
+    for (uint32_t i = 0; i < ids; i++) {
+        put32(b, i);
+    }
+    if (padding != UINT32_MAX) {
+        put32(b, padding);
+    }
+    for (uint32_t i = 0; i < ids; i++) {
+        put32(b, 4);
+        put32(b, size);
+        for (uint32_t n = 8; n < size; n += 4) {
+            put32(b, n == 8 ? 1000 + i : 0);
+        }
+    }
+    end_block(b, block);
+}
+
+/* The walk tries both ways, and what it tries could be a value. */
+static void test_sizes_in_doubt(void)
+{
+    buffer b;
+
+    put_header(&b, 1);
+    put_two_values(&b, 2, 12, UINT32_MAX);
+    finish(&b);
+    check_no_form(&b);
+
+    put_header(&b, 1);
+    put_two_values(&b, 3, 16, 0);
+    put32(&b, 0);
+    finish(&b);
+    check_form(&b, 3);
+
+    put_header(&b, 1);
+    put_two_values(&b, 3, 16, 0xDEADBEEF);
+    put32(&b, 0);
+    finish(&b);
+    check_no_form(&b);
+}
+
+static void test_faults(void)
+{
+    buffer b;
+
+    put_header(&b, 1);
+    put_counterset(&b, 3, 2);
+    check_no_form(&b); /* dwTotalSize */
+    finish(&b);
+    check_form(&b, 6);
+    b.size -= 8;
+    check_no_form(&b);
+    b.size = 40;
+    check_no_form(&b);
+    b.size = 0;
+    check_no_form(&b);
+}
+
+int main(void)
+{
+    test_countersets();
+    test_blocks();
+    test_text();
+    test_sizes_in_doubt();
+    test_faults();
+    return 0;
+}
