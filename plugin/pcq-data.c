@@ -382,19 +382,23 @@ static void show_event(data_view *view, perf_walk_event event)
     }
 }
 
-bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context)
+bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
-    const perf_data_summary *summary = &context->summary;
-    bool flawless = perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, &context->summary);
+    bool flawless = perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, summary);
 
     return flawless || summary->sound_blocks > 0;
 }
 
 readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
 {
-    return (readings_answer){&pcq_readings_layout, context->server, context->handle,
-                             context->sample,      context->event,  tvb};
+    return (readings_answer){&pcq_readings_layout,
+                             context->server,
+                             context->handle,
+                             context->sample,
+                             context->has_form,
+                             context->event,
+                             tvb};
 }
 
 static void show_structures(data_view *view)

@@ -17,18 +17,19 @@ void pcq_data_register(int proto);
 typedef struct {
     perf_report *report;
     perf_server *server;
-    const perf_handle *handle; /* NULL if the request was not read */
-    const perf_sample *sample; /* this answer's, NULL if it is none */
+    perf_handle *handle; /* NULL if the request was not read */
+    perf_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
-    perf_data_summary summary; /* filled by pcq_check_data() */
+    bool has_form;             /* its bytes have the sample's form: this was made sure */
+    perf_data_summary summary; /* filled by pcq_check_data(), or the form's */
     value_first first;
 } pcq_data_context;
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other
  * samples; each block answers for itself (perf_walk_block_sound()). */
-bool pcq_check_data(tvbuff_t *tvb, pcq_data_context *context);
+bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary);
 
-/* Shows it, after pcq_check_data(). Does nothing if nobody looks and nothing is wrong. */
+/* Shows it, once the context is filled. Does nothing if nobody looks and nothing is wrong. */
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context);
 
 /* The same as a stream of readings. */

@@ -303,13 +303,37 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     value_describe(&p->call, &context->first, &answer, summary->values, blocks, size);
 }
 
-static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, perf_handle *handle, const perf_data_summary *summary)
+/* What has the form of the sample before is as sound as that, all else is walked. */
+static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
 {
     uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
+    perf_data_summary *summary = &context->summary;
+    perf_sample *sample = perf_sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
 
-    p->record->sample =
-        perf_sample_keep(handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
-    p->record->sample->has_doubts = summary->sound_blocks < summary->blocks;
+    if (sample) {
+        *summary = sample->form->summary;
+    } else if (pcq_check_data(tvb, summary)) {
+        sample = perf_sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+        sample->has_doubts = summary->sound_blocks < summary->blocks;
+    }
+    p->record->sample = context->sample = sample;
+    context->has_form = sample && sample->form;
+}
+
+/* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
+static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
+{
+    perf_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    uint32_t size = tvb_captured_length(tvb);
+
+    context->sample = sample;
+    context->has_form = sample && size > 0 && perf_sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (context->has_form) {
+        context->summary = sample->form->summary;
+    } else {
+        pcq_check_data(tvb, &context->summary);
+    }
 }
 
 /* Even a query of nothing has a header. Where *pdwRtnSize tells of data it was reported already. */
@@ -323,33 +347,29 @@ static void report_no_header(pcq_pdu *p, const pcq_returned *back)
 }
 
 /* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
- * the buffer is checked, the stub read to its end, and the buffer shown last, into the place kept for it. */
+ * the stub is read to its end, then the buffer checked, and shown last, into the place kept for it. */
 void pcq_data_response(pcq_pdu *p)
 {
     pcq_returned back;
     pcq_data_context context;
-    bool sound = true;
 
     memset(&context, 0, sizeof context);
     context.report = &p->call.report;
     context.server = p->call.server;
     context.event = p->call.event;
     pcq_read_returned(p, 1, &back);
-    if (back.tvb) {
-        sound = pcq_check_data(back.tvb, &context);
-    }
     bool done = pcq_read_returned_status(p, &back);
     if (done) {
         report_no_header(p, &back);
     }
     perf_call_end_stub(&p->call);
-    perf_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    context.handle = handle;
+    context.handle = answering_handle(p, done || pcq_is_size_probe(&back));
     if (back.tvb) {
-        if (done && sound && handle && perf_call_may_learn(&p->call)) {
-            keep_sample(p, back.tvb, handle, &context.summary);
+        if (done && context.handle && perf_call_may_learn(&p->call)) {
+            keep_sample(p, back.tvb, &context);
+        } else {
+            look_again(p, back.tvb, &context);
         }
-        context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
         pcq_dissect_data(back.tvb, back.tree, &context);
         if (done) {
             p->answer = pcq_data_answer(back.tvb, &context);

@@ -17,6 +17,9 @@ typedef struct {
     pcq_side older;                    /* where a block of `before` is not sound; its base.pool is NULL without one */
     pcq_side *earlier;                 /* what the block is compared with, NULL if there is nothing */
     uint32_t frames[2];                /* of both */
+    bool one_form;                     /* this sample and the one before have the same */
+    uint32_t compared_block;           /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;                   /* it was asked for alike */
     const perf_identifier *identifier; /* whose the block is */
     /* the block whose counters were looked up last */
     const perf_identifier *last_identifier;
@@ -58,7 +61,9 @@ bool pcq_readings_assumed(readings *r)
 
 static void open_sample(readings *r, pcq_side *side, const perf_sample *sample)
 {
-    pcq_side_init(side, r->pool, r->answer.handle, sample->event, sample->bytes, sample->size);
+    perf_filled_form data = perf_sample_data(sample);
+
+    pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
     side->has_doubts = sample->has_doubts;
 }
 
@@ -89,7 +94,8 @@ static void begin(readings *r)
     pcq_stream *stream = r->own = wmem_new0(r->pool, pcq_stream);
 
     r->machine = handle ? handle->machine : NULL;
-    pcq_side_init(&stream->now, r->pool, handle, r->answer.event, r->bytes, r->size);
+    perf_filled_form data = {r->bytes, r->size, NULL, NULL};
+    pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
     stream->now.has_doubts = sample && sample->has_doubts;
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
@@ -98,6 +104,8 @@ static void begin(readings *r)
         open_sample(r, &stream->before, previous);
         open_older(r, previous);
         stream->earlier = &stream->before;
+        stream->one_form = r->answer.has_form && sample->form == previous->form;
+        stream->compared_block = UINT32_MAX;
         readings_pair(r, &stream->before.base, previous->frame);
     }
 }
@@ -318,7 +326,7 @@ static void take_value(readings *r)
         at->byte_order = ENC_LITTLE_ENDIAN;
         at->text_size = text_size(r->bytes + at->offset, at->size);
     }
-    readings_take(r, pcq_raw_at(r->bytes, walk->value.offset));
+    readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
 }
 
 /* A block that holds an error instead of values. */
@@ -370,8 +378,26 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
 }
 
+/* Samples of one form have the same counter of the same instance at the same place. */
+static bool has_same_place(const readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (stream->one_form && stream->compared_block != r->number) {
+        stream->compared_block = r->number;
+        stream->same_block = pcq_side_same_block(&stream->now, &stream->before, r->number);
+    }
+    return stream->one_form && stream->same_block;
+}
+
 static bool find_before(readings *r, reading_place *place, bool *has_counter)
 {
+    if (has_same_place(r)) {
+        const pcq_stream *stream = stream_of(r);
+        *has_counter = true;
+        *place = (reading_place){NULL, 0, 0, pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
+        return place->raw.size > 0;
+    }
     pcq_wanted want = wanted(r, r->at.counter->id);
     pcq_side *earlier = stream_of(r)->earlier;
 

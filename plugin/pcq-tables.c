@@ -236,15 +236,15 @@ static bool next_row(reading_table *base)
     return true;
 }
 
-perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset)
+perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
 {
     perf_raw raw = {0, 0};
-    uint32_t size = offset > 0 ? perf_le32(bytes + offset) : 0;
+    uint32_t size = offset > 0 ? perf_le32(data->bytes + offset) : 0;
 
     if (size == 4) {
-        raw = (perf_raw){perf_le32(bytes + offset + PERF_COUNTER_DATA_SIZE), 4};
+        raw = (perf_raw){perf_le32(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 4};
     } else if (size == 8) {
-        raw = (perf_raw){perf_le64(bytes + offset + PERF_COUNTER_DATA_SIZE), 8};
+        raw = (perf_raw){perf_le64(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 8};
     }
     return raw;
 }
@@ -255,7 +255,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
     const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
     uint32_t offset = cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
 
-    return pcq_raw_at(base->side->bytes, offset);
+    return pcq_raw_at(&((const pcq_side *)base->side)->data, offset);
 }
 
 /* Goes to where the first row begins. */
@@ -294,27 +294,28 @@ reading_table *pcq_side_table(pcq_side *side, uint32_t block)
 }
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
-                   const uint8_t *bytes, uint32_t size)
+                   const perf_filled_form *data)
 {
     static const table_layout layout = {next_row, cell};
 
     memset(side, 0, sizeof *side);
     side->base.layout = &layout;
     side->base.pool = pool;
-    side->base.bytes = bytes;
-    side->base.size = size;
+    side->base.bytes = data->bytes;
+    side->base.size = data->size;
+    side->data = *data;
     side->epoch = perf_query_epoch_at(handle, event);
     side->event = event;
     side->index = perf_query_index_at(side->epoch, event);
-    if (size >= PERF_DATA_HEADER_SIZE) {
-        side->base.clocks.perf_time = perf_le64(bytes + 8);
-        side->base.clocks.time_100ns = perf_le64(bytes + 16);
-        side->base.clocks.perf_freq = perf_le64(bytes + 24);
+    if (data->size >= PERF_DATA_HEADER_SIZE) {
+        side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
+        side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
+        side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
     }
     side->scout = wmem_new0(pool, struct pcq_scout);
     side->scout->blocks = &side->scout->first;
     side->scout->room = 1;
-    perf_walk_init(&side->scout->walk, bytes, size);
+    perf_walk_init(&side->scout->walk, data->bytes, data->size);
 }
 
 /* --- Finding a counter of an instance ---------------------------------------------------------------------------- */
@@ -569,7 +570,7 @@ static bool take_only_value(pcq_side *side, const pcq_wanted *want, const perf_i
         return false;
     }
     *has_counter = true;
-    *place = (reading_place){NULL, 0, 0, pcq_raw_at(side->base.bytes, there->only_value)};
+    *place = (reading_place){NULL, 0, 0, pcq_raw_at(&side->data, there->only_value)};
     return true;
 }
 
@@ -597,6 +598,15 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
     side->paired.row = want->row;
     side->paired.place = *place;
     return true;
+}
+
+bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
+{
+    if (here->index && here->index == there->index) {
+        return true;
+    }
+    const perf_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
+    return a && b && (a == b || perf_identifier_equal(a, b));
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)

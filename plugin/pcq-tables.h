@@ -12,6 +12,7 @@
 /* One of the samples. Blocks are found as far as somebody asks. */
 typedef struct pcq_side {
     reading_side base;
+    perf_filled_form data;
     const perf_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                /* as of when its identifiers count */
     bool has_doubts;               /* some of its blocks are not sound: given by whoever sets it up */
@@ -33,14 +34,14 @@ typedef struct pcq_side {
 } pcq_side;
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
-                   const uint8_t *bytes, uint32_t size);
+                   const perf_filled_form *data);
 
 /* Whose a block is, NULL if that is not known; and whether that is assumed from the order of the identifiers. */
 const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
 bool pcq_side_assumed(pcq_side *side);
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
-perf_raw pcq_raw_at(const uint8_t *bytes, uint32_t offset);
+perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset);
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
 bool pcq_side_doubtful(pcq_side *side, uint32_t block);
@@ -56,6 +57,9 @@ typedef struct {
     uint32_t column; /* where the counter may well be */
     uint32_t counter_id;
 } pcq_wanted;
+
+/* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
+bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block);
 
 /* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter);

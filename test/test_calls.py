@@ -590,7 +590,7 @@ def test_the_limit_of_samples_limits(tshark, tmp_path):
     line.response(OPEN, stubs.response(OPEN, handle=SAME))
     size, count = 1 << 20, 64
     for n in range(count):
-        block = struct.pack('<4I2IQ', 0, 1, 32, 0, 8, 16, n)
+        block = struct.pack('<4I2IQ', 0, 1, 32, n, 8, 16, n)   # a reserved field makes each of its own form
         data = bytes(buffers.data_header(48 + size, size // 32, n + 1, 132223104000000000 + n, 10 ** 7)) + block * (size // 32)
         line.request(DATA, stubs.request(DATA, hQuery=SAME, dwInSize=len(data)))
         line.response(DATA, struct.pack('<5I', *[len(data)] * 3, 0, len(data)) + data + bytes(4), [])

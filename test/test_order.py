@@ -16,6 +16,7 @@ from gen import client, model
 from gen.scene import Scene, tcp_line
 from gen.story_script import Script, answers, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from learned import read_file
+from test_values import big_story
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -271,9 +272,7 @@ def test_stories_in_any_order(sharkd, tmp_path, make):
 
 def test_with_dropped_samples(sharkd, tmp_path):
     """What the memory limit took is missing whenever one looks."""
-    people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
-    s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number), instances=people)
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 5)), max_frag=5840)
+    scene = big_story(5)[1]
     shown = check_orders(sharkd('pcq.sample_limit:1'), scene.write(tmp_path / 'x.pcap'))
     dropped = ['pcq.cooked.none == 17' in shown[n] for n, _ in answers(scene)]
     assert dropped == [False, True, True, True, False]

@@ -155,7 +155,7 @@ bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
 
 readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)
 {
-    return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, context->event, tvb};
+    return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, false, context->event, tvb};
 }
 
 static void show_structures(hkpd_view *view)

@@ -313,10 +313,9 @@ static bool collect_again(documents *d, document *doc, const perf_sample *sample
     if (sample->bytes == NULL) {
         return false;
     }
-    tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
-    readings_answer answer = {doc->layout, sample->handle->server, sample->handle, sample, sample->event, tvb};
+    readings_answer answer = readings_answer_again(doc->layout, sample, pool);
     bool whole = collect_row(d, doc, readings_begin_for_all(pool, &answer));
-    tvb_free(tvb);
+    tvb_free(answer.tvb);
     wmem_free_all(pool);
     return whole;
 }

@@ -49,15 +49,14 @@ static void choose_in(const perf_sample *sample, wmem_allocator_t *pool)
 {
     const readings_layout *layout =
         sample->handle->kind == PERF_HANDLE_QUERY ? &pcq_readings_layout : &hkpd_readings_layout;
-    tvbuff_t *tvb = tvb_new_real_data(sample->bytes, sample->size, (int)sample->size);
-    readings_answer answer = {layout, sample->handle->server, sample->handle, sample, sample->event, tvb};
+    readings_answer answer = readings_answer_again(layout, sample, pool);
     const char *path = path_from(readings_begin(pool, &answer), &chosen.place);
 
     if (path == NULL && chosen.place > 0) {
         chosen.place = 0;
         path = path_from(readings_begin(pool, &answer), &chosen.place);
     }
-    tvb_free(tvb);
+    tvb_free(answer.tvb);
     if (path) {
         choose(path);
     } else {

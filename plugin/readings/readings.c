@@ -18,6 +18,15 @@
 /* What an answer's values may take beyond its bytes: those of no size take one each. */
 #define BYTES_AT_LEAST 4096
 
+readings_answer readings_answer_again(const readings_layout *layout, const perf_sample *sample, wmem_allocator_t *pool)
+{
+    tvbuff_t *tvb = tvb_new_real_data(perf_sample_bytes(sample, pool), sample->size, (int)sample->size);
+
+    return (readings_answer){
+        layout, sample->handle->server, sample->handle, sample, sample->form != NULL, sample->event, tvb,
+    };
+}
+
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = wmem_new0(pool, readings);

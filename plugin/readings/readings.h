@@ -38,6 +38,7 @@ typedef struct {
     perf_server *server;
     const perf_handle *handle; /* NULL if the request was not read */
     const perf_sample *sample; /* what was kept of it; NULL if it did not become a sample */
+    bool has_form;             /* PerflibV2: its bytes have the sample's form */
     uint32_t event;            /* as of when names and types are looked up */
     tvbuff_t *tvb;             /* the counter data or PERF_DATA_BLOCK */
 } readings_answer;
@@ -126,6 +127,9 @@ typedef struct readings {
 
     void *own; /* the layout's */
 } readings;
+
+/* The answer that a kept sample was. Whoever asks frees its tvb; its bytes live in the pool if the sample has a form. */
+readings_answer readings_answer_again(const readings_layout *layout, const perf_sample *sample, wmem_allocator_t *pool);
 
 /* Begins the stream of an answer. Two streams of one answer give the same. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);

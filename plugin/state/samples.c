@@ -21,13 +21,51 @@ static size_t size_of_objects(const perf_sample *sample)
     return sample->num_objects * (sizeof sample->objects[0] + sizeof sample->by_title[0]);
 }
 
+static size_t size_of_form(const perf_form *form)
+{
+    return sizeof *form + form->size + form->num_spans * sizeof form->spans[0];
+}
+
+/* Either all its bytes, or what fills its form, which others may have too. */
+static size_t size_of_data(const perf_sample *sample)
+{
+    return sample->form ? sample->form->num_blanks * sizeof sample->numbers[0] : sample->size;
+}
+
+static void take_form(perf_sample *sample, perf_form *form, uint64_t *numbers)
+{
+    sample->form = form;
+    sample->bytes = form->bytes;
+    sample->numbers = numbers;
+    if (form->users++ == 0) {
+        samples.bytes += size_of_form(form);
+    }
+}
+
+static void leave_form(perf_sample *sample)
+{
+    perf_form *form = sample->form;
+
+    g_free(sample->numbers);
+    sample->form = NULL;
+    sample->numbers = NULL;
+    if (--form->users == 0) {
+        samples.bytes -= size_of_form(form);
+        perf_form_free(form);
+    }
+}
+
 static void drop_oldest(void)
 {
     perf_sample *oldest = samples.oldest;
 
     samples.oldest = oldest->newer;
-    samples.bytes -= oldest->size + size_of_objects(oldest);
-    g_free(oldest->bytes);
+    samples.bytes -= size_of_data(oldest) + size_of_objects(oldest);
+    if (oldest->form) {
+        leave_form(oldest);
+    } else {
+        g_free(oldest->bytes);
+    }
     g_free(oldest->objects);
     g_free(oldest->by_title);
     oldest->bytes = NULL;
@@ -49,28 +87,122 @@ void perf_sample_limit(uint64_t bytes)
     obey_limit();
 }
 
-perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
+static perf_sample *new_sample(perf_handle *handle, uint32_t size, uint32_t event, uint32_t frame)
 {
     perf_sample *sample = wmem_new0(wmem_file_scope(), perf_sample);
 
     sample->handle = handle;
     sample->event = event;
     sample->frame = frame;
-    sample->bytes = g_memdup2(bytes, size);
     sample->size = size;
     sample->previous = handle->newest;
-    handle->newest = sample;
+    return sample;
+}
 
+static void add_newest(perf_sample *sample)
+{
+    sample->handle->newest = sample;
     if (samples.oldest == NULL) {
         samples.oldest = sample;
     } else {
         samples.newest->newer = sample;
     }
     samples.newest = sample;
-    samples.bytes += size;
+    samples.bytes += size_of_data(sample);
     obey_limit();
+}
+
+perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
+{
+    perf_sample *sample = new_sample(handle, size, event, frame);
+
+    sample->bytes = g_memdup2(bytes, size);
+    add_newest(sample);
     return sample;
 }
+
+/* --- Samples that have a form in common -------------------------------------------------------------------------- */
+
+/* What fills the form, NULL if the bytes have another. */
+static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_t size)
+{
+    uint64_t *numbers = g_new(uint64_t, form->num_blanks);
+
+    if (!perf_form_read(form, bytes, size, numbers)) {
+        g_free(numbers);
+        return NULL;
+    }
+    return numbers;
+}
+
+/* Of what was kept whole: its bytes become those of a form that another sample has as well. */
+static void give_form(perf_sample *sample, perf_form *form)
+{
+    uint64_t *numbers = numbers_of(form, sample->bytes, sample->size);
+
+    samples.bytes -= size_of_data(sample);
+    g_free(sample->bytes);
+    take_form(sample, form, numbers);
+    samples.bytes += size_of_data(sample);
+}
+
+/* The numbers of bytes that have the same form as the sample, NULL if they don't. */
+static uint64_t *numbers_like(perf_sample *sample, const uint8_t *bytes, uint32_t size)
+{
+    if (sample->form) {
+        return numbers_of(sample->form, bytes, size);
+    }
+    perf_form *form = perf_form_new(sample->bytes, sample->size);
+    uint64_t *numbers = form ? numbers_of(form, bytes, size) : NULL;
+
+    if (numbers) {
+        give_form(sample, form);
+    } else if (form) {
+        perf_form_free(form);
+    }
+    return numbers;
+}
+
+perf_sample *perf_sample_keep_alike(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
+                                    uint32_t frame)
+{
+    perf_sample *newest = handle->newest;
+    uint64_t *numbers = newest && newest->bytes && newest->size == size ? numbers_like(newest, bytes, size) : NULL;
+
+    if (numbers == NULL) {
+        return NULL;
+    }
+    perf_sample *sample = new_sample(handle, size, event, frame);
+    take_form(sample, newest->form, numbers);
+    add_newest(sample);
+    return sample;
+}
+
+bool perf_sample_has_form(const perf_sample *sample, const uint8_t *bytes, uint32_t size)
+{
+    uint64_t *numbers = sample->form ? numbers_of(sample->form, bytes, size) : NULL;
+
+    g_free(numbers);
+    return numbers != NULL;
+}
+
+perf_filled_form perf_sample_data(const perf_sample *sample)
+{
+    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers};
+}
+
+const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *pool)
+{
+    if (sample->form == NULL) {
+        return sample->bytes;
+    }
+    uint8_t *bytes = wmem_alloc(pool, sample->size);
+
+    perf_form_write(sample->form, sample->numbers, bytes);
+    return bytes;
+}
+
+/* --- HKPD -------------------------------------------------------------------------------------------------------- */
 
 static int compare_objects(const void *a, const void *b)
 {

@@ -8,6 +8,8 @@
 
 #include "state/handles.h"
 
+#include "perf/data-form.h"
+
 typedef struct perf_sample perf_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
@@ -24,13 +26,15 @@ enum {
     PERF_OBJECT_DOUBTFUL = 2 /* nothing is compared with it, nor it with anything */
 };
 
-/* One intact answer with counter data, as it was received. */
+/* One intact answer with counter data. */
 struct perf_sample {
     perf_handle *handle;
     uint32_t event;
     uint32_t frame;
-    uint8_t *bytes; /* NULL once the limit made it go */
+    uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
     uint32_t size;
+    perf_form *form;        /* NULL if its bytes are its own */
+    uint64_t *numbers;      /* that fill the form */
     bool has_doubts;        /* PerflibV2: some of its blocks are compared with nothing */
     perf_sample *previous;  /* the sample before it of the same handle, NULL for the first */
     uint32_t num_objects;   /* HKPD, 0 elsewhere */
@@ -42,6 +46,18 @@ struct perf_sample {
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
 perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
+
+/* PerflibV2: the same for bytes that have a form in common with the handle's newest sample: only their numbers are kept,
+ * and all that is said of the form is true of them. NULL if they haven't. */
+perf_sample *perf_sample_keep_alike(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
+                                    uint32_t frame);
+
+/* True if these bytes have the form of a sample that is still kept. */
+bool perf_sample_has_form(const perf_sample *sample, const uint8_t *bytes, uint32_t size);
+
+/* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
+perf_filled_form perf_sample_data(const perf_sample *sample);
+const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *pool);
 
 /* An object of an answer; title_index is PERF_NO_OBJECT for one that is no sample, since it is damaged or has no values. */
 #define PERF_NO_OBJECT UINT32_MAX

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Samples that differ in their numbers alone share the rest: what is shown must not depend on it."""
+
+import struct
+
+import pytest
+
+from conftest import TOP
+from gen.hostile import NONE, ROOM, Pcq, block, identifier, ids, instance, instances, string_table, utf16, values
+from learned import cooked, one, read_file
+from test_calls import most_memory
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+FIRST_SAMPLE, SAMPLE_DROPPED = 1, 17
+
+
+def query(counters, asked):
+    """A query of a set of rates; a second lies between two samples, so a rate is the difference."""
+    p = Pcq()
+    p.registration(9, utf16('Set'))
+    p.counters(range(counters))
+    p.registration(10, string_table([(i, 32 * i) for i in range(counters)],
+                                    b''.join(utf16('c%d' % i).ljust(32, b'\0') for i in range(counters))))
+    p.open()
+    p.change(asked)
+    return p
+
+
+def number(n, row, column):
+    """Of sample n: a rate of its own for each cell, so that one taken for another shows."""
+    return n * n * (100 * row + column + 1)
+
+
+def row_of(n, row, columns, width=8):
+    kind = {8: '<2IQ', 4: '<2II4x'}[width]
+    return b''.join(struct.pack(kind, width, 16, number(n, row, c)) for c in columns)
+
+
+def odd_ids(columns):
+    """dwSize as it is, without padding: the values stand on halves of 8 bytes."""
+    return struct.pack('<2I', 8 + 4 * len(columns), len(columns)) + struct.pack('<%dI' % len(columns), *columns)
+
+
+def shapes():
+    """name -> (identifiers, blocks of sample n, [(path, row, column)] in order)"""
+    rows = [('one', 0), ('two', 1), ('two', 2), ('three', 3)]
+    labels = ['one', 'two', 'two#1', 'three']
+
+    def many(ids_of, columns, width=8):
+        return ([identifier()],
+                lambda n: [block(6, ids_of(columns) + instances([instance(x, 7) + row_of(n, r, columns, width) for x, r in rows]))],
+                [(labels[r], r, c) for r in range(4) for c in columns])
+    yield 'even', many(lambda c: ids(len(c)), range(4))
+    yield 'odd', many(odd_ids, range(3))
+    yield 'odd-padded', many(lambda c: ids(len(c)), range(3))
+    yield 'narrow', many(odd_ids, range(3), 4)
+    yield 'instances', ([identifier(1)], lambda n: [block(4, instances([instance(x, 7) + row_of(n, r, [1]) for x, r in rows]))],
+                        [(labels[r], r, 1) for r in range(4)])
+    yield 'columns', ([identifier(NONE, None)], lambda n: [block(2, odd_ids(range(5)) + row_of(n, 0, range(5)))],
+                      [(None, 0, c) for c in range(5)])
+    yield 'blocks', ([identifier(c, None) for c in range(6)], lambda n: [block(1, row_of(n, 0, [c])) for c in range(6)],
+                     [(None, 0, c) for c in range(6)])
+
+
+SHAPES = dict(shapes())
+
+
+def path_of(instance_name, column):
+    return '\\\\SRV\\Set%s\\c%d' % ('(%s)' % instance_name if instance_name else '', column)
+
+
+def shown(frame):
+    return [(one(v, 'pcq.path'), cooked(v)) for v in frame.values]
+
+
+def expected(cells, n, before):
+    why = (None, FIRST_SAMPLE)
+    return [(path_of(i, c), (float(number(n, r, c) - number(before, r, c)), None) if before is not None else why)
+            for i, r, c in cells]
+
+
+@PASSES
+@pytest.mark.parametrize('name', SHAPES)
+def test_what_repeats_is_calculated_as_ever(tshark, tmp_path, name, two_pass):
+    asked, blocks, cells = SHAPES[name]
+    p = query(6, asked)
+    frames = [p.data(*blocks(n)) for n in range(5)]
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    for n, frame in enumerate(frames):
+        assert shown(got[frame]) == expected(cells, n, n - 1 if n else None), n
+
+
+@PASSES
+def test_instances_that_change_places_in_bytes_of_the_same_size(tshark, tmp_path, two_pass):
+    p = query(1, [identifier(0)])
+    orders = [(0, 1, 2), (0, 1, 2), (2, 0, 1), (2, 0, 1), (0, 1, 2), (0, 2, 1)]
+
+    def rows(n, order):
+        return block(4, instances([instance('i%d' % r, r) + row_of(n, r, [0]) for r in order]))
+    frames = [p.data(rows(n, order)) for n, order in enumerate(orders)]
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    for n, (frame, order) in enumerate(zip(frames, orders)):
+        cells = [('i%d' % r, r, 0) for r in order]
+        assert shown(got[frame]) == expected(cells, n, n - 1 if n else None), n
+
+
+@PASSES
+def test_blocks_that_change_places(tshark, tmp_path, two_pass):
+    """The query is told anew in another order: all blocks are of one type and size, so only the order tells."""
+    asked = [identifier(c, None) for c in range(3)]
+    p = query(3, asked)
+    orders = [(0, 1, 2), (0, 1, 2), (2, 0, 1), (2, 0, 1), (1, 0, 2)]
+    frames = []
+    for n, order in enumerate(orders):
+        if n == 0 or order != orders[n - 1]:
+            p.change([asked[0]])                    # once more: from now on the old order tells nothing
+            p.change([asked[0]], add=False)
+            p.info([identifier(c, None, index=order.index(c)) for c in range(3)])
+        frames.append(p.data(*[block(1, row_of(n, 0, [c])) for c in order]))
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    for n, (frame, order) in enumerate(zip(frames, orders)):
+        assert shown(got[frame]) == expected([(None, 0, c) for c in order], n, n - 1 if n else None), n
+
+
+@PASSES
+def test_a_second_answer_in_the_frame_has_a_form_of_its_own(tshark, tmp_path, two_pass):
+    """Of two answers to a request in one frame the first is the sample. The second is of the same size."""
+    p = query(1, [identifier(0)])
+
+    def rows(n, order):
+        return block(4, instances([instance('i%d' % r, r) + row_of(n, r, [0]) for r in order]))
+
+    def data(n, order):
+        body = rows(n, order)
+        head = struct.pack('<2I3Q16x', 48 + len(body), 1, n * 10 ** 7, 134351767437550592 + n * 10 ** 7, 10 ** 7)
+        return p.returned(head + body)
+    ask = p.handle + struct.pack('<I', ROOM)
+    for n in range(2):
+        p.call(6, ask, data(n, (0, 1, 2)))
+    p.rpc.request(6, ask)
+    pdus = [x for order in ((0, 1, 2), (2, 1, 0)) for x in p.rpc.response_pdus(data(2, order))]
+    frame = p.rpc.transport.to_client(pdus)
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    both = [expected([('i%d' % r, r, 0) for r in order], 2, 1) for order in ((0, 1, 2), (2, 1, 0))]
+    assert shown(got[frame]) == both[0] + both[1]
+
+
+def test_what_is_dropped_of_them(tshark, tmp_path):
+    """0.9 MB for what they have in common and 24 KB of numbers each: of eight, 1 MiB holds the newest five."""
+    p = query(1, [identifier(0)])
+    names = [instance('instance %04d' % i + 'x' * 120, i) for i in range(3000)]
+    frames = [p.data(block(4, instances([x + values(1, n * i) for i, x in enumerate(names)]))) for n in range(8)]
+    common, numbers = 48 + 24 + sum(16 + len(x) for x in names), 8 * 3005
+    left = next(k for k in range(8, 0, -1) if common * 1.04 + k * numbers < 1 << 20)
+    assert 1 < left < 8
+    path = p.capture.write(tmp_path / 'a.pcap')
+    got = read_file(tshark, path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=True)
+    reasons = [{cooked(v)[1] for v in got[f].values} for f in frames]
+    assert reasons == [{FIRST_SAMPLE}] + [{SAMPLE_DROPPED}] * (8 - left) + [{None}] * (left - 1)
+
+
+def test_their_numbers_are_all_that_they_take(tshark, tmp_path):
+    """64 MB of blocks of one value, 8 of 32 bytes: a fourth, and the first sample once more."""
+    count, size = 64, 1 << 20
+    p = query(1, [identifier(0, None)])
+    data = [block(1, struct.pack('<2I8s', 8, 16, b'%')) for _ in range(size // 32)]
+    for _ in range(count):
+        p.data(*data)
+    path = p.capture.write(tmp_path / 'a.pcap')
+    kept = most_memory(tshark.env, '-r', path)
+    bare = most_memory(dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(TOP / 'test')), '-r', path)
+    assert kept - bare < count * size * 0.4, (kept - bare) >> 20
