@@ -602,7 +602,7 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const per
 
 bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
 {
-    if (here->index && here->index == there->index) {
+    if (here->epoch == there->epoch && here->index == there->index) {
         return true;
     }
     const perf_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
