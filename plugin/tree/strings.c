@@ -11,26 +11,21 @@
 #include "perf/data-walk.h"
 
 /* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
- * and ERROR_X in Windows. */
-#define COUNT_ERROR(name, value) +1
-enum { NUM_ERRORS = 0 WERR_errors_VALUE_STRING_LIST(COUNT_ERROR) };
+ * and ERROR_X in Windows. No macro can take a prefix off a name, so it is overwritten at the start, with one letter before
+ * it. An array of pointers to so many names would be work for the loader. */
+#define ERROR_NAME(name) "?" #name
+#define ERROR_MEMBER(name, value) char name[sizeof ERROR_NAME(name)];
+#define ERROR_INIT(name, value) ERROR_NAME(name),
+#define ERROR_SIZE(name, value) sizeof ERROR_NAME(name),
+#define ERROR_ROW(name, value) {value, NULL},
 
-static value_string win32_errors[NUM_ERRORS + 1];
+static struct {
+    WERR_errors_VALUE_STRING_LIST(ERROR_MEMBER)
+} error_names = {WERR_errors_VALUE_STRING_LIST(ERROR_INIT)};
+
+static const uint8_t error_sizes[] = {WERR_errors_VALUE_STRING_LIST(ERROR_SIZE)};
+static value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
 value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
-
-typedef struct {
-    uint32_t value;
-    uint32_t size; /* of the name, with its terminator */
-    const char *name;
-} werr_row;
-
-#define WERR_ROW(name, value) {value, sizeof #name, #name},
-static const werr_row werr_rows[] = {WERR_errors_VALUE_STRING_LIST(WERR_ROW)};
-
-/* All names of Windows, one behind the other: each is one letter longer than Wireshark's. No macro can take a prefix off
- * a name, so they are copied at the start, with sizes that the compiler has counted. */
-#define ERROR_NAME_SIZE(name, value) +sizeof #name + 1
-static char error_names[0 WERR_errors_VALUE_STRING_LIST(ERROR_NAME_SIZE)];
 
 #define TYPE_STRING(value, name, ...) {value, name},
 #define VALUE_STRING_ROW(value, name) {value, #name},
@@ -133,19 +128,15 @@ const value_string lcid_vals[] = {
 void perf_strings_init(void)
 {
     static const char prefix[] = {'E', 'R', 'R', 'O', 'R', '_'};
-    const size_t stock_prefix = strlen("WERR_");
-    char *at = error_names;
+    char *at = (char *)&error_names;
 
     if (win32_errors[0].strptr) {
         return;
     }
-    for (int i = 0; i < NUM_ERRORS; i++) {
-        size_t rest = werr_rows[i].size - stock_prefix;
+    for (unsigned i = 0; i < array_length(error_sizes); i++) {
         memcpy(at, prefix, sizeof prefix);
-        memcpy(at + sizeof prefix, werr_rows[i].name + stock_prefix, rest);
-        win32_errors[i].value = werr_rows[i].value;
-        win32_errors[i].strptr = werr_rows[i].value == 0 ? "ERROR_SUCCESS" : at;
-        at += sizeof prefix + rest;
+        win32_errors[i].strptr = win32_errors[i].value == 0 ? "ERROR_SUCCESS" : at;
+        at += error_sizes[i];
     }
 }
 
