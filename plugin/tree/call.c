@@ -23,21 +23,11 @@ static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
-/* Which call a PDU belongs to. Wireshark's own record of it will not do as a key: for connectionless calls it lives with
- * the packet, and winreg's functions use its place for other data. */
-typedef struct {
-    const perf_call_fields *protocol;
-    uint32_t frame; /* of the request; without one the response's */
-    bool has_request;
-    uint32_t call_id;
-    uint64_t transport_salt;
-} call_key;
-
-static wmem_map_t *records; /* call_key -> the protocol's record, filled by record_of(), emptied with the file */
+static wmem_map_t *records; /* perf_call_key -> the protocol's record, filled by record_of(), emptied with the file */
 
 static unsigned call_key_hash(const void *key)
 {
-    const call_key *k = key;
+    const perf_call_key *k = key;
 
     return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
                      (uint64_t)k->frame << 32 | k->call_id);
@@ -45,7 +35,7 @@ static unsigned call_key_hash(const void *key)
 
 static gboolean call_key_equal(const void *a, const void *b)
 {
-    const call_key *x = a, *y = b;
+    const perf_call_key *x = a, *y = b;
 
     return x->protocol == y->protocol && x->frame == y->frame && x->has_request == y->has_request &&
            x->call_id == y->call_id && x->transport_salt == y->transport_salt;
@@ -54,7 +44,7 @@ static gboolean call_key_equal(const void *a, const void *b)
 static perf_call_record *record_of(const perf_call *call, size_t record_size)
 {
     const dcerpc_info *di = call->di;
-    call_key key = {
+    perf_call_key key = {
         .protocol = call->fields,
         .frame = di->call_data->req_frame != 0 ? di->call_data->req_frame : call->pinfo->num,
         .has_request = di->call_data->req_frame != 0,
@@ -65,7 +55,8 @@ static perf_call_record *record_of(const perf_call *call, size_t record_size)
 
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
-        wmem_map_insert(records, wmem_memdup(wmem_file_scope(), &key, sizeof key), record);
+        record->key = key;
+        wmem_map_insert(records, &record->key, record);
     }
     return record;
 }
@@ -354,10 +345,14 @@ proto_tree *perf_call_show_life(perf_call *call, proto_item *item, const perf_ha
 
 void perf_call_show_number(perf_call *call, proto_tree *tree, const perf_handle *handle)
 {
+    char number[PERF_NUMBER_TEXT_SIZE];
+
     if (handle && handle->number != 0) {
-        add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
-        perf_call_about_texts(call, call->fields->handle_word, " ", perf_number(call->pinfo->pool, handle->number),
-                              NULL);
+        if (tree) {
+            add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+        }
+        perf_plain_text(handle->number, number);
+        perf_call_about_texts(call, call->fields->handle_word, " ", number, NULL);
     }
 }
 

@@ -17,9 +17,20 @@
 #include "tree/ndr.h"
 #include "state/state.h"
 
+/* Which call a PDU belongs to. Wireshark's own record of it will not do as a key: for connectionless calls it lives with
+ * the packet, and winreg's functions use its place for other data. */
+typedef struct {
+    const struct perf_call_fields *protocol;
+    uint32_t frame; /* of the request; without one the response's */
+    bool has_request;
+    uint32_t call_id;
+    uint64_t transport_salt;
+} perf_call_key;
+
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a record of its own. */
 typedef struct {
+    perf_call_key key;
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
@@ -31,7 +42,7 @@ typedef struct {
 } perf_call_record;
 
 /* Fields and findings of one protocol. */
-typedef struct {
+typedef struct perf_call_fields {
     const char *handle_label; /* "Query handle" */
     const char *handle_word;  /* "query", as the Info column says it */
     perf_expert expert;

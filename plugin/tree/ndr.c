@@ -40,7 +40,7 @@ uint64_t ndr_count(ndr_reader *ndr, int hf)
     }
     uint64_t count = size == 8 ? tvb_get_uint64(reader->tvb, reader->pos, reader->encoding)
                                : tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
-    reader->item = proto_tree_add_uint64(reader->tree, hf, reader->tvb, reader->pos, size, count);
+    reader->item = reader->tree ? proto_tree_add_uint64(reader->tree, hf, reader->tvb, reader->pos, size, count) : NULL;
     reader->pos += size;
     return count;
 }
@@ -63,7 +63,11 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
     memcpy(handle, &attributes, 4);
     guid_bytes(reader->tvb, reader->pos + 4, reader->encoding, handle + 4);
-    reader->item = proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
+    reader->item = NULL;
+    if (reader->tree) {
+        reader->item =
+            proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
+    }
     reader->pos += NDR_CONTEXT_HANDLE_SIZE;
 }
 
