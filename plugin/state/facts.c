@@ -8,7 +8,7 @@
 #include "perf/hash.h"
 #include "perf/known-countersets.h"
 
-static wmem_map_t *facts;        /* fact_key -> array of fact_version, ascending events; emptied with the file */
+static wmem_map_t *facts;        /* taught -> itself; emptied with the file */
 static GHashTable *file_facts;   /* fact_key -> perf_fact; the names file, which outlives captures */
 static GHashTable *file_servers; /* addresses that it names; emptied with it */
 
@@ -24,20 +24,75 @@ typedef struct {
     perf_fact fact;
 } fact_version;
 
+/* What a capture taught of a server's subject, which is its key. */
+typedef struct {
+    perf_server *server;
+    perf_subject subject;
+    wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
+} taught;
+
+/* Asked for last, of counters and of countersets: each answer's first value asks for the same again. */
+static taught *asked_last[2];
+
+/* The lower half of an address and the id beside each other: no id makes up for another server. */
+static unsigned subject_hash(const void *owner, const perf_subject *subject, unsigned kind)
+{
+    return perf_hash(subject->guid, 16, (uintptr_t)owner + ((uint64_t)subject->id << 32) + kind);
+}
+
+static bool same_subject(const perf_subject *a, const perf_subject *b)
+{
+    return a->id == b->id && memcmp(a->guid, b->guid, 16) == 0;
+}
+
 static unsigned fact_key_hash(const void *key)
 {
     const fact_key *k = key;
 
-    /* the lower half of an address and the id beside each other: no id makes up for another server */
-    return perf_hash(k->subject.guid, 16, (uintptr_t)k->owner + ((uint64_t)k->subject.id << 32) + k->kind);
+    return subject_hash(k->owner, &k->subject, k->kind);
 }
 
 static gboolean fact_key_equal(const void *a, const void *b)
 {
     const fact_key *x = a, *y = b;
 
-    return x->owner == y->owner && x->kind == y->kind && x->subject.id == y->subject.id &&
-           memcmp(x->subject.guid, y->subject.guid, 16) == 0;
+    return x->owner == y->owner && x->kind == y->kind && same_subject(&x->subject, &y->subject);
+}
+
+static unsigned taught_hash(const void *key)
+{
+    const taught *k = key;
+
+    return subject_hash(k->server, &k->subject, 0);
+}
+
+static gboolean taught_equal(const void *a, const void *b)
+{
+    const taught *x = a, *y = b;
+
+    return x->server == y->server && same_subject(&x->subject, &y->subject);
+}
+
+/* NULL as long as nothing was taught. */
+static taught *find_taught(perf_server *server, const perf_subject *subject)
+{
+    taught key = {server, *subject, {NULL}};
+    taught **last = &asked_last[subject->id == PERF_NO_ID];
+
+    if (*last == NULL || !taught_equal(*last, &key)) {
+        *last = wmem_map_lookup(facts, &key);
+    }
+    return *last;
+}
+
+static taught *new_taught(perf_server *server, const perf_subject *subject)
+{
+    taught *now = wmem_new0(wmem_file_scope(), taught);
+
+    now->server = server;
+    now->subject = *subject;
+    wmem_map_insert(facts, now, now);
+    return now;
 }
 
 static uint32_t fact_version_event(const void *element)
@@ -60,22 +115,20 @@ static bool same_fact(perf_fact_kind kind, const perf_fact *a, const perf_fact *
 void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
                 uint32_t event, uint32_t frame)
 {
-    fact_key key = {server, *subject, kind};
-    wmem_array_t *versions = wmem_map_lookup(facts, &key);
+    taught *before = find_taught(server, subject);
+    wmem_array_t **versions = &(before ? before : new_taught(server, subject))->versions[kind];
     fact_version version = {event, frame, *fact};
 
-    if (versions == NULL) {
-        fact_key *kept = wmem_memdup(wmem_file_scope(), &key, sizeof key);
-        versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
-        wmem_map_insert(facts, kept, versions);
+    if (*versions == NULL) {
+        *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
-        const fact_version *newest = wmem_array_index(versions, wmem_array_get_count(versions) - 1);
+        const fact_version *newest = wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
         if (same_fact(kind, &newest->fact, fact)) {
             return; /* browsing again teaches nothing new */
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
-    wmem_array_append_one(versions, version);
+    wmem_array_append_one(*versions, version);
     perf_server_taught(server);
 }
 
@@ -122,11 +175,9 @@ void perf_names_file_add(const char *server, const perf_subject *subject, perf_f
     g_hash_table_replace(file_facts, g_memdup2(&key, sizeof key), kept);
 }
 
-static perf_known from_capture(perf_server *server, const perf_subject *subject, perf_fact_kind kind, uint32_t event,
-                               perf_source source)
+static perf_known from_capture(const taught *capture, perf_fact_kind kind, uint32_t event, perf_source source)
 {
-    fact_key key = {server, *subject, kind};
-    wmem_array_t *versions = wmem_map_lookup(facts, &key);
+    wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
     perf_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     if (versions == NULL || event == 0) {
@@ -210,27 +261,35 @@ static const perf_fact *builtin_fact(const perf_subject *subject, perf_fact_kind
     return found;
 }
 
-static perf_known find_fact(perf_server *server, const perf_subject *subject, perf_fact_kind kind, uint32_t event,
-                            perf_source source)
+/* What is asked for, and what the capture taught of it. */
+typedef struct {
+    perf_server *server;
+    const perf_subject *subject;
+    uint32_t event;
+    const taught *capture;
+} question;
+
+static perf_known find_fact(const question *asked, perf_fact_kind kind, perf_source source)
 {
     if (source == PERF_SOURCE_FILE) {
-        return from_file(server, subject, kind);
+        return from_file(asked->server, asked->subject, kind);
     }
     if (source == PERF_SOURCE_BUILTIN) {
-        const perf_fact *fact = builtin_fact(subject, kind);
+        const perf_fact *fact = builtin_fact(asked->subject, kind);
         return (perf_known){fact, fact ? source : PERF_SOURCE_NONE, 0};
     }
-    return from_capture(server, subject, kind, event, source);
+    return from_capture(asked->capture, kind, asked->event, source);
 }
 
 perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, uint32_t event)
 {
+    const question asked = {server, subject, event, find_taught(server, subject)};
     perf_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        known = find_fact(server, subject, PERF_FACT_ENGLISH, event, source);
+        known = find_fact(&asked, PERF_FACT_ENGLISH, source);
         if (!known.fact) {
-            known = find_fact(server, subject, PERF_FACT_LOCAL, event, source);
+            known = find_fact(&asked, PERF_FACT_LOCAL, source);
         }
     }
     return known;
@@ -238,10 +297,11 @@ perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, ui
 
 static perf_known best_source(perf_server *server, const perf_subject *subject, perf_fact_kind kind, uint32_t event)
 {
+    const question asked = {server, subject, event, find_taught(server, subject)};
     perf_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        known = find_fact(server, subject, kind, event, source);
+        known = find_fact(&asked, kind, source);
     }
     return known;
 }
@@ -256,10 +316,10 @@ perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uin
     return best_source(server, subject, PERF_FACT_SET, event);
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_taught(const void *a, const void *b)
 {
-    const fact_key *x = *(const fact_key *const *)a, *y = *(const fact_key *const *)b;
-    int order = strcmp(perf_server_address(x->owner), perf_server_address(y->owner));
+    const taught *x = *(const taught *const *)a, *y = *(const taught *const *)b;
+    int order = strcmp(perf_server_address(x->server), perf_server_address(y->server));
 
     if (order == 0) {
         order = memcmp(x->subject.guid, y->subject.guid, 16);
@@ -269,19 +329,20 @@ static int compare_keys(const void *a, const void *b)
         uint32_t i = x->subject.id + 1, j = y->subject.id + 1;
         order = i < j ? -1 : i > j;
     }
-    return order != 0 ? order : (int)x->kind - (int)y->kind;
+    return order;
 }
 
-static void append_key(void *key, void *value _U_, void *user)
+static void append_taught(void *key, void *value _U_, void *user)
 {
     wmem_array_append(user, &key, 1);
 }
 
 /* The newest version; of names in other languages that of each language, the newest last. */
-static void visit_versions(const fact_key *key, wmem_array_t *versions, perf_fact_visitor visit, void *user)
+static void visit_versions(const taught *capture, perf_fact_kind kind, perf_fact_visitor visit, void *user)
 {
-    const char *server = perf_server_address(key->owner);
-    unsigned count = wmem_array_get_count(versions);
+    const char *server = perf_server_address(capture->server);
+    wmem_array_t *versions = capture->versions[kind];
+    unsigned count = versions ? wmem_array_get_count(versions) : 0;
     GHashTable *newest = g_hash_table_new(perf_hash_direct, g_direct_equal);
 
     for (unsigned i = 0; i < count; i++) {
@@ -291,8 +352,8 @@ static void visit_versions(const fact_key *key, wmem_array_t *versions, perf_fac
     for (unsigned i = 0; i < count; i++) {
         const fact_version *version = wmem_array_index(versions, i);
         void *last = g_hash_table_lookup(newest, GUINT_TO_POINTER(version->fact.lcid));
-        if (key->kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
-            visit(server, &key->subject, key->kind, &version->fact, user);
+        if (kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
+            visit(server, &capture->subject, kind, &version->fact, user);
         }
     }
     g_hash_table_destroy(newest);
@@ -300,19 +361,26 @@ static void visit_versions(const fact_key *key, wmem_array_t *versions, perf_fac
 
 void perf_facts_visit(perf_fact_visitor visit, void *user)
 {
-    wmem_array_t *keys = wmem_array_new(NULL, sizeof(fact_key *));
+    wmem_array_t *all = wmem_array_new(NULL, sizeof(taught *));
 
-    wmem_map_foreach(facts, append_key, keys);
-    wmem_array_sort(keys, compare_keys);
-    for (unsigned i = 0; i < wmem_array_get_count(keys); i++) {
-        const fact_key *key = *(fact_key **)wmem_array_index(keys, i);
-        wmem_array_t *versions = wmem_map_lookup(facts, key);
-        visit_versions(key, versions, visit, user);
+    wmem_map_foreach(facts, append_taught, all);
+    wmem_array_sort(all, compare_taught);
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const taught *capture = *(taught **)wmem_array_index(all, i);
+        for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+            visit_versions(capture, kind, visit, user);
+        }
     }
-    wmem_destroy_array(keys);
+    wmem_destroy_array(all);
+}
+
+static void reset(void)
+{
+    memset(asked_last, 0, sizeof asked_last);
 }
 
 void perf_facts_register(void)
 {
-    facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
+    facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), taught_hash, taught_equal);
+    register_init_routine(reset);
 }

@@ -24,7 +24,8 @@ typedef enum {
     PERF_FACT_ENGLISH, /* name in English */
     PERF_FACT_LOCAL,   /* name in another language, or in one that was not said */
     PERF_FACT_COUNTER, /* type and relations of a counter */
-    PERF_FACT_SET      /* kind of instances of a counterset */
+    PERF_FACT_SET,     /* kind of instances of a counterset */
+    PERF_NUM_FACT_KINDS
 } perf_fact_kind;
 
 /* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
