@@ -102,27 +102,27 @@ static bool pass_usual(perf_form *form, perf_walk *walk)
 
     at = walk->pos;
     for (uint32_t rows = perf_walk_pass_rows(walk); done && rows > 0; rows--) {
-        at += perf_le32(form->bytes + at);
+        at += perf_le32(walk->data + at);
         done = leave_values_blank(form, at, walk->counters.count);
         at += 16 * walk->counters.count;
     }
     at = walk->pos;
     perf_walk_pass_blocks(walk, &passed);
     while (done && at < walk->pos) {
-        uint32_t size = perf_le32(form->bytes + at + 8);
+        uint32_t size = perf_le32(walk->data + at + 8);
         done = leave_values_blank(form, at + PERF_COUNTER_HEADER_SIZE, size > PERF_COUNTER_HEADER_SIZE);
         at += size;
     }
     return done;
 }
 
-static bool leave_blanks(perf_form *form)
+static bool leave_blanks(perf_form *form, const uint8_t *data)
 {
     perf_walk walk;
     perf_walk_event event;
     bool done = add_span(form, 0) && leave_blank(form, FIRST_CLOCK, PERF_DATA_HEADER_SIZE);
 
-    perf_walk_init(&walk, form->bytes, form->size);
+    perf_walk_init(&walk, data, form->size);
     while (done && (event = perf_walk_next(&walk)) != PERF_WALK_END) {
         done = asks_no_value(&walk, event);
         if (done && event == PERF_WALK_VALUE) {
@@ -139,52 +139,48 @@ static uint32_t spans_to_read(const perf_form *form)
     return form->num_spans - 1;
 }
 
-static void erase_blanks(perf_form *form)
-{
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
-        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
-            memset(form->bytes + form->spans[i].offset + WORD * perf_lowest_bit(blanks), 0, WORD);
-        }
-    }
-}
-
-static perf_form *new_form(const uint8_t *data, uint32_t size)
-{
-    perf_form *form = calloc(1, sizeof *form);
-    uint8_t *bytes = malloc(size);
-
-    if (form == NULL || bytes == NULL) {
-        free(form);
-        free(bytes);
-        return NULL;
-    }
-    form->bytes = memcpy(bytes, data, size);
-    form->size = size;
-    return form;
-}
-
 perf_form *perf_form_new(const uint8_t *data, uint32_t size)
 {
     perf_data_summary summary;
-    perf_form *form = perf_data_check(data, size, &summary) ? new_form(data, size) : NULL;
+    perf_form *form = perf_data_check(data, size, &summary) ? calloc(1, sizeof *form) : NULL;
 
     if (form == NULL) {
         return NULL;
     }
-    if (!leave_blanks(form)) {
+    form->size = size;
+    form->summary = summary;
+    if (!leave_blanks(form, data)) {
         perf_form_free(form);
         return NULL;
     }
-    erase_blanks(form);
-    form->summary = summary;
     return form;
 }
 
 void perf_form_free(perf_form *form)
 {
-    free(form->bytes);
     free(form->spans);
     free(form);
+}
+
+void perf_form_take(perf_form *form, uint8_t *data, uint64_t *numbers)
+{
+    form->bytes = data;
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
+            uint8_t *word = data + form->spans[i].offset + WORD * perf_lowest_bit(blanks);
+            memcpy(numbers++, word, WORD);
+            memset(word, 0, WORD);
+        }
+    }
+}
+
+void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data)
+{
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
+            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(blanks), numbers++, WORD);
+        }
+    }
 }
 
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
@@ -210,16 +206,6 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
         }
     }
     return true;
-}
-
-void perf_form_write(const perf_form *form, const uint64_t *numbers, uint8_t *data)
-{
-    memcpy(data, form->bytes, form->size);
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
-        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
-            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(blanks), numbers++, WORD);
-        }
-    }
 }
 
 /* None holds more than SPAN_BYTES, so it is this one if all do, or one behind it. */

@@ -23,7 +23,7 @@ typedef struct {
 } perf_form_span;
 
 typedef struct {
-    uint8_t *bytes; /* blanks are 0 */
+    uint8_t *bytes; /* whoever has the form owns them; blanks are 0 */
     uint32_t size;
     uint32_t num_blanks;
     perf_form_span *spans; /* and one that begins at `size` */
@@ -40,15 +40,20 @@ typedef struct {
     const uint64_t *numbers;
 } perf_filled_form;
 
-/* The form of an answer; NULL if it has none, or there is no memory. */
+/* Which words of an answer its form leaves blank; NULL if it has no form, or there is no memory. */
 perf_form *perf_form_new(const uint8_t *data, uint32_t size);
+
+/* Makes the answer's bytes those of the form: what fills it goes to `numbers`, which has room for num_blanks. */
+void perf_form_take(perf_form *form, uint8_t *data, uint64_t *numbers);
+
+/* Not its bytes. */
 void perf_form_free(perf_form *form);
 
-/* True if the answer has this form: then `numbers`, which has room for num_blanks, is what fills it. */
+/* True if the answer has this form: then `numbers` is what fills it. */
 bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);
 
-/* Writes form->size bytes: the answer as it was. */
-void perf_form_write(const perf_form *form, const uint64_t *numbers, uint8_t *data);
+/* Fills the form's bytes, or a copy of them: the answer as it was. */
+void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);
 
 /* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
 const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset);

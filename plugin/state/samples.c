@@ -51,6 +51,7 @@ static void leave_form(perf_sample *sample)
     sample->numbers = NULL;
     if (--form->users == 0) {
         samples.bytes -= size_of_form(form);
+        g_free(form->bytes);
         perf_form_free(form);
     }
 }
@@ -135,32 +136,33 @@ static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_
     return numbers;
 }
 
-/* Of what was kept whole: its bytes become those of a form that another sample has as well. */
-static void give_form(perf_sample *sample, perf_form *form)
+/* What was kept whole becomes a form and what fills it, unless these bytes have another form. */
+static uint64_t *numbers_of_new_form(perf_sample *sample, const uint8_t *bytes, uint32_t size)
 {
-    uint64_t *numbers = numbers_of(form, sample->bytes, sample->size);
+    perf_form *form = perf_form_new(sample->bytes, sample->size);
 
+    if (form == NULL) {
+        return NULL;
+    }
+    uint64_t *own = g_new(uint64_t, form->num_blanks);
+    perf_form_take(form, sample->bytes, own);
+    uint64_t *numbers = numbers_of(form, bytes, size);
+    if (numbers == NULL) {
+        perf_form_fill(form, own, sample->bytes);
+        perf_form_free(form);
+        g_free(own);
+        return NULL;
+    }
     samples.bytes -= size_of_data(sample);
-    g_free(sample->bytes);
-    take_form(sample, form, numbers);
+    take_form(sample, form, own);
     samples.bytes += size_of_data(sample);
+    return numbers;
 }
 
 /* The numbers of bytes that have the same form as the sample, NULL if they don't. */
 static uint64_t *numbers_like(perf_sample *sample, const uint8_t *bytes, uint32_t size)
 {
-    if (sample->form) {
-        return numbers_of(sample->form, bytes, size);
-    }
-    perf_form *form = perf_form_new(sample->bytes, sample->size);
-    uint64_t *numbers = form ? numbers_of(form, bytes, size) : NULL;
-
-    if (numbers) {
-        give_form(sample, form);
-    } else if (form) {
-        perf_form_free(form);
-    }
-    return numbers;
+    return sample->form ? numbers_of(sample->form, bytes, size) : numbers_of_new_form(sample, bytes, size);
 }
 
 perf_sample *perf_sample_keep_alike(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
@@ -196,9 +198,9 @@ const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *po
     if (sample->form == NULL) {
         return sample->bytes;
     }
-    uint8_t *bytes = wmem_alloc(pool, sample->size);
+    uint8_t *bytes = wmem_memdup(pool, sample->bytes, sample->size);
 
-    perf_form_write(sample->form, sample->numbers, bytes);
+    perf_form_fill(sample->form, sample->numbers, bytes);
     return bytes;
 }
 

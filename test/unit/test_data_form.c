@@ -17,17 +17,19 @@
 static void check_form(const buffer *b, uint32_t blanks)
 {
     perf_form *form = perf_form_new(b->bytes, b->size);
-    buffer changed = *b, written;
+    buffer blank = *b, changed = *b, filled;
     uint32_t alike = 0;
 
     assert(form && form->num_blanks == CLOCKS + blanks);
     uint64_t *numbers = malloc(form->num_blanks * sizeof *numbers);
+    perf_form_take(form, blank.bytes, numbers);
     for (uint32_t i = 0; i < b->size; i++) {
         changed.bytes[i] ^= 0x55;
         if (perf_form_read(form, changed.bytes, changed.size, numbers)) {
             alike++;
-            perf_form_write(form, numbers, written.bytes);
-            assert(memcmp(written.bytes, changed.bytes, b->size) == 0);
+            filled = blank;
+            perf_form_fill(form, numbers, filled.bytes);
+            assert(memcmp(filled.bytes, changed.bytes, b->size) == 0);
         }
         changed.bytes[i] ^= 0x55;
     }
@@ -47,11 +49,12 @@ static void check_numbers(const buffer *b)
 {
     perf_form *form = perf_form_new(b->bytes, b->size);
     uint64_t *numbers = malloc(form->num_blanks * sizeof *numbers);
-    perf_filled_form filled = {form->bytes, form->size, form, numbers}, whole = {b->bytes, b->size, NULL, NULL};
+    buffer blank = *b;
+    perf_filled_form filled = {blank.bytes, blank.size, form, numbers}, whole = {b->bytes, b->size, NULL, NULL};
     uint32_t values = 0;
     perf_walk walk;
 
-    assert(perf_form_read(form, b->bytes, b->size, numbers));
+    perf_form_take(form, blank.bytes, numbers);
     perf_walk_init(&walk, form->bytes, form->size);
     for (perf_walk_event event; (event = perf_walk_next(&walk)) != PERF_WALK_END;) {
         assert(event != PERF_WALK_FAULT);
