@@ -68,7 +68,9 @@ static int dissect_frame(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, vo
     pinfo->ptype = PT_TCP;
     pinfo->srcport = response ? SERVER_PORT : port;
     pinfo->destport = response ? port : SERVER_PORT;
-    find_or_create_conversation(pinfo);
+    if (!pinfo->fd->visited) {
+        find_or_create_conversation(pinfo);
+    }
     if (tree) {
         proto_tree_set_visible(tree, TRUE);
     }
