@@ -102,9 +102,19 @@ static bool find_next_block(pcq_side *side)
     return false;
 }
 
+static struct pcq_scout *new_scout(pcq_side *side)
+{
+    struct pcq_scout *scout = side->scout = wmem_new0(side->base.pool, struct pcq_scout);
+
+    scout->blocks = &scout->first;
+    scout->room = 1;
+    perf_walk_init(&scout->walk, side->base.bytes, side->base.size);
+    return scout;
+}
+
 static block_entry *block_at(pcq_side *side, uint32_t block)
 {
-    struct pcq_scout *scout = side->scout;
+    struct pcq_scout *scout = side->scout ? side->scout : new_scout(side);
 
     while (scout->count <= block) {
         if (scout->at_end || !find_next_block(side)) {
@@ -312,10 +322,6 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
         side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
     }
-    side->scout = wmem_new0(pool, struct pcq_scout);
-    side->scout->blocks = &side->scout->first;
-    side->scout->room = 1;
-    perf_walk_init(&side->scout->walk, data->bytes, data->size);
 }
 
 /* --- Finding a counter of an instance ---------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ typedef struct pcq_side {
     const perf_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                /* as of when its identifiers count */
     bool has_doubts;               /* some of its blocks are not sound: given by whoever sets it up */
-    struct pcq_scout *scout;
+    struct pcq_scout *scout;       /* NULL as long as no block was asked for */
     const perf_query_index *index; /* tells whose each block is, */
     perf_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     wmem_map_t *by_identifier;

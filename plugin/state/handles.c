@@ -17,6 +17,11 @@ typedef struct {
     uint8_t bytes[PERF_HANDLE_SIZE];
 } handle_key;
 
+static struct {
+    handle_key key;
+    wmem_array_t *lives; /* NULL: nothing was asked for, or not found */
+} asked_last;
+
 static unsigned handle_key_hash(const void *key)
 {
     const handle_key *k = key;
@@ -36,6 +41,16 @@ static uint32_t handle_begin(const void *element)
     return (*(perf_handle *const *)element)->begin;
 }
 
+/* NULL if there is none. A client mostly polls one query. */
+static wmem_array_t *lives_of(const handle_key *key)
+{
+    if (asked_last.lives == NULL || !handle_key_equal(&asked_last.key, key)) {
+        asked_last.key = *key;
+        asked_last.lives = wmem_map_lookup(handles, key);
+    }
+    return asked_last.lives;
+}
+
 void perf_handle_confirm(perf_handle *handle)
 {
     if (handle->number == 0 && handle->kind != PERF_HANDLE_OTHER_KEY) {
@@ -50,7 +65,7 @@ perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const 
     perf_handle *handle = wmem_new0(wmem_file_scope(), perf_handle);
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    wmem_array_t *lives = wmem_map_lookup(handles, &key);
+    wmem_array_t *lives = lives_of(&key);
     if (lives == NULL) {
         lives = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_handle *), 1);
         wmem_map_insert(handles, wmem_memdup(wmem_file_scope(), &key, sizeof key), lives);
@@ -74,7 +89,7 @@ perf_handle *perf_handle_find(perf_handle_kind kind, perf_server *server, const 
     handle_key key = {server, kind, {0}};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    wmem_array_t *lives = wmem_map_lookup(handles, &key);
+    wmem_array_t *lives = lives_of(&key);
     unsigned begun = lives ? perf_count_until(lives, event, handle_begin) : 0;
     return begun > 0 ? *(perf_handle **)wmem_array_index(lives, begun - 1) : NULL;
 }
@@ -94,6 +109,7 @@ void perf_handle_not_closed(perf_handle *handle)
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);
+    asked_last.lives = NULL;
 }
 
 void perf_handles_register(void)

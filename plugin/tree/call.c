@@ -24,6 +24,7 @@ static int ett_handle = -1;
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
 static wmem_map_t *records; /* perf_call_key -> the protocol's record, filled by record_of(), emptied with the file */
+static perf_call_record *asked_last;
 
 static unsigned call_key_hash(const void *key)
 {
@@ -51,14 +52,23 @@ static perf_call_record *record_of(const perf_call *call, size_t record_size)
         .call_id = ndr_is_connectionless(di) ? 0 : di->call_id, /* responses of those don't have it */
         .transport_salt = di->transport_salt,
     };
-    perf_call_record *record = wmem_map_lookup(records, &key);
 
+    if (asked_last && call_key_equal(&asked_last->key, &key)) {
+        return asked_last; /* a response mostly follows its request */
+    }
+    perf_call_record *record = wmem_map_lookup(records, &key);
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->key = key;
         wmem_map_insert(records, &record->key, record);
     }
+    asked_last = record;
     return record;
+}
+
+static void forget(void)
+{
+    asked_last = NULL;
 }
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
@@ -407,6 +417,7 @@ void perf_call_fields_register(int proto, const char *prefix, const char *number
     perf_expert_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
+        register_init_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
     }
 }
