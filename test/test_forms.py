@@ -16,7 +16,7 @@ FIRST_SAMPLE, SAMPLE_DROPPED = 1, 17
 
 def query(counters, asked):
     """A query of a set of rates; a second lies between two samples, so a rate is the difference."""
-    p = Pcq()
+    p = Pcq(repeat=True)
     p.registration(9, utf16('Set'))
     p.counters(range(counters))
     p.registration(10, string_table([(i, 32 * i) for i in range(counters)],

@@ -31,7 +31,7 @@ class Shape(NamedTuple):
 
 def query(counters):
     """A query of a set of 64-bit rates whose registration is in the capture, in fragments as Windows sends them."""
-    p = Pcq()
+    p = Pcq(repeat=True)
     p.rpc.max_frag, p.rpc.transport.mss = 4280, 1440
     p.registration(9, utf16('Set'))
     p.counters(range(counters))

@@ -55,10 +55,11 @@ def long_name(size, head='n'):
 # --- PerflibV2 ---------------------------------------------------------------------------------------------------
 
 class Pcq:
-    """One connection; stubs are put together from bytes."""
+    """One connection; stubs are put together from bytes. Answers of the same form are cheaper than others, so unless they
+    may `repeat` each has a number of its own in a field that means nothing."""
 
-    def __init__(self, capture=None, server=None, handle=HANDLE, client_port=50001):
-        self.capture, self.handle, self.time = capture or Capture(), handle, 0
+    def __init__(self, capture=None, server=None, handle=HANDLE, client_port=50001, repeat=False):
+        self.capture, self.handle, self.time, self.repeat = capture or Capture(), handle, 0, repeat
         self.rpc = Rpc(Tcp(self.capture, mss=60000, server=server, client_port=client_port), max_frag=60000)
         self.rpc.bind()
 
@@ -98,6 +99,8 @@ class Pcq:
     def data(self, *blocks):
         self.time += 1
         body = b''.join(blocks)
+        if len(body) >= 16 and not self.repeat:
+            body = body[:12] + struct.pack('<I', self.time) + body[16:]     # PERF_COUNTER_HEADER.dwReserved
         head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), self.time * 10 ** 7, NOW + self.time * 10 ** 7,
                            10 ** 7, 2026, 9, 2, 29, 17, 32, 23, 0)
         return self.call(6, self.handle + struct.pack('<I', ROOM), self.returned(head + body))
@@ -157,7 +160,7 @@ def counters_query(size=None, machine='\\\\SRV', counters=10, name='Set'):
     return p
 
 
-# Issue's point 1: what is long once is written for each value.
+# 1: what is long once is written for each value.
 
 @hostile
 def long_machine(size):
@@ -237,6 +240,61 @@ def long_names_many_blocks(size):
     p.change([identifier(i, long_name(size // 60)) for i in range(count)])
     for _ in range(size // 2400):
         p.data(*[block(1, values(1)) for _ in range(count)])
+    return p.capture
+
+
+# What answers have in common is kept once.
+
+@hostile
+def almost_repeated(size):
+    """Answers that differ in their last bytes: each is compared with the one before for nothing."""
+    p = Pcq(repeat=True)
+    p.counters([0])
+    p.open()
+    p.change([identifier(0, None)])
+    blocks = [block(1, values(1))] * (size // 8 // 32)
+    for n in range(8):
+        p.data(*blocks, block(0, status=n))
+    return p.capture
+
+
+@hostile
+def repeated_halves(size):
+    """Values that stand now on words of 8 bytes, now on their halves."""
+    p = Pcq(repeat=True)
+    p.counters([0])
+    p.open()
+    p.change([identifier(NONE, None)])
+    one = block(2, struct.pack('<3I', 12, 1, 0) + values(1))
+    for n in range(8):
+        p.data(*[one] * (size // 8 // len(one)))
+    return p.capture
+
+
+@hostile
+def repeated_texts(size):
+    """Values of no number's size, which fill what they have in common with all their bytes."""
+    p = Pcq(repeat=True)
+    p.counters([0], kind=TEXT)
+    p.open()
+    p.change([identifier(0, None)])
+    text = utf16('t' * 500, 8)
+    for n in range(8):
+        p.data(*[block(1, struct.pack('<2I', len(text), 8 + len(text)) + text)] * (size // 8 // (24 + len(text))))
+    return p.capture
+
+
+@hostile
+def repeated_forms(size):
+    """Each query has two answers of the same form, so that nothing is saved."""
+    p = Pcq(repeat=True)
+    p.counters([0])
+    for n in range(size // 1200):
+        p.handle = bytes(4) + struct.pack('<4I', n, 1, 2, 3)
+        p.open()
+        p.change([identifier(0, None)])
+        for _ in range(2):
+            p.data(*[block(1, values(1, n))] * 4)
     return p.capture
 
 
