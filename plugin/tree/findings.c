@@ -114,32 +114,45 @@ void perf_noted(perf_report *report, proto_item *item, perf_finding finding, con
     va_end(args);
 }
 
-static bool is_referenced(proto_tree *tree, const char *name)
-{
-    int id = proto_registrar_get_id_byname(name);
+/* What Wireshark itself shows of any finding. */
+static struct {
+    bool known;
+    int fields[4];
+    int tap;
+} stock;
 
-    return id != -1 && proto_field_is_referenced(tree, id);
+/* By the first packet everything is registered, and names are looked up in long lists. */
+static void find_stock(void)
+{
+    static const char *const names[array_length(stock.fields)] = {"_ws.expert", "_ws.expert.message",
+                                                                  "_ws.expert.group", "_ws.expert.severity"};
+
+    for (unsigned i = 0; i < array_length(names); i++) {
+        stock.fields[i] = proto_registrar_get_id_byname(names[i]);
+    }
+    stock.tap = find_tap_id("expert");
+    stock.known = true;
 }
 
 bool perf_findings_wanted(const perf_report *report, proto_tree *tree)
 {
-    static const char *const generic[] = {"_ws.expert", "_ws.expert.message", "_ws.expert.group",
-                                          "_ws.expert.severity"};
-
     if (tree == NULL) {
         return false;
+    }
+    if (!stock.known) {
+        find_stock();
     }
     for (unsigned i = 0; i < NUM_FINDINGS; i++) {
         if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
             return true;
         }
     }
-    for (unsigned i = 0; i < array_length(generic); i++) {
-        if (is_referenced(tree, generic[i])) {
+    for (unsigned i = 0; i < array_length(stock.fields); i++) {
+        if (stock.fields[i] != -1 && proto_field_is_referenced(tree, stock.fields[i])) {
             return true;
         }
     }
-    return have_tap_listener(find_tap_id("expert"));
+    return have_tap_listener(stock.tap);
 }
 
 void perf_report_end(perf_report *report, proto_item *item)
