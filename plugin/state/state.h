@@ -23,6 +23,8 @@
  *                                                                                              of their own allocation,
  *                                                                                              when the limit is passed,
  *                                                                                              oldest first
+ *   perf_form                perf_sample, those that share it      samples,                    with the last of them
+ *                                                                  perf_sample_keep_alike
  *   perf_call_record         protocol, request's frame, call id    tree/call.c, a call's first with the file
  *                                                                  PDU
  *
