@@ -382,5 +382,5 @@ static void reset(void)
 void perf_facts_register(void)
 {
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), taught_hash, taught_equal);
-    register_init_routine(reset);
+    register_cleanup_routine(reset);
 }

@@ -114,6 +114,6 @@ static void reset(void)
 
 void perf_handles_register(void)
 {
-    register_init_routine(reset);
+    register_cleanup_routine(reset);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);
 }

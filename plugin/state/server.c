@@ -95,5 +95,5 @@ static void reset(void)
 void perf_servers_register(void)
 {
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
-    register_init_routine(reset);
+    register_cleanup_routine(reset);
 }

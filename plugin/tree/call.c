@@ -417,7 +417,7 @@ void perf_call_fields_register(int proto, const char *prefix, const char *number
     perf_expert_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
-        register_init_routine(forget);
+        register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
     }
 }
