@@ -33,5 +33,9 @@ void perf_write_plain(perf_writer *w, uint64_t value)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
-    perf_write_bytes(w, text, perf_plain_text(value, text));
+    if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
+        w->to += perf_plain_text(value, w->to);
+    } else {
+        perf_write_bytes(w, text, perf_plain_text(value, text));
+    }
 }

@@ -295,6 +295,12 @@ static void make_room(readings *r, size_t size)
 static void write_prefix(readings *r)
 {
     const char *instance = readings_instance(r);
+
+    r->prefix_number = r->number;
+    r->prefix_row = r->at.row;
+    if (instance == NULL && r->prefix_set == r->set_label && r->text_left > 0) {
+        return; /* as of the block or object before */
+    }
     size_t machine_size = part_size(r, r->machine);
     size_t set_size = part_size(r, r->set_label);
     size_t instance_size = instance ? part_size(r, instance) : 0;
@@ -311,8 +317,7 @@ static void write_prefix(readings *r)
     }
     end = perf_put(end, "\\", 1);
     r->prefix_size = (size_t)(end - r->path);
-    r->prefix_number = r->number;
-    r->prefix_row = r->at.row;
+    r->prefix_set = instance ? NULL : r->set_label;
 }
 
 bool readings_path_in_parts(readings *r, readings_path_parts *parts)

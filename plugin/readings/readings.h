@@ -109,6 +109,7 @@ typedef struct readings {
     size_t prefix_size;
     uint32_t prefix_number;
     uint32_t prefix_row;
+    const char *prefix_set; /* if it has no instance */
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
