@@ -28,7 +28,7 @@ static int hf_path = -1;
 static int hf_cooked = -1;
 static int ett_floor = -1;
 
-/* What is said of the middle value of a thousand, of each type of block. */
+/* What is said of the middle value of a thousand, of each type of block, in the third answer: that one is measured. */
 typedef struct {
     uint32_t type;
     const char *block;
@@ -46,11 +46,21 @@ typedef struct {
     }
 
 static const floor_texts texts[] = {
-    TEXTS(1, "500: PERF_SINGLE_COUNTER, \\Set\\counter 500", "", "\\\\SRV\\Set\\counter 500", "1,500", "500"),
+    TEXTS(1, "500: PERF_SINGLE_COUNTER, \\Set\\counter 500", "", "\\\\SRV\\Set\\counter 500", "2,500", "1,500"),
     TEXTS(4, "0: PERF_MULTIPLE_INSTANCES, \\Set(*)\\counter 0", "instance 500, id 500",
-          "\\\\SRV\\Set(instance 500)\\counter 0", "1,500", "500"),
-    TEXTS(6, "0: PERF_COUNTERSET, \\Set(*)\\*", "instance 50, id 50", "\\\\SRV\\Set(instance 50)\\counter 0", "1,000",
-          "0"),
+          "\\\\SRV\\Set(instance 500)\\counter 0", "2,500", "1,500"),
+    TEXTS(6, "0: PERF_COUNTERSET, \\Set(*)\\*", "instance 50, id 50", "\\\\SRV\\Set(instance 50)\\counter 0", "2,000",
+          "1,000"),
+};
+
+/* Of those that the plugin has, the ones that occur. */
+static const value_string statuses[] = {{0, "ERROR_SUCCESS"}, {0, NULL}};
+static const value_string block_types[] = {
+    {1, "PERF_SINGLE_COUNTER"},
+    {2, "PERF_MULTIPLE_COUNTERS"},
+    {4, "PERF_MULTIPLE_INSTANCES"},
+    {6, "PERF_COUNTERSET"},
+    {0, NULL},
 };
 
 /* Labels are given at once: that is the cheapest. */
@@ -133,8 +143,8 @@ static void proto_register_floor(void)
     static hf_register_info hf[] = {
         {&hf_opnum, {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-        {&hf_block_status, {"Status", "pcq.block.status", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
-        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, NULL, 0, NULL, HFILL}},
+        {&hf_block_status, {"Status", "pcq.block.status", FT_UINT32, BASE_DEC, VALS(statuses), 0, NULL, HFILL}},
+        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_types), 0, NULL, HFILL}},
         {&hf_block_size, {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, NULL, HFILL}},
         {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
