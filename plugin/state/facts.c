@@ -25,14 +25,17 @@ typedef struct {
 } fact_version;
 
 /* What a capture taught of a server's subject, which is its key. */
-typedef struct {
+typedef struct taught {
     perf_server *server;
     perf_subject subject;
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
+    struct taught *next;                         /* of what it taught first after this one */
 } taught;
 
-/* Asked for last, of counters and of countersets: each answer's first value asks for the same again. */
+/* Asked for last, of counters and of countersets: each answer's first value asks for the same again, and counters are asked
+ * for in the order in which they were taught. */
 static taught *asked_last[2];
+static taught *taught_last;
 
 /* The lower half of an address and the id beside each other: no id makes up for another server. */
 static unsigned subject_hash(const void *owner, const perf_subject *subject, unsigned kind)
@@ -59,6 +62,11 @@ static gboolean fact_key_equal(const void *a, const void *b)
     return x->owner == y->owner && x->kind == y->kind && same_subject(&x->subject, &y->subject);
 }
 
+static bool is_of(const taught *known, perf_server *server, const perf_subject *subject)
+{
+    return known && known->server == server && same_subject(&known->subject, subject);
+}
+
 static unsigned taught_hash(const void *key)
 {
     const taught *k = key;
@@ -68,21 +76,26 @@ static unsigned taught_hash(const void *key)
 
 static gboolean taught_equal(const void *a, const void *b)
 {
-    const taught *x = a, *y = b;
+    const taught *key = b;
 
-    return x->server == y->server && same_subject(&x->subject, &y->subject);
+    return is_of(a, key->server, &key->subject);
 }
 
 /* NULL as long as nothing was taught. */
 static taught *find_taught(perf_server *server, const perf_subject *subject)
 {
-    taught key = {server, *subject, {NULL}};
     taught **last = &asked_last[subject->id == PERF_NO_ID];
 
-    if (*last == NULL || !taught_equal(*last, &key)) {
-        *last = wmem_map_lookup(facts, &key);
+    if (is_of(*last, server, subject)) {
+        return *last;
     }
-    return *last;
+    if (*last && is_of((*last)->next, server, subject)) {
+        return *last = (*last)->next;
+    }
+    taught key = {server, *subject, {NULL}, NULL};
+    taught *found = wmem_map_lookup(facts, &key);
+    *last = found ? found : *last;
+    return found;
 }
 
 static taught *new_taught(perf_server *server, const perf_subject *subject)
@@ -92,6 +105,10 @@ static taught *new_taught(perf_server *server, const perf_subject *subject)
     now->server = server;
     now->subject = *subject;
     wmem_map_insert(facts, now, now);
+    if (taught_last) {
+        taught_last->next = now;
+    }
+    taught_last = now;
     return now;
 }
 
@@ -112,6 +129,11 @@ static bool same_fact(perf_fact_kind kind, const perf_fact *a, const perf_fact *
     }
 }
 
+static const perf_counter_type *type_of(perf_fact_kind kind, const perf_fact *fact)
+{
+    return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
+}
+
 void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
                 uint32_t event, uint32_t frame)
 {
@@ -128,6 +150,7 @@ void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
+    version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
     perf_server_taught(server);
 }
@@ -172,6 +195,7 @@ void perf_names_file_add(const char *server, const perf_subject *subject, perf_f
     }
     key.owner = server ? file_server(server) : NULL;
     kept->name = g_strdup(fact->name);
+    kept->type = type_of(kind, fact);
     g_hash_table_replace(file_facts, g_memdup2(&key, sizeof key), kept);
 }
 
@@ -234,6 +258,7 @@ static bool fill_builtin(const perf_subject *subject, perf_fact_kind kind, perf_
     if (kind == PERF_FACT_COUNTER && counter && counter->type_known) {
         fact->counter.type = counter->type;
         fact->counter.base_id = counter->base_id;
+        fact->type = type_of(kind, fact);
         return true;
     }
     return false;
@@ -244,7 +269,7 @@ static const perf_fact *builtin_fact(const perf_subject *subject, perf_fact_kind
 {
     static wmem_map_t *made;
     fact_key key = {NULL, *subject, kind};
-    perf_fact fact = {NULL, 0, {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}, 0};
+    perf_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
 
     if (made == NULL) {
         made = wmem_map_new(wmem_epan_scope(), fact_key_hash, fact_key_equal);
@@ -377,6 +402,7 @@ void perf_facts_visit(perf_fact_visitor visit, void *user)
 static void reset(void)
 {
     memset(asked_last, 0, sizeof asked_last);
+    taught_last = NULL;
 }
 
 void perf_facts_register(void)

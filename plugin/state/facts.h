@@ -8,6 +8,8 @@
 
 #include "state/server.h"
 
+#include "perf/counter-types.h"
+
 #define PERF_NO_ID 0xFFFFFFFFU /* wildcard counter, "none" of base, time, frequency and multi ids, no instance filter */
 
 /* A fact is about a counterset (id PERF_NO_ID) or one of its counters, or about a title index of HKEY_PERFORMANCE_DATA
@@ -39,10 +41,11 @@ typedef struct {
 } perf_counter_info;
 
 typedef struct {
-    const char *name;          /* of the two name kinds */
-    uint32_t lcid;             /* of a local name; 0 if it was not said */
-    perf_counter_info counter; /* of PERF_FACT_COUNTER */
-    uint32_t instance_type;    /* of PERF_FACT_SET */
+    const char *name;              /* of the two name kinds */
+    uint32_t lcid;                 /* of a local name; 0 if it was not said */
+    perf_counter_info counter;     /* of PERF_FACT_COUNTER */
+    uint32_t instance_type;        /* of PERF_FACT_SET */
+    const perf_counter_type *type; /* the counter's, found when that was learned; NULL if there is none of its number */
 } perf_fact;
 
 /* Where a fact comes from, best first. */
