@@ -128,10 +128,11 @@ static void choose_earlier(readings *r)
 static void enter_block(readings *r)
 {
     pcq_stream *stream = stream_of(r);
+    const perf_walk *walk = &stream->walk;
 
-    readings_enter(r, stream->walk.block.index);
-    stream->identifier = pcq_side_identifier(&stream->now, stream->walk.block.index);
-    r->status = stream->walk.block.status;
+    readings_enter(r, walk->block.index);
+    stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
+    r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_side_assumed(&stream->now);
     choose_earlier(r);
 }
@@ -195,7 +196,7 @@ static void know(readings *r)
     counter->none = PERF_NONE_TYPE_NOT_LEARNED;
     if (known.fact) {
         counter->info = known.fact->counter;
-        counter->type = perf_counter_type_find(counter->info.type);
+        counter->type = known.fact->type;
         counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
     }
 }

@@ -151,14 +151,18 @@ static const perf_assignment *assigned(pcq_side *side)
     return &side->assigned;
 }
 
-static const perf_identifier *look_up_identifier(pcq_side *side, uint32_t block, uint32_t type)
+static const perf_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
 {
-    if (side->index == NULL) {
-        const perf_assignment *all = assigned(side);
-        return block < all->count ? all->blocks[block] : NULL;
-    }
     const perf_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+
     return identifier && perf_identifier_fits(identifier, type) ? identifier : NULL;
+}
+
+static const perf_identifier *assigned_identifier(pcq_side *side, uint32_t block)
+{
+    const perf_assignment *all = assigned(side);
+
+    return block < all->count ? all->blocks[block] : NULL;
 }
 
 const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
@@ -166,12 +170,18 @@ const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
     block_entry *entry = block_at(side, block);
 
     if (entry && !entry->is_known) {
-        const perf_identifier *identifier = look_up_identifier(side, block, entry->type);
+        const perf_identifier *identifier =
+            side->index ? told_identifier(side, block, entry->type) : assigned_identifier(side, block);
         entry = block_at(side, block); /* it moved where others were looked at for the first time */
         entry->identifier = identifier;
         entry->is_known = true;
     }
     return entry ? entry->identifier : NULL;
+}
+
+const perf_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type)
+{
+    return side->index ? told_identifier(side, block, type) : pcq_side_identifier(side, block);
 }
 
 bool pcq_side_assumed(pcq_side *side)

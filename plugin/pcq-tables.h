@@ -38,6 +38,9 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
 
 /* Whose a block is, NULL if that is not known; and whether that is assumed from the order of the identifiers. */
 const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
+
+/* The same of a block whose type is at hand: mostly no block has to be looked for then. */
+const perf_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type);
 bool pcq_side_assumed(pcq_side *side);
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
