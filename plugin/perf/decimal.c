@@ -52,13 +52,28 @@ static void put_digits(char *out, uint64_t value, unsigned count)
     }
 }
 
+/* As many digits as it has. */
+static char *put_whole(char *out, uint64_t value)
+{
+    uint64_t front = value / 100;
+    unsigned pair = (unsigned)(value - 100 * front);
+
+    if (front > 0) {
+        out = put_whole(out, front);
+    } else if (pair < 10) {
+        *out = (char)('0' + pair);
+        return out + 1;
+    }
+    memcpy(out, perf_digit_pairs + 2 * pair, 2);
+    return out + 2;
+}
+
 size_t perf_decimal_u64(char *out, uint64_t value)
 {
-    unsigned count = count_digits(value);
+    char *end = put_whole(out, value);
 
-    put_digits(out, value, count);
-    out[count] = '\0';
-    return count;
+    *end = '\0';
+    return (size_t)(end - out);
 }
 
 /* The same text with a point for whatever the locale has between the digits. */
