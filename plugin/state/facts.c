@@ -306,10 +306,20 @@ static perf_known find_fact(const question *asked, perf_fact_kind kind, perf_sou
     return from_capture(asked->capture, kind, asked->event, source);
 }
 
+/* The newest that the capture taught, if that was before the event: as it mostly was. */
+static perf_known newest_fact(const question *asked, perf_fact_kind kind)
+{
+    wmem_array_t *versions = asked->capture ? asked->capture->versions[kind] : NULL;
+    const fact_version *newest = versions ? wmem_array_index(versions, wmem_array_get_count(versions) - 1) : NULL;
+
+    return newest && newest->event <= asked->event ? (perf_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
+                                                   : (perf_known){NULL, PERF_SOURCE_NONE, 0};
+}
+
 perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-    perf_known known = {NULL, PERF_SOURCE_NONE, 0};
+    perf_known known = newest_fact(&asked, PERF_FACT_ENGLISH);
 
     for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         known = find_fact(&asked, PERF_FACT_ENGLISH, source);
@@ -323,7 +333,7 @@ perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, ui
 static perf_known best_source(perf_server *server, const perf_subject *subject, perf_fact_kind kind, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-    perf_known known = {NULL, PERF_SOURCE_NONE, 0};
+    perf_known known = newest_fact(&asked, kind);
 
     for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         known = find_fact(&asked, kind, source);
