@@ -64,7 +64,11 @@ static char *path_of(const csv_export *export, unsigned number)
 
 static void take(void *file, perf_csv *text, bool all)
 {
-    out_file_take(file, text, all);
+    if (all) {
+        out_file_take_all(file, text);
+    } else {
+        out_file_take_long(file, text);
+    }
 }
 
 static void write_empty(out_file *file)

@@ -196,13 +196,12 @@ static const counter_cells *cells_of(long_export *export, const reading_counter 
     if (cells->answer == export->answers && cells->counter == counter) {
         return cells;
     }
-    size_t size = strlen(counter->label);
-    if (size > SHORT_NAME) {
+    if (counter->label_size > SHORT_NAME) {
         return NULL;
     }
     cells->answer = export->answers;
     cells->counter = counter;
-    cells->name_size = size;
+    cells->name_size = counter->label_size;
     keep_counter(cells, counter->label, counter->type);
     return cells;
 }
@@ -231,7 +230,7 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
     if (!export->has_prefix) {
         keep_prefix(export, &path);
     }
-    char *to = perf_csv_begin_row(&export->text, head->size + export->prefix.size + sizeof *cells + ROOM_FOR_NUMBERS);
+    char *to = perf_csv_room(&export->text, head->size + export->prefix.size + sizeof *cells + ROOM_FOR_NUMBERS);
     if (to) {
         to = perf_put(to, head->data, head->size);
         *to++ = ',';
@@ -278,7 +277,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     begin_answer(export, pinfo, r);
     while (readings_next(r)) {
         write_reading(export, r);
-        out_file_take(export->file, &export->text, false);
+        out_file_take_long(export->file, &export->text);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -288,7 +287,7 @@ static void draw(void *data)
     long_export *export = data;
 
     if (export->file) {
-        out_file_take(export->file, &export->text, true);
+        out_file_take_all(export->file, &export->text);
         out_file_place(export->file);
     }
 }

@@ -24,7 +24,6 @@
 #define O_TEMPORARY 0
 #endif
 
-#define LONG_TEXT 65536
 #define MAX_LINKS 40
 #define ALL_MAY_WRITE 0666 /* as the umask allows */
 
@@ -244,16 +243,14 @@ void out_file_write(out_file *file, const void *data, size_t size)
     }
 }
 
-void out_file_take(out_file *file, perf_csv *text, bool all)
+void out_file_take_all(out_file *file, perf_csv *text)
 {
     if (text->failed) {
         errno = ENOMEM;
         fail(file);
     }
-    if (all || text->size >= LONG_TEXT) {
-        out_file_write(file, text->data, text->size);
-        text->size = 0;
-    }
+    out_file_write(file, text->data, text->size);
+    text->size = 0;
 }
 
 /* Not every system renames a file that is open. */

@@ -27,8 +27,17 @@ out_file *out_file_open(const char *path, const void *owner);
 
 void out_file_write(out_file *file, const void *data, size_t size);
 
-/* Writes the text if it has become long, or if `all`; then forgets it. */
-void out_file_take(out_file *file, perf_csv *text, bool all);
+/* Writes the text and forgets it; or does so once it has become long. */
+void out_file_take_all(out_file *file, perf_csv *text);
+
+#define OUT_LONG_TEXT 65536
+
+static inline void out_file_take_long(out_file *file, perf_csv *text)
+{
+    if (text->size >= OUT_LONG_TEXT || text->failed) {
+        out_file_take_all(file, text);
+    }
+}
 
 /* Puts it in its place; one that is written to further goes on there. False, and reported, if anything went wrong. */
 bool out_file_place(out_file *file);

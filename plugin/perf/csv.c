@@ -17,12 +17,8 @@
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Where the next `size` bytes go; NULL if there is no memory for them. */
-static char *room_for(perf_csv *csv, size_t size)
+char *perf_csv_make_room(perf_csv *csv, size_t size)
 {
-    if (csv->room - csv->size >= size) {
-        return csv->data + csv->size;
-    }
     size_t room = csv->room + csv->room / 2 + size + FIRST_ROOM;
     char *data = csv->failed ? NULL : realloc(csv->data, room);
     if (data == NULL) {
@@ -56,7 +52,7 @@ static void close_cell(perf_csv *csv, const char *end)
 /* Where a cell of up to `size` bytes begins, behind its comma. */
 static char *open_cell(perf_csv *csv, size_t size)
 {
-    char *at = room_for(csv, size + 1);
+    char *at = perf_csv_room(csv, size + 1);
 
     if (at && csv->in_row) {
         *at++ = ',';
@@ -77,23 +73,13 @@ void perf_csv_cells(perf_csv *csv, const perf_csv *cells)
 
 void perf_csv_end_row(perf_csv *csv)
 {
-    char *at = room_for(csv, 2);
+    char *at = perf_csv_room(csv, 2);
 
     if (at) {
         memcpy(at, "\r\n", 2);
         csv->size += 2;
     }
     csv->in_row = false;
-}
-
-char *perf_csv_begin_row(perf_csv *csv, size_t size)
-{
-    return room_for(csv, size);
-}
-
-void perf_csv_took_row(perf_csv *csv, const char *end)
-{
-    csv->size = (size_t)(end - csv->data);
 }
 
 /* --- Cells ---------------------------------------------------------------- */

@@ -48,10 +48,22 @@ struct readings_layout {
 void readings_enter(readings *r, uint32_t number);
 
 /* What is known of the counter of r->at. */
-const reading_counter *readings_known_counter(readings *r);
+static inline const reading_counter *readings_known_counter(readings *r)
+{
+    if (!r->at.counter->known) {
+        r->answer.layout->know(r);
+        r->at.counter->known = true;
+    }
+    return r->at.counter;
+}
 
 /* Takes the number at `offset` as the raw value, after the layout has filled the other parts of r->at. */
-void readings_take(readings *r, perf_raw raw);
+static inline void readings_take(readings *r, perf_raw raw)
+{
+    r->operands.known = false;
+    r->at.raw = raw;
+    r->at.is_number = raw.size > 0 && !r->at.is_text;
+}
 
 /* r->table, opened if it was not. */
 reading_table *readings_table(readings *r);

@@ -100,22 +100,6 @@ reading_table *readings_table(readings *r)
     return r->table;
 }
 
-void readings_take(readings *r, perf_raw raw)
-{
-    r->operands.known = false;
-    r->at.raw = raw;
-    r->at.is_number = raw.size > 0 && !r->at.is_text;
-}
-
-const reading_counter *readings_known_counter(readings *r)
-{
-    if (!r->at.counter->known) {
-        r->answer.layout->know(r);
-        r->at.counter->known = true;
-    }
-    return r->at.counter;
-}
-
 uint32_t readings_raw_size(readings *r)
 {
     uint32_t size = r->at.size;
@@ -260,26 +244,40 @@ const char *readings_instance(readings *r)
     return r->instance;
 }
 
-const char *readings_counter(readings *r)
+static void name_counter(readings *r, reading_counter *counter)
 {
-    reading_counter *counter = r->at.counter;
+    const char *label = r->answer.layout->label(r);
 
-    if (counter->label == NULL) {
-        const char *label = r->answer.layout->label(r);
-        counter->label = label ? readings_bounded(r->pool, label) : NULL;
+    if (label) {
+        counter->label_size = strlen(label);
     }
-    return counter->label;
+    if (counter->label_size > PERF_NAME_MAX) {
+        label = readings_bounded(r->pool, label);
+        counter->label_size = strlen(label);
+    }
+    counter->label = label;
 }
 
-/* Whole, or its beginning once paths have taken all that this answer may. */
-static size_t part_size(const readings *r, const char *part)
+const char *readings_counter(readings *r)
 {
-    size_t size = strlen(part);
+    if (r->at.counter->label == NULL) {
+        name_counter(r, r->at.counter);
+    }
+    return r->at.counter->label;
+}
 
+/* Of a text of so many bytes all, or a beginning once paths have taken all that this answer may. */
+static size_t bounded_size(const readings *r, const char *part, size_t size)
+{
     if (r->text_left > 0 || size <= READINGS_SHORT_NAME) {
         return size;
     }
     return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
+}
+
+static size_t part_size(const readings *r, const char *part)
+{
+    return bounded_size(r, part, strlen(part));
 }
 
 /* Room for a path of so many bytes, with what stands in it already. */
@@ -330,7 +328,7 @@ bool readings_path_in_parts(readings *r, readings_path_parts *parts)
     if (r->prefix_number != r->number || r->prefix_row != r->at.row) {
         write_prefix(r);
     }
-    *parts = (readings_path_parts){r->path, r->prefix_size, label, part_size(r, label)};
+    *parts = (readings_path_parts){r->path, r->prefix_size, label, bounded_size(r, label, r->at.counter->label_size)};
     size_t size = parts->prefix_size + parts->counter_size;
 
     r->text_left -= size < r->text_left ? size : r->text_left;

@@ -51,6 +51,7 @@ typedef struct {
     perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
     perf_counter_info info;        /* PerflibV2: its relations to other counters */
     const char *label;             /* name or "#id"; NULL as long as nobody asked */
+    size_t label_size;
 } reading_counter;
 
 /* One value. Offsets count from the answer's first byte. */
@@ -110,8 +111,8 @@ typedef struct readings {
     uint32_t prefix_number;
     uint32_t prefix_row;
     const char *prefix_set; /* if it has no instance */
-    uint64_t text_left; /* bytes that paths may still take before their names are shortened */
-    uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
+    uint64_t text_left;     /* bytes that paths may still take before their names are shortened */
+    uint64_t raw_left;      /* bytes that may still be shown of values that are no numbers: values can overlap */
 
     bool for_all;        /* begun with readings_begin_for_all() */
     uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
