@@ -46,15 +46,9 @@ bool reader_need(perf_reader *reader, uint64_t size, const char *what)
     return false;
 }
 
-static const char *field_name(int hf)
+const char *reader_field_name(int hf)
 {
     return hf > 0 ? proto_registrar_get_name(hf) : "A field";
-}
-
-/* Names are looked up where one is missing. */
-bool reader_need_field(perf_reader *reader, uint64_t size, int hf)
-{
-    return reader_has(reader, size) || reader_need(reader, size, field_name(hf));
 }
 
 static void add_item(perf_reader *reader, int hf, uint32_t size)
@@ -128,8 +122,8 @@ uint64_t reader_filetime(perf_reader *reader, int hf)
     }
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
     if (!valid || value > INT64_MAX) {
-        perf_found(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME", field_name(hf),
-                   value);
+        perf_found(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
+                   reader_field_name(hf), value);
     }
     reader->pos += 8;
     return value;
@@ -185,7 +179,7 @@ void reader_systemtime(perf_reader *reader, int hf)
     bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &when);
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
     if (!valid) {
-        perf_found(reader->report, reader->item, FINDING_TIME, "%s is not a date", field_name(hf));
+        perf_found(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
     }
     reader->pos += 16;
 }

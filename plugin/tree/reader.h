@@ -41,9 +41,15 @@ static inline bool reader_has(const perf_reader *reader, uint64_t size)
     return !reader->failed && size <= reader->end - reader->pos;
 }
 
-/* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. */
+/* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. Names of fields are
+ * looked up where one is missing. */
 bool reader_need(perf_reader *reader, uint64_t size, const char *what);
-bool reader_need_field(perf_reader *reader, uint64_t size, int hf);
+const char *reader_field_name(int hf);
+
+static inline bool reader_need_field(perf_reader *reader, uint64_t size, int hf)
+{
+    return reader_has(reader, size) || reader_need(reader, size, reader_field_name(hf));
+}
 
 /* Scalars: read, add as `hf`, move on. 0 if they are not there. */
 uint32_t reader_u32(perf_reader *reader, int hf);
