@@ -181,8 +181,10 @@ static uint32_t read_counterset_reg_info(perf_reader *outer, pcq_context *contex
     }
     const char *name =
         pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
-    proto_item_append_text(reader.node, ": %s, %u counters",
-                           name ? name : perf_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
+    if (reader.node) {
+        proto_item_append_text(reader.node, ": %s, %u counters",
+                               name ? name : perf_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
+    }
     pcq_new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
     if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
         perf_found(context->report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,

@@ -6,6 +6,7 @@
 #include "tree/strings.h"
 
 #include <epan/dissectors/packet-windows-common.h>
+#include <epan/to_str.h>
 
 #include "perf/bytes.h"
 #include "perf/data-walk.h"
@@ -147,7 +148,12 @@ const char *win32_error_name(wmem_allocator_t *pool, uint32_t status)
 
 char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
 {
-    return wmem_strdup_printf(pool, "{%08x-%04x-%04x-%02x%02x-%02x%02x%02x%02x%02x%02x}", perf_le32(guid),
-                              perf_le16(guid + 4), perf_le16(guid + 6), guid[8], guid[9], guid[10], guid[11], guid[12],
-                              guid[13], guid[14], guid[15]);
+    e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
+    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
+
+    memcpy(parts.data4, guid + 8, sizeof parts.data4);
+    text[0] = '{';
+    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
+    memcpy(text + GUID_STR_LEN, "}", 2);
+    return text;
 }
