@@ -24,6 +24,7 @@ typedef struct {
     /* the block whose counters were looked up last */
     const perf_identifier *last_identifier;
     reading_counter *last_counters;
+    reading_counter only; /* of a block that has one */
     uint32_t last_columns;
     uint32_t last_ids;
     /* the counterset that was looked up last */
@@ -147,6 +148,17 @@ static bool same_set(const perf_identifier *a, const perf_identifier *b)
     return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
 }
 
+static reading_counter *new_counters(readings *r, uint32_t count)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (count != 1) {
+        return wmem_alloc0_array(r->pool, reading_counter, count);
+    }
+    memset(&stream->only, 0, sizeof stream->only);
+    return &stream->only;
+}
+
 /* At the first value of a block. What is known of the last block's counters also holds for one that has the same. */
 static void open_counters(readings *r)
 {
@@ -160,7 +172,7 @@ static void open_counters(readings *r)
         r->counters = stream->last_counters;
         return;
     }
-    r->counters = stream->last_counters = wmem_alloc0_array(r->pool, reading_counter, walk->counters.count);
+    r->counters = stream->last_counters = new_counters(r, walk->counters.count);
     stream->last_columns = walk->counters.count;
     stream->last_ids = walk->counters.ids;
     stream->last_identifier = stream->identifier;

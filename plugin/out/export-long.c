@@ -28,8 +28,9 @@ static const char *const column_names[] = {"time", "frame", "query",  "server", 
 
 /* What the rows of a counter have in common. */
 typedef struct {
-    uint64_t answer; /* in which that was worked out */
-    const reading_counter *counter;
+    uint64_t answer; /* in which that was worked out, from these two */
+    const char *label;
+    const perf_counter_type *type;
     size_t name_size;
     perf_csv_part name; /* in the cell */
     bool is_whole;      /* the result is the value itself */
@@ -193,14 +194,15 @@ static const counter_cells *cells_of(long_export *export, const reading_counter 
 {
     counter_cells *cells = &export->counters[column % KEPT_COUNTERS];
 
-    if (cells->answer == export->answers && cells->counter == counter) {
+    if (cells->answer == export->answers && cells->label == counter->label && cells->type == counter->type) {
         return cells;
     }
     if (counter->label_size > SHORT_NAME) {
         return NULL;
     }
     cells->answer = export->answers;
-    cells->counter = counter;
+    cells->label = counter->label;
+    cells->type = counter->type;
     cells->name_size = counter->label_size;
     keep_counter(cells, counter->label, counter->type);
     return cells;

@@ -43,7 +43,7 @@ typedef struct {
     tvbuff_t *tvb;             /* the counter data or PERF_DATA_BLOCK */
 } readings_answer;
 
-/* What is known of a counter of the block or object that the stream is in. */
+/* What is known of a counter of the block or object that the stream is in; until it is in the next. */
 typedef struct {
     bool known;                    /* the rest was looked up */
     uint32_t id;                   /* counter id or title index, PERF_NO_ID if not known */
