@@ -224,11 +224,8 @@ static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
     return &form->spans[low];
 }
 
-const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset)
+const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
 {
-    if (data->form == NULL) {
-        return data->bytes + offset;
-    }
     const perf_form_span *span = span_at(data->form, offset);
     uint64_t blank = (uint64_t)1 << (offset - span->offset) / WORD;
     uint32_t number = span->before + perf_count_bits(span->blanks & (blank - 1));

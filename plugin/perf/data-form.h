@@ -55,7 +55,13 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
 /* Fills the form's bytes, or a copy of them: the answer as it was. */
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);
 
-/* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
-const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset);
+/* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from: if there
+ * is a form, and of any answer. */
+const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset);
+
+static inline const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset)
+{
+    return data->form ? perf_form_at(data, offset) : data->bytes + offset;
+}
 
 #endif
