@@ -276,14 +276,15 @@ static void look_at_item(proto_node *node, void *data)
 }
 
 /* From 4.6 on a record has its bytes, before that they come beside it. */
-static void take_frame(epan_dissect_t *edt, const session_frame *frame, frame_data *fd, wtap_rec *rec, bool taps)
+static void take_frame(epan_dissect_t *edt, const session_frame *frame, frame_data *fd, wtap_rec *rec, bool taps,
+                       column_info *cinfo)
 {
 #if WS_AT_LEAST(4, 6)
     ws_buffer_append(&rec->data, frame->bytes, frame->size);
-    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, fd, &columns);
+    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, fd, cinfo);
 #else
     tvbuff_t *tvb = tvb_new_real_data(frame->bytes, (unsigned)frame->size, (int)frame->size);
-    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, fd, &columns);
+    (taps ? epan_dissect_run_with_taps : epan_dissect_run)(edt, WTAP_FILE_TYPE_SUBTYPE_UNKNOWN, rec, tvb, fd, cinfo);
 #endif
 }
 
@@ -322,7 +323,10 @@ static void leave_winreg_alone(bool alone)
     prefer(alone ? "hkpd.decode:FALSE" : "hkpd.decode:TRUE");
 }
 
-static look dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree);
+/* What a window asks for at a time: a row of the list, the details of a frame, or both as tshark does. */
+typedef enum { ROW, DETAILS, ROW_AND_DETAILS } want;
+
+static look dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, want what);
 
 /* Wireshark's own winreg and NDR have bugs: what they do without the plugin too is theirs. */
 static void check_bug(epan_t *epan, const session *s, unsigned number, frame_data *fd, const char *bug)
@@ -333,7 +337,7 @@ static void check_bug(epan_t *epan, const session *s, unsigned number, frame_dat
     }
     leave_winreg_alone(true);
     stock_has_bug = false;
-    dissect(epan, s, number, fd, true);
+    dissect(epan, s, number, fd, ROW_AND_DETAILS);
     leave_winreg_alone(false);
     if (!stock_has_bug) {
         fprintf(stderr, "%s\n", bug);
@@ -342,8 +346,9 @@ static void check_bug(epan_t *epan, const session *s, unsigned number, frame_dat
 }
 
 /* Dissects a frame. Returns what its tree shows. */
-static look dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, bool tree)
+static look dissect(epan_t *epan, const session *s, unsigned number, frame_data *fd, want what)
 {
+    bool tree = what != ROW;
     bool taps = !fd->visited && s->how & SESSION_STATISTICS;
     const session_frame *frame = &s->frames[number];
     epan_dissect_t edt;
@@ -359,7 +364,7 @@ static look dissect(epan_t *epan, const session *s, unsigned number, frame_data 
     if (tree) {
         proto_tree_set_visible(edt.tree, FALSE); /* until the session's part: nobody looks at the frame's own */
     }
-    take_frame(&edt, frame, fd, &rec, taps);
+    take_frame(&edt, frame, fd, &rec, taps, what == DETAILS ? NULL : &columns);
     fd->visited = 1;
     if (tree) {
         proto_tree_children_foreach(edt.tree, look_at_item, &seen);
@@ -398,14 +403,14 @@ static void look_again(epan_t *epan, const session *s, frame_data *fds)
 
     for (unsigned i = 0; i < s->num_frames; i++) {
         if (!s->frames[i].bind) {
-            forward[i] = dissect(epan, s, i, &fds[i], true);
+            forward[i] = dissect(epan, s, i, &fds[i], ROW_AND_DETAILS);
         }
     }
     for (unsigned i = s->how & SESSION_BACKWARD ? s->num_frames : 0; i-- > 0;) {
         if (s->frames[i].bind) {
             continue;
         }
-        look backward = dissect(epan, s, i, &fds[i], true);
+        look backward = dissect(epan, s, i, &fds[i], DETAILS);
         if (!look_alike(&forward[i], &backward)) {
             fprintf(stderr, "frame %u looks different when the frames behind it were seen\n", i + 1);
             abort();
@@ -416,7 +421,7 @@ static void look_again(epan_t *epan, const session *s, frame_data *fds)
 static void look_forward(epan_t *epan, const session *s, frame_data *fds)
 {
     for (unsigned i = 0; i < s->num_frames; i++) {
-        dissect(epan, s, i, &fds[i], true);
+        dissect(epan, s, i, &fds[i], DETAILS);
     }
 }
 
@@ -459,7 +464,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(fds, 0, s.num_frames * sizeof *fds);
     epan_t *epan = next_input(s.num_frames);
     for (unsigned i = 0; i < s.num_frames; i++) {
-        dissect(epan, &s, i, &fds[i], s.how & SESSION_TREE_FIRST);
+        dissect(epan, &s, i, &fds[i], s.how & SESSION_TREE_FIRST ? ROW_AND_DETAILS : ROW);
     }
     if (s.how & SESSION_STATISTICS) {
         draw_tap_listeners(TRUE);
