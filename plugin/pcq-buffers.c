@@ -63,7 +63,7 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
     packet_info *pinfo = reader_pinfo(reader);
 
     instance.offset = reader->pos;
-    instance.size = tvb_get_letohl(reader->tvb, reader->pos);
+    instance.size = instance.stated = tvb_get_letohl(reader->tvb, reader->pos);
     instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
     if (!pcq_check_size(reader, context, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
         pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);

@@ -189,7 +189,7 @@ static void show_block(data_view *view)
     proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
     proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
     proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
-    pcq_add_reserved(view->block, view->tvb, at + 12);
+    pcq_add_reserved(view->block, view->tvb, at + 12, perf_le32(view->readings->bytes + at + 12));
     announce(view, view->block_item, at);
 }
 
@@ -263,11 +263,16 @@ static void show_instance(data_view *view)
         view->budget.others_hidden += walk->values_left == 0;
         return;
     }
-    pcq_instance instance = {walk->instance.offset, walk->instance.size, walk->instance.id, walk->instance.name_size,
+    uint32_t at = walk->instance.offset;
+    pcq_instance instance = {at,
+                             walk->instance.size,
+                             perf_le32(view->readings->bytes + at),
+                             walk->instance.id,
+                             walk->instance.name_size,
                              walk->instance.terminated};
     const char *name = pcq_readings_instance_name(view->readings);
     view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
-    announce(view, proto_tree_get_parent(view->instance), walk->instance.offset);
+    announce(view, proto_tree_get_parent(view->instance), at);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */

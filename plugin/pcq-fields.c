@@ -74,9 +74,9 @@ void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_
     *item = proto_tree_add_item(tree, hf_counter_id, tvb, offset, 4, ENC_LITTLE_ENDIAN);
 }
 
-void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
+void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, uint32_t reserved)
 {
-    proto_tree_add_uint(tree, hf_reserved, tvb, offset, 4, tvb_get_letohl(tvb, (int)offset));
+    proto_tree_add_uint(tree, hf_reserved, tvb, offset, 4, reserved);
 }
 
 /* "Instance: NAME, id 0" */
@@ -100,7 +100,7 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
     proto_tree *inner = proto_item_add_subtree(node, ett_instance);
     uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
 
-    proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, tvb_get_letohl(tvb, (int)at));
+    proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, instance->stated);
     proto_tree_add_uint(inner, hf_instance_id, tvb, at + 4, 4, instance->id);
     if (instance->name_size + terminator > 0) {
         proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, *name);

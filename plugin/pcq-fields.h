@@ -29,12 +29,13 @@ const char *pcq_read_instance_name(perf_reader *reader, uint32_t room);
 
 /* The same fields where another walk has found them. */
 void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item);
-void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
+void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, uint32_t reserved);
 
 /* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
 typedef struct {
     uint32_t offset;
     uint32_t size;
+    uint32_t stated; /* Size */
     uint32_t id;
     uint32_t name_size;
     bool terminated;

@@ -25,7 +25,8 @@ void perf_write_integer(perf_writer *w, uint64_t value)
     if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
         w->to += perf_integer_text(value, w->to);
     } else {
-        perf_write_bytes(w, text, perf_integer_text(value, text));
+        size_t size = perf_integer_text(value, text);
+        perf_write_bytes(w, text, size);
     }
 }
 
@@ -36,6 +37,7 @@ void perf_write_plain(perf_writer *w, uint64_t value)
     if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
         w->to += perf_plain_text(value, w->to);
     } else {
-        perf_write_bytes(w, text, perf_plain_text(value, text));
+        size_t size = perf_plain_text(value, text);
+        perf_write_bytes(w, text, size);
     }
 }

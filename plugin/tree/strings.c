@@ -18,14 +18,15 @@
 #define ERROR_MEMBER(name, value) char name[sizeof ERROR_NAME(name)];
 #define ERROR_INIT(name, value) ERROR_NAME(name),
 #define ERROR_SIZE(name, value) sizeof ERROR_NAME(name),
-#define ERROR_ROW(name, value) {value, NULL},
+#define ERROR_VALUE(name, value) value,
 
 static struct {
     WERR_errors_VALUE_STRING_LIST(ERROR_MEMBER)
 } error_names = {WERR_errors_VALUE_STRING_LIST(ERROR_INIT)};
 
 static const uint8_t error_sizes[] = {WERR_errors_VALUE_STRING_LIST(ERROR_SIZE)};
-static value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
+static const uint32_t error_values[] = {WERR_errors_VALUE_STRING_LIST(ERROR_VALUE)};
+static value_string win32_errors[array_length(error_values) + 1];
 value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 
 #define TYPE_STRING(value, name, ...) {value, name},
@@ -136,7 +137,8 @@ void perf_strings_init(void)
     }
     for (unsigned i = 0; i < array_length(error_sizes); i++) {
         memcpy(at, prefix, sizeof prefix);
-        win32_errors[i].strptr = win32_errors[i].value == 0 ? "ERROR_SUCCESS" : at;
+        win32_errors[i].value = error_values[i];
+        win32_errors[i].strptr = error_values[i] == 0 ? "ERROR_SUCCESS" : at;
         at += error_sizes[i];
     }
 }
