@@ -45,7 +45,7 @@ static unsigned count_digits(uint64_t value)
 static void put_digits(char *out, uint64_t value, unsigned count)
 {
     for (; count >= 2; count -= 2, value /= 100) {
-        memcpy(out + count - 2, perf_digit_pairs + 2 * (value % 100), 2);
+        perf_put_pair(out + count - 2, (unsigned)(value % 100));
     }
     if (count == 1) {
         *out = (char)('0' + value % 10);
@@ -64,8 +64,7 @@ static char *put_whole(char *out, uint64_t value)
         *out = (char)('0' + pair);
         return out + 1;
     }
-    memcpy(out, perf_digit_pairs + 2 * pair, 2);
-    return out + 2;
+    return perf_put_pair(out, pair);
 }
 
 size_t perf_decimal_u64(char *out, uint64_t value)

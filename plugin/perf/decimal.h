@@ -7,6 +7,8 @@
 #ifndef PCQ_PERF_DECIMAL_H
 #define PCQ_PERF_DECIMAL_H
 
+#include "perf/bytes.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +17,12 @@
 
 /* "00" to "99". */
 extern const char perf_digit_pairs[];
+
+/* The two digits of a number below 100; returns where the next go. */
+static inline char *perf_put_pair(char *to, unsigned pair)
+{
+    return perf_put(to, perf_digit_pairs + 2 * pair, 2);
+}
 
 /* All return the length of the text. They take finite numbers. */
 size_t perf_decimal_u64(char *out, uint64_t value);

@@ -18,12 +18,6 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-static char *put_pair(char *to, unsigned pair)
-{
-    memcpy(to, perf_digit_pairs + 2 * pair, 2);
-    return to + 2;
-}
-
 /* A number below 1,000. */
 static char *put_group(char *to, unsigned group)
 {
@@ -34,7 +28,7 @@ static char *put_group(char *to, unsigned group)
     if (group >= 100) {
         *to++ = (char)('0' + group / 100);
     }
-    return put_pair(to, group % 100);
+    return perf_put_pair(to, group % 100);
 }
 
 /* In groups of three; not terminated. */
@@ -47,7 +41,7 @@ static char *put_groups(char *to, uint64_t value)
     to = put_groups(to, value / 1000);
     *to++ = ',';
     *to++ = (char)('0' + last / 100);
-    return put_pair(to, last % 100);
+    return perf_put_pair(to, last % 100);
 }
 
 unsigned perf_integer_text(uint64_t value, char *text)

@@ -18,26 +18,25 @@ void perf_write_beginning(perf_writer *w, const char *text)
     *w->to = '\0';
 }
 
-void perf_write_integer(perf_writer *w, uint64_t value)
+/* Where it surely fits it is written at once. */
+static inline void write_number(perf_writer *w, uint64_t value, unsigned (*text_of)(uint64_t value, char *text))
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
     if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
-        w->to += perf_integer_text(value, w->to);
+        w->to += text_of(value, w->to);
     } else {
-        size_t size = perf_integer_text(value, text);
+        size_t size = text_of(value, text);
         perf_write_bytes(w, text, size);
     }
 }
 
+void perf_write_integer(perf_writer *w, uint64_t value)
+{
+    write_number(w, value, perf_integer_text);
+}
+
 void perf_write_plain(perf_writer *w, uint64_t value)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
-
-    if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
-        w->to += perf_plain_text(value, w->to);
-    } else {
-        size_t size = perf_plain_text(value, text);
-        perf_write_bytes(w, text, size);
-    }
+    write_number(w, value, perf_plain_text);
 }
