@@ -36,6 +36,11 @@ def row_of(n, row, columns, width=8):
     return b''.join(struct.pack(kind, width, 16, number(n, row, c)) for c in columns)
 
 
+def rows(n, order):
+    """A block of one counter whose instances stand in this order."""
+    return block(4, instances([instance('i%d' % r, r) + row_of(n, r, [0]) for r in order]))
+
+
 def odd_ids(columns):
     """dwSize as it is, without padding: the values stand on halves of 8 bytes."""
     return struct.pack('<2I', 8 + 4 * len(columns), len(columns)) + struct.pack('<%dI' % len(columns), *columns)
@@ -43,18 +48,18 @@ def odd_ids(columns):
 
 def shapes():
     """name -> (identifiers, blocks of sample n, [(path, row, column)] in order)"""
-    rows = [('one', 0), ('two', 1), ('two', 2), ('three', 3)]
+    names = [('one', 0), ('two', 1), ('two', 2), ('three', 3)]
     labels = ['one', 'two', 'two#1', 'three']
 
     def many(ids_of, columns, width=8):
         return ([identifier()],
-                lambda n: [block(6, ids_of(columns) + instances([instance(x, 7) + row_of(n, r, columns, width) for x, r in rows]))],
+                lambda n: [block(6, ids_of(columns) + instances([instance(x, 7) + row_of(n, r, columns, width) for x, r in names]))],
                 [(labels[r], r, c) for r in range(4) for c in columns])
     yield 'even', many(lambda c: ids(len(c)), range(4))
     yield 'odd', many(odd_ids, range(3))
     yield 'odd-padded', many(lambda c: ids(len(c)), range(3))
     yield 'narrow', many(odd_ids, range(3), 4)
-    yield 'instances', ([identifier(1)], lambda n: [block(4, instances([instance(x, 7) + row_of(n, r, [1]) for x, r in rows]))],
+    yield 'instances', ([identifier(1)], lambda n: [block(4, instances([instance(x, 7) + row_of(n, r, [1]) for x, r in names]))],
                         [(labels[r], r, 1) for r in range(4)])
     yield 'columns', ([identifier(NONE, None)], lambda n: [block(2, odd_ids(range(5)) + row_of(n, 0, range(5)))],
                       [(None, 0, c) for c in range(5)])
@@ -94,9 +99,6 @@ def test_what_repeats_is_calculated_as_ever(tshark, tmp_path, name, two_pass):
 def test_instances_that_change_places_in_bytes_of_the_same_size(tshark, tmp_path, two_pass):
     p = query(1, [identifier(0)])
     orders = [(0, 1, 2), (0, 1, 2), (2, 0, 1), (2, 0, 1), (0, 1, 2), (0, 2, 1)]
-
-    def rows(n, order):
-        return block(4, instances([instance('i%d' % r, r) + row_of(n, r, [0]) for r in order]))
     frames = [p.data(rows(n, order)) for n, order in enumerate(orders)]
     got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
     for n, (frame, order) in enumerate(zip(frames, orders)):
@@ -127,13 +129,9 @@ def test_a_second_answer_in_the_frame_has_a_form_of_its_own(tshark, tmp_path, tw
     """Of two answers to a request in one frame the first is the sample. The second is of the same size."""
     p = query(1, [identifier(0)])
 
-    def rows(n, order):
-        return block(4, instances([instance('i%d' % r, r) + row_of(n, r, [0]) for r in order]))
-
     def data(n, order):
-        body = rows(n, order)
-        head = struct.pack('<2I3Q16x', 48 + len(body), 1, n * 10 ** 7, 134351767437550592 + n * 10 ** 7, 10 ** 7)
-        return p.returned(head + body)
+        p.time = n
+        return p.counter_data(rows(n, order))
     ask = p.handle + struct.pack('<I', ROOM)
     for n in range(2):
         p.call(6, ask, data(n, (0, 1, 2)))

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "ws_compat.h"
+#include "perf/data-walk.h"
 
 static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};
 
@@ -53,15 +54,10 @@ static const floor_texts texts[] = {
           "1,000"),
 };
 
-/* Of those that the plugin has, the ones that occur. */
+/* Of the plugin's, the one that occurs. */
 static const value_string statuses[] = {{0, "ERROR_SUCCESS"}, {0, NULL}};
-static const value_string block_types[] = {
-    {1, "PERF_SINGLE_COUNTER"},
-    {2, "PERF_MULTIPLE_COUNTERS"},
-    {4, "PERF_MULTIPLE_INSTANCES"},
-    {6, "PERF_COUNTERSET"},
-    {0, NULL},
-};
+#define TYPE_NAME(value, name) {value, #name},
+static const value_string block_types[] = {PERF_BLOCK_TYPES(TYPE_NAME){0, NULL}};
 
 /* Labels are given at once: that is the cheapest. */
 static proto_tree *add_structure(proto_tree *tree, int hf, tvbuff_t *tvb, int at, int size, const char *label)

@@ -97,13 +97,17 @@ class Pcq:
         return self.call(5, self.handle + struct.pack('<I', ROOM), self.returned(b''.join(identifiers)))
 
     def data(self, *blocks):
+        return self.call(6, self.handle + struct.pack('<I', ROOM), self.counter_data(*blocks))
+
+    def counter_data(self, *blocks):
+        """The answer, a second later than the one before."""
         self.time += 1
         body = b''.join(blocks)
         if len(body) >= 16 and not self.repeat:
             body = body[:12] + struct.pack('<I', self.time) + body[16:]     # PERF_COUNTER_HEADER.dwReserved
         head = struct.pack('<2I3Q8H', 48 + len(body), len(blocks), self.time * 10 ** 7, NOW + self.time * 10 ** 7,
                            10 ** 7, 2026, 9, 2, 29, 17, 32, 23, 0)
-        return self.call(6, self.handle + struct.pack('<I', ROOM), self.returned(head + body))
+        return self.returned(head + body)
 
 
 def identifier(counter=NONE, instance='*', guid=GUID, index=0, instance_id=NONE):
@@ -245,13 +249,18 @@ def long_names_many_blocks(size):
 
 # What answers have in common is kept once.
 
+def repeating(asked, kind=BULK_COUNT):
+    p = Pcq(repeat=True)
+    p.counters([0], kind=kind)
+    p.open()
+    p.change([asked])
+    return p
+
+
 @hostile
 def almost_repeated(size):
     """Answers that differ in their last bytes: each is compared with the one before for nothing."""
-    p = Pcq(repeat=True)
-    p.counters([0])
-    p.open()
-    p.change([identifier(0, None)])
+    p = repeating(identifier(0, None))
     blocks = [block(1, values(1))] * (size // 8 // 32)
     for n in range(8):
         p.data(*blocks, block(0, status=n))
@@ -261,10 +270,7 @@ def almost_repeated(size):
 @hostile
 def repeated_halves(size):
     """Values that stand now on words of 8 bytes, now on their halves."""
-    p = Pcq(repeat=True)
-    p.counters([0])
-    p.open()
-    p.change([identifier(NONE, None)])
+    p = repeating(identifier(NONE, None))
     one = block(2, struct.pack('<3I', 12, 1, 0) + values(1))
     for n in range(8):
         p.data(*[one] * (size // 8 // len(one)))
@@ -274,10 +280,7 @@ def repeated_halves(size):
 @hostile
 def repeated_texts(size):
     """Values of no number's size, which fill what they have in common with all their bytes."""
-    p = Pcq(repeat=True)
-    p.counters([0], kind=TEXT)
-    p.open()
-    p.change([identifier(0, None)])
+    p = repeating(identifier(0, None), TEXT)
     text = utf16('t' * 500, 8)
     for n in range(8):
         p.data(*[block(1, struct.pack('<2I', len(text), 8 + len(text)) + text)] * (size // 8 // (24 + len(text))))
