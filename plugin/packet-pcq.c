@@ -9,19 +9,19 @@
  */
 #include "packet-pcq.h"
 
-#include "out/calls-tree.h"
-#include "out/export.h"
-#include "out/graph-menu.h"
-#include "out/export-objects.h"
-#include "out/names-file.h"
-#include "out/statistics.h"
+#include "taps/calls-tree.h"
+#include "taps/export.h"
+#include "taps/graph-menu.h"
+#include "taps/export-objects.h"
+#include "names/names-file.h"
+#include "taps/statistics.h"
 #include "pcq-browse.h"
-#include "pcq-data.h"
-#include "pcq-fields.h"
+#include "pcq/pcq-data.h"
+#include "pcq/pcq-fields.h"
 #include "pcq-query.h"
 #include "readings/graph.h"
-#include "tree/sealed.h"
-#include "tree/strings.h"
+#include "dcerpc/sealed.h"
+#include "text/value-strings.h"
 
 /* PerflibV2, da5a86c5-12c2-4943-ab30-7f74a813d853 version 1.0 ([MS-PCQ] 1.9) */
 static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};
@@ -35,7 +35,7 @@ static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 static const char *pref_graph = "";
 
-/* X(opnum, name, functions, parameters of request and response as in tree/noise.h, largest count that makes sense).
+/* X(opnum, name, functions, parameters of request and response as in dcerpc/noise.h, largest count that makes sense).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, enumerate, "WS", "SSgR", 0xFFFF) \

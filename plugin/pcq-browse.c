@@ -5,8 +5,8 @@
  */
 #include "pcq-browse.h"
 
-#include "pcq-fields.h"
-#include "tree/strings.h"
+#include "pcq/pcq-fields.h"
+#include "text/value-strings.h"
 
 /* Largest dwInSize that the interface admits, in GUIDs and in bytes ([MS-PCQ] 3.1.4.1.1 to 3.1.4.1.3). */
 #define MAX_GUIDS 256

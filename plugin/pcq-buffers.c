@@ -5,9 +5,9 @@
  */
 #include "pcq-parts.h"
 
-#include "pcq-fields.h"
-#include "readings/text.h"
-#include "tree/strings.h"
+#include "pcq/pcq-fields.h"
+#include "text/text.h"
+#include "text/value-strings.h"
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
 

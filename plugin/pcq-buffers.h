@@ -9,7 +9,7 @@
 #ifndef PCQ_PCQ_BUFFERS_H
 #define PCQ_PCQ_BUFFERS_H
 
-#include "tree/reader.h"
+#include "dcerpc/reader.h"
 #include "state/state.h"
 
 /* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, what the buffer holds. */

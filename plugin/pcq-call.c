@@ -5,7 +5,7 @@
  */
 #include "pcq-call.h"
 
-#include "tree/strings.h"
+#include "text/value-strings.h"
 
 /* Largest array of ValidateCounters ([MS-PCQ] 3.1.4.1.7). */
 #define MAX_IDENTIFIERS 67108864

@@ -6,9 +6,9 @@
 #ifndef PCQ_PCQ_CALL_H
 #define PCQ_PCQ_CALL_H
 
-#include "out/tap.h"
+#include "readings/tapped.h"
 #include "pcq-buffers.h"
-#include "tree/call.h"
+#include "dcerpc/call.h"
 
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8

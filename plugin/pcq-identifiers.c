@@ -5,8 +5,8 @@
  */
 #include "pcq-parts.h"
 
-#include "pcq-fields.h"
-#include "tree/strings.h"
+#include "pcq/pcq-fields.h"
+#include "text/value-strings.h"
 
 #define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
 

@@ -5,10 +5,10 @@
  */
 #include "pcq-query.h"
 
-#include "pcq-data.h"
-#include "pcq-fields.h"
-#include "tree/prefixed.h"
-#include "tree/strings.h"
+#include "pcq/pcq-data.h"
+#include "pcq/pcq-fields.h"
+#include "dcerpc/prefixed.h"
+#include "text/value-strings.h"
 
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100

@@ -6,8 +6,8 @@
  */
 #include "pcq-parts.h"
 
-#include "pcq-fields.h"
-#include "tree/strings.h"
+#include "pcq/pcq-fields.h"
+#include "text/value-strings.h"
 
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */

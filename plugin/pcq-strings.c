@@ -5,8 +5,8 @@
  */
 #include "pcq-parts.h"
 
-#include "pcq-fields.h"
-#include "tree/strings.h"
+#include "pcq/pcq-fields.h"
+#include "text/value-strings.h"
 
 #define STRING_BUFFER_HEADER_SIZE 8  /* 2.2.4.3 */
 #define STRING_COUNTER_HEADER_SIZE 8 /* 2.2.4.4 */

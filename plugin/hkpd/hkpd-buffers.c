@@ -7,7 +7,7 @@
 
 #include "hkpd/hkpd-readings.h"
 #include "hkpd/hkpd-structures.h"
-#include "tree/prefixed.h"
+#include "dcerpc/prefixed.h"
 #include "tree/values.h"
 
 /* Items of the tree that a structure takes, with what is known of it. */

@@ -8,7 +8,7 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "tree/reader.h"
+#include "dcerpc/reader.h"
 #include "tree/values.h"
 #include "state/state.h"
 

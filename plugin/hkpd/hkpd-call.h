@@ -10,8 +10,8 @@
 #define PCQ_HKPD_HKPD_CALL_H
 
 #include "hkpd/names.h"
-#include "out/tap.h"
-#include "tree/call.h"
+#include "readings/tapped.h"
+#include "dcerpc/call.h"
 
 #define STATUS_SUCCESS 0
 #define STATUS_MORE_DATA 234

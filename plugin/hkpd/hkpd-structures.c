@@ -6,10 +6,10 @@
 #include "hkpd/hkpd-structures.h"
 
 #include "hkpd/hkpd-readings.h"
-#include "readings/text.h"
+#include "text/text.h"
 #include "tree/labels.h"
-#include "tree/prefixed.h"
-#include "tree/strings.h"
+#include "dcerpc/prefixed.h"
+#include "text/value-strings.h"
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_OBJECT 24

@@ -5,7 +5,7 @@
  */
 #include "hkpd/hkpd-titles.h"
 
-#include "readings/text.h"
+#include "text/text.h"
 #include "tree/budget.h"
 
 /* Items of the tree that a title takes. */

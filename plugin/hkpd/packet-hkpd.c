@@ -15,7 +15,7 @@
 #include "hkpd/hkpd-query.h"
 #include "hkpd/hkpd-titles.h"
 #include "hkpd/winreg-hook.h"
-#include "tree/strings.h"
+#include "text/value-strings.h"
 
 /* Largest size of a value ([MS-RRP] 3.1.5.17). */
 #define MAX_VALUE 0x4000000
@@ -24,7 +24,7 @@ static int proto_hkpd = -1;
 
 static ws_pref_bool pref_decode = true;
 
-/* X(opnum, stock name, function for the request and for the response, parameters of the response as in tree/noise.h) */
+/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/noise.h) */
 #define HKPD_OPERATIONS(X) \
     X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_other_response, "HR") \
     X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_other_response, "HR") \

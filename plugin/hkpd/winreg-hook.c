@@ -5,7 +5,7 @@
  */
 #include "hkpd/winreg-hook.h"
 
-#include "tree/sealed.h"
+#include "dcerpc/sealed.h"
 
 #include <epan/exceptions.h>
 

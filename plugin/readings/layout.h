@@ -7,7 +7,7 @@
 #define PCQ_READINGS_LAYOUT_H
 
 #include "readings/readings.h"
-#include "readings/text.h"
+#include "text/text.h"
 
 /* Characters that are left of a name where names were repeated until they took more than their answer allows. */
 #define READINGS_SHORT_NAME 32

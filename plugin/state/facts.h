@@ -6,7 +6,7 @@
 #ifndef PCQ_STATE_FACTS_H
 #define PCQ_STATE_FACTS_H
 
-#include "state/server.h"
+#include "state/hosts.h"
 
 #include "perf/counter-types.h"
 

@@ -6,7 +6,7 @@
 #ifndef PCQ_STATE_HANDLES_H
 #define PCQ_STATE_HANDLES_H
 
-#include "state/server.h"
+#include "state/hosts.h"
 
 #define PERF_HANDLE_SIZE 20
 

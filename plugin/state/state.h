@@ -25,7 +25,7 @@
  *                                                                                              oldest first
  *   perf_form                perf_sample, those that share it      samples,                    with the last of them
  *                                                                  perf_sample_keep_alike
- *   perf_call_record         protocol, request's frame, call id    tree/call.c, a call's first with the file
+ *   perf_call_record         protocol, request's frame, call id    dcerpc/call.c, a call's first with the file
  *                                                                  PDU
  *
  * Events count the PDUs as they were first seen; a frame number would not do, since one frame can hold several PDUs.
@@ -40,7 +40,7 @@
 #include "state/handles.h"
 #include "state/queries.h"
 #include "state/samples.h"
-#include "state/server.h"
+#include "state/hosts.h"
 
 /* Registers the routines that empty the state with each file. */
 void perf_state_register(void);

@@ -7,7 +7,7 @@
 #ifndef PCQ_TREE_BUDGET_H
 #define PCQ_TREE_BUDGET_H
 
-#include "tree/reader.h"
+#include "dcerpc/reader.h"
 
 /* Items of a value's short form: value, path and result, side by side. */
 #define ITEMS_OF_SHORT_VALUE 3

@@ -5,8 +5,8 @@
  */
 #include "tree/labels.h"
 
-#include "tree/prefixed.h"
-#include "tree/strings.h"
+#include "dcerpc/prefixed.h"
+#include "text/value-strings.h"
 
 static int ett_counter_type = -1;
 

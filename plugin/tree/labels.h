@@ -7,7 +7,7 @@
 #ifndef PCQ_TREE_LABELS_H
 #define PCQ_TREE_LABELS_H
 
-#include "tree/reader.h"
+#include "dcerpc/reader.h"
 #include "perf/writer.h"
 #include "state/state.h"
 

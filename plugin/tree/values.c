@@ -7,9 +7,9 @@
 
 #include "readings/graph.h"
 #include "tree/labels.h"
-#include "tree/prefixed.h"
-#include "tree/reader.h"
-#include "tree/strings.h"
+#include "dcerpc/prefixed.h"
+#include "dcerpc/reader.h"
+#include "text/value-strings.h"
 #include "perf/number-text.h"
 
 #define COOKED_NAME "Calculated value"

@@ -9,7 +9,7 @@
 #define PCQ_TREE_VALUES_H
 
 #include "readings/readings.h"
-#include "tree/call.h"
+#include "dcerpc/call.h"
 
 /* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .graph, .sample.previous and .sample.interval. */

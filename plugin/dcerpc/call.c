@@ -1,0 +1,423 @@
+/* call.c
+ * The life of a call, for both protocols.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/call.h"
+
+#include "dcerpc/noise.h"
+#include "dcerpc/prefixed.h"
+#include "text/value-strings.h"
+#include "perf/bytes.h"
+#include "perf/hash.h"
+#include "perf/number-text.h"
+
+/* Characters of a text in the Info column. */
+#define MAX_TEXT 80
+
+/* Stands before each of them. */
+#define SEPARATOR ", "
+#define SEPARATOR_SIZE (sizeof SEPARATOR - 1)
+
+static int ett_handle = -1;
+
+/* --- Records --------------------------------------------------------------------------------------------------- */
+
+static wmem_map_t *records; /* perf_call_key -> the protocol's record, filled by record_of(), emptied with the file */
+static perf_call_record *asked_last;
+
+static unsigned call_key_hash(const void *key)
+{
+    const perf_call_key *k = key;
+
+    return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
+                     (uint64_t)k->frame << 32 | k->call_id);
+}
+
+static gboolean call_key_equal(const void *a, const void *b)
+{
+    const perf_call_key *x = a, *y = b;
+
+    return x->protocol == y->protocol && x->frame == y->frame && x->has_request == y->has_request &&
+           x->call_id == y->call_id && x->transport_salt == y->transport_salt;
+}
+
+static perf_call_record *record_of(const perf_call *call, size_t record_size)
+{
+    const dcerpc_info *di = call->di;
+    perf_call_key key = {
+        .protocol = call->fields,
+        .frame = di->call_data->req_frame != 0 ? di->call_data->req_frame : call->pinfo->num,
+        .has_request = di->call_data->req_frame != 0,
+        .call_id = ndr_is_connectionless(di) ? 0 : di->call_id, /* responses of those don't have it */
+        .transport_salt = di->transport_salt,
+    };
+
+    if (asked_last && call_key_equal(&asked_last->key, &key)) {
+        return asked_last; /* a response mostly follows its request */
+    }
+    perf_call_record *record = wmem_map_lookup(records, &key);
+    if (record == NULL) {
+        record = wmem_alloc0(wmem_file_scope(), record_size);
+        record->key = key;
+        wmem_map_insert(records, &record->key, record);
+    }
+    asked_last = record;
+    return record;
+}
+
+static void forget(void)
+{
+    asked_last = NULL;
+}
+
+/* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
+
+void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
+                    proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+{
+    memset(call, 0, offsetof(perf_call, about));
+    call->about.size = call->info.size = 0;
+    call->fields = fields;
+    call->tvb = tvb;
+    call->offset = offset;
+    call->pinfo = pinfo;
+    call->tree = tree;
+    call->di = di;
+    call->drep = drep;
+}
+
+/* A PDU takes its event when it is first seen, and keeps it. */
+static void take_event(perf_call *call)
+{
+    bool is_request = perf_call_is_request(call);
+    uint32_t *event = is_request ? &call->record->request_event : &call->record->response_event;
+    uint32_t *frame = is_request ? &call->record->request_frame : &call->record->response_frame;
+
+    if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
+        *event = perf_next_event();
+        *frame = call->pinfo->num;
+        call->first_time = true;
+    }
+    call->event = *event;
+}
+
+void perf_call_begin(perf_call *call, size_t record_size)
+{
+    const packet_info *pinfo = call->pinfo;
+
+    call->record = record_of(call, record_size);
+    call->server = perf_server_get(perf_call_is_request(call) ? &pinfo->dst : &pinfo->src);
+    call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
+    take_event(call);
+}
+
+static void read_stub(perf_call *call, packet_info *pinfo, proto_tree *tree)
+{
+    perf_report_init(&call->report, pinfo, &call->fields->expert);
+    ndr_init(&call->ndr, call->tvb, (uint32_t)call->offset, tree, &call->report, call->di, call->drep);
+}
+
+void perf_call_aloud(perf_call *call)
+{
+    read_stub(call, call->pinfo, call->tree);
+}
+
+void perf_call_silently(perf_call *call)
+{
+    read_stub(call, NULL, NULL);
+}
+
+bool perf_call_is_noise(perf_call *call, const char *shape, uint64_t largest)
+{
+    if (!ws_has_decrypted_stub(call->pinfo)) {
+        return false;
+    }
+    perf_call_silently(call);
+    call->is_noise = ndr_is_noise(&call->ndr, shape, largest);
+    perf_call_aloud(call);
+    if (call->is_noise) {
+        proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
+        perf_found(
+            &call->report, item, FINDING_NOT_DECRYPTED,
+            "This is noise: the stub was probably not decrypted correctly, perhaps because packets before it were "
+            "not captured");
+    }
+    return call->is_noise;
+}
+
+bool perf_call_may_learn(const perf_call *call)
+{
+    return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;
+}
+
+/* --- The Info column ------------------------------------------------------------------------------------------- */
+
+static void append(perf_info_text *to, const char *text, size_t size)
+{
+    size_t left = sizeof to->text - 1 - to->size;
+
+    size = MIN(size, left);
+    memcpy(to->text + to->size, text, size);
+    to->size += size;
+}
+
+static void append_format(perf_info_text *to, const char *format, va_list args)
+{
+    append(to, SEPARATOR, SEPARATOR_SIZE);
+    size_t room = sizeof to->text - to->size;
+    int size = vsnprintf(to->text + to->size, room, format, args);
+    to->size += MIN((size_t)MAX(size, 0), room - 1);
+}
+
+/* Most packets have such a text: printf would cost more than all the rest of the call. */
+static void append_texts(perf_info_text *to, const char *first, va_list more)
+{
+    append(to, SEPARATOR, SEPARATOR_SIZE);
+    char *end = to->text + to->size;
+    size_t left = sizeof to->text - 1 - to->size;
+    for (const char *part = first; part; part = va_arg(more, const char *)) {
+        size_t size = strlen(part);
+        size = MIN(size, left);
+        end = perf_put(end, part, size);
+        left -= size;
+    }
+    to->size = (size_t)(end - to->text);
+}
+
+void perf_call_about(perf_call *call, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (call->has_column) {
+        append_format(&call->about, format, args);
+    }
+    va_end(args);
+}
+
+void perf_call_info(perf_call *call, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (call->has_column) {
+        append_format(&call->info, format, args);
+    }
+    va_end(args);
+}
+
+void perf_call_about_texts(perf_call *call, const char *first, ...)
+{
+    va_list more;
+
+    va_start(more, first);
+    if (call->has_column) {
+        append_texts(&call->about, first, more);
+    }
+    va_end(more);
+}
+
+void perf_call_info_texts(perf_call *call, const char *first, ...)
+{
+    va_list more;
+
+    va_start(more, first);
+    if (call->has_column) {
+        append_texts(&call->info, first, more);
+    }
+    va_end(more);
+}
+
+/* In Wireshark's own words. */
+static const char *damage_text(const perf_call *call)
+{
+    if (call->is_noise) {
+        return SEPARATOR "[Probably not decrypted correctly]";
+    }
+    if (!call->report.damaged) {
+        return NULL;
+    }
+    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? SEPARATOR
+               "[Packet size limited during capture]"
+                                                                           : SEPARATOR "[Malformed Packet]";
+}
+
+/* col_append_sep_str() would look for the column's end twice, byte by byte. */
+static void write_column(column_info *cinfo, const char *text)
+{
+    const char *before = col_get_text(cinfo, COL_INFO);
+
+    if (before) {
+        col_append_lstr(cinfo, COL_INFO, *before ? text : text + SEPARATOR_SIZE, COL_ADD_LSTR_TERMINATOR);
+    }
+}
+
+static void write_info(perf_call *call)
+{
+    column_info *cinfo = call->pinfo->cinfo;
+    perf_info_text *line = &call->about;
+    const char *damage = damage_text(call);
+
+    if (damage) {
+        write_column(cinfo, damage);
+    }
+    if (!call->ndr.reader.failed) {
+        append(line, call->info.text, call->info.size);
+    }
+    if (!call->is_noise && line->size > 0) {
+        line->text[line->size] = '\0';
+        write_column(cinfo, line->text);
+    }
+}
+
+const char *perf_number(wmem_allocator_t *pool, uint64_t number)
+{
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
+
+    perf_plain_text(number, text);
+    return text;
+}
+
+const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
+{
+    size_t word_size = strlen(word);
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
+    char *end = text + perf_plain_text(count, text);
+
+    *end++ = ' ';
+    memcpy(end, word, word_size);
+    memcpy(end + word_size, count == 1 ? "" : "s", count == 1 ? 1 : 2);
+    return text;
+}
+
+/* Looks at no more of the text than is shown. */
+const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned characters)
+{
+    const char *end = text;
+
+    if (memchr(text, '\0', characters + 1)) {
+        return text; /* a character has a byte at least */
+    }
+    for (unsigned i = 0; i < characters && *end; i++) {
+        do {
+            end++;
+        } while ((*end & 0xC0) == 0x80);
+    }
+    return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
+}
+
+const char *perf_short_text(wmem_allocator_t *pool, const char *text)
+{
+    return perf_cut_text(pool, text, MAX_TEXT);
+}
+
+/* --- Status and handles ---------------------------------------------------------------------------------------- */
+
+void perf_call_report_status(perf_call *call, uint32_t status)
+{
+    if (!call->ndr.reader.failed && status != 0) {
+        const char *name = win32_error_name(call->pinfo->pool, status);
+        perf_found(&call->report, call->ndr.reader.item, FINDING_STATUS, "The call failed: %s", name);
+        perf_call_info(call, "%s", name);
+    }
+}
+
+bool perf_handle_is_null(const uint8_t *bytes)
+{
+    static const uint8_t null_handle[PERF_HANDLE_SIZE];
+
+    return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
+}
+
+perf_handle *perf_call_open_handle(perf_call *call, perf_handle_kind kind, const uint8_t *bytes, uint32_t begin,
+                                   uint32_t frame, const char *machine)
+{
+    perf_handle *handle = perf_handle_open(kind, call->server, bytes, begin, frame, machine);
+    const address *client = perf_call_is_request(call) ? &call->pinfo->src : &call->pinfo->dst;
+
+    handle->client = perf_server_get(client);
+    return handle;
+}
+
+proto_tree *perf_call_show_life(perf_call *call, proto_item *item, const perf_handle *handle)
+{
+    proto_tree *tree = proto_item_add_subtree(item, ett_handle);
+
+    if (handle->opened_frame != 0) {
+        add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
+    }
+    if (handle->closed_frame != 0) {
+        add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
+    }
+    return tree;
+}
+
+void perf_call_show_number(perf_call *call, proto_tree *tree, const perf_handle *handle)
+{
+    char number[PERF_NUMBER_TEXT_SIZE];
+
+    if (handle && handle->number != 0) {
+        if (tree) {
+            add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+        }
+        perf_plain_text(handle->number, number);
+        perf_call_about_texts(call, call->fields->handle_word, " ", number, NULL);
+    }
+}
+
+/* --- A PDU's end ----------------------------------------------------------------------------------------------- */
+
+/* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
+void perf_call_end_stub(perf_call *call)
+{
+    perf_reader *reader = &call->ndr.reader;
+    uint32_t left = reader_left(reader);
+
+    if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
+        proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, reader->tvb, reader->pos, left, ENC_NA);
+        perf_found(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
+    }
+}
+
+int perf_call_end(perf_call *call, proto_item *item)
+{
+    if (perf_call_is_request(call) && call->first_time) {
+        call->record->request_damaged = call->report.damaged;
+    }
+    if (call->has_column) {
+        write_info(call);
+    }
+    perf_report_end(&call->report, item);
+    return (int)tvb_reported_length(call->tvb);
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+void perf_call_fields_register(int proto, const char *prefix, const char *number_field, perf_call_fields *fields)
+{
+    static int *ett[] = {&ett_handle};
+    const prefixed_field list[] = {
+        {&fields->handle, fields->handle_label, "handle", FT_BYTES, BASE_NONE, NULL, 0,
+         "Context handle, as little-endian sends it"},
+        {&fields->handle_number, "Number of the handle", number_field, FT_UINT32, BASE_DEC, NULL, 0,
+         "Counts the handles of the capture, each time that one is opened"},
+        {&fields->handle_opened_in, "Opened in", "handle.opened_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
+         "The response that opened it"},
+        {&fields->handle_closed_in, "Closed in", "handle.closed_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
+         "The request that closed it"},
+        {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0,
+         "What stands behind the last parameter"},
+        {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0,
+         "Its bytes, which were probably not decrypted"},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+    ndr_fields_register(proto, prefix, &fields->ndr);
+    perf_expert_register(proto, prefix, &fields->expert);
+    if (records == NULL) {
+        proto_register_subtree_array(ett, array_length(ett));
+        register_cleanup_routine(forget);
+        records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+    }
+}

@@ -1,0 +1,90 @@
+/* findings.h
+ * What can be wrong with a packet: one table, registered as expert infos for each of the two protocols, and the one
+ * way to report a finding.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_DCERPC_FINDINGS_H
+#define PCQ_DCERPC_FINDINGS_H
+
+#include "ws_compat.h"
+
+#include <epan/expert.h>
+
+/* X(identifier, filter name, group, severity, damage, summary). "damage" is true where the bytes contradict
+ * themselves: nothing is learned from such a stub. */
+#define PERF_FINDINGS(X) \
+    X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub") \
+    X(CAPTURE_CUT, "capture_cut", PI_MALFORMED, PI_WARN, true, "The packet was cut when it was captured") \
+    X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree") \
+    X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed") \
+    X(TRAILING_BYTES, "trailing_bytes", PI_UNDECODED, PI_WARN, true, "Bytes are left over") \
+    X(IN_SIZE_RANGE, "in_size_range", PI_PROTOCOL, PI_WARN, false, "dwInSize is beyond the interface's range") \
+    X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read") \
+    X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before") \
+    X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data") \
+    X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
+      "The call succeeded, but what came is no performance data") \
+    X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data") \
+    X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown") \
+    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty") \
+    X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before") \
+    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field holds what it cannot") \
+    X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit") \
+    X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit") \
+    X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings") \
+    X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, \
+      "String offsets count from the end of the headers, as specified, and not from the block's start") \
+    X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown") \
+    X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter") \
+    X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid") \
+    X(STATUS, "status", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed") \
+    X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
+      "A counter refers to itself or to a counter that its set does not have") \
+    X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range") \
+    X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown") \
+    X(CODE_PAGE, "code_page", PI_UNDECODED, PI_WARN, false, "The code page of names is not known") \
+    X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it") \
+    X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
+      "Which counter a value belongs to is assumed from the order of the identifiers") \
+    X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly")
+
+#define PERF_FINDING_ENUM(id, name, group, severity, damage, summary) FINDING_##id,
+typedef enum { PERF_FINDINGS(PERF_FINDING_ENUM) NUM_FINDINGS } perf_finding;
+
+/* The expert fields of one protocol. */
+typedef struct {
+    expert_field fields[NUM_FINDINGS];
+} perf_expert;
+
+/* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. */
+void perf_expert_register(int proto, const char *prefix, perf_expert *expert);
+
+/* The report of one stub or buffer. */
+typedef struct {
+    packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
+    bool muted;         /* the same, where a tree is shown: they were reported before */
+    const perf_expert *expert;
+    unsigned findings;     /* reported so far */
+    unsigned not_reported; /* beyond what a reader could want to see */
+    bool damaged;          /* the bytes contradict themselves: learn nothing from them */
+} perf_report;
+
+void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert *expert);
+
+/* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
+void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* The same where nothing that was read is uncertain: it is never damage (a name without a terminator, a size that is no
+ * multiple of 8). */
+void perf_noted(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */
+bool perf_findings_wanted(const perf_report *report, proto_tree *tree);
+
+/* Says how many findings were too many to show. */
+void perf_report_end(perf_report *report, proto_item *item);
+
+#endif

@@ -1,0 +1,231 @@
+/* ndr.c
+ * NDR and NDR64 parameters.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/ndr.h"
+
+#include "dcerpc/prefixed.h"
+
+static int ett_array = -1;
+static int ett_pointer = -1;
+
+void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
+              const dcerpc_info *di, const uint8_t *drep)
+{
+    reader_init(&ndr->reader, tvb, tree, report, (drep[0] & DREP_LITTLE_ENDIAN) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    ndr->reader.pos = offset <= ndr->reader.end ? offset : ndr->reader.end;
+    /* Wireshark leaves the flags of connectionless calls unset */
+    ndr->ndr64 = !ndr_is_connectionless(di) && (di->call_data->flags & DCERPC_IS_NDR64) != 0;
+}
+
+/* Padding that is not there is no fault of its own: the field behind it will be missed. */
+void ndr_align(ndr_reader *ndr, uint32_t to)
+{
+    uint32_t padding = (to - ndr->reader.pos % to) % to;
+
+    if (!ndr->reader.failed) {
+        ndr->reader.pos += padding <= reader_left(&ndr->reader) ? padding : reader_left(&ndr->reader);
+    }
+}
+
+uint64_t ndr_count(ndr_reader *ndr, int hf)
+{
+    perf_reader *reader = &ndr->reader;
+    uint32_t size = ndr->ndr64 ? 8 : 4;
+
+    ndr_align(ndr, size);
+    if (!reader_need_field(reader, size, hf)) {
+        return 0;
+    }
+    uint64_t count = size == 8 ? tvb_get_uint64(reader->tvb, reader->pos, reader->encoding)
+                               : tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
+    reader->item = reader->tree ? proto_tree_add_uint64(reader->tree, hf, reader->tvb, reader->pos, size, count) : NULL;
+    reader->pos += size;
+    return count;
+}
+
+uint32_t ndr_u32(ndr_reader *ndr, int hf)
+{
+    ndr_align(ndr, 4);
+    return reader_u32(&ndr->reader, hf);
+}
+
+void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
+{
+    perf_reader *reader = &ndr->reader;
+
+    memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
+    ndr_align(ndr, 4);
+    if (!reader_need_field(reader, NDR_CONTEXT_HANDLE_SIZE, hf)) {
+        return;
+    }
+    uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
+    memcpy(handle, &attributes, 4);
+    guid_bytes(reader->tvb, reader->pos + 4, reader->encoding, handle + 4);
+    reader->item = NULL;
+    if (reader->tree) {
+        reader->item =
+            proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
+    }
+    reader->pos += NDR_CONTEXT_HANDLE_SIZE;
+}
+
+/* --- Arrays ---------------------------------------------------------------------------------------------------- */
+
+static void begin_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+{
+    perf_reader *reader = &ndr->reader;
+
+    memset(array, 0, sizeof *array);
+    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    array->what = what;
+    array->start = reader->pos;
+    if (reader->tree && !reader->failed) {
+        array->node = proto_tree_add_item(reader->tree, fields->array, reader->tvb, reader->pos, 0, ENC_NA);
+        array->tree = proto_item_add_subtree(array->node, ett_array);
+        proto_item_set_text(array->node, "%s", what);
+    }
+}
+
+static void end_array(const ndr_reader *ndr, const ndr_array *array)
+{
+    if (array->node) {
+        proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
+    }
+}
+
+static uint64_t array_count(ndr_reader *ndr, ndr_array *array, int hf)
+{
+    proto_tree *outer = ndr->reader.tree;
+
+    ndr->reader.tree = array->tree;
+    uint64_t count = ndr_count(ndr, hf);
+    ndr->reader.tree = outer;
+    array->item = ndr->reader.item;
+    end_array(ndr, array);
+    return count;
+}
+
+static void check_counts(ndr_reader *ndr, const ndr_array *array)
+{
+    if (ndr->reader.failed) {
+        return;
+    }
+    if (array->offset != 0) {
+        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                   "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
+    }
+    if (array->actual_count > array->max_count) {
+        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                   "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
+                   array->max_count);
+    }
+}
+
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+{
+    begin_array(ndr, fields, what, array);
+    array->max_count = array_count(ndr, array, fields->max_count);
+    array->offset = array_count(ndr, array, fields->offset);
+    array->actual_count = array_count(ndr, array, fields->actual_count);
+    check_counts(ndr, array);
+}
+
+void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+{
+    begin_array(ndr, fields, what, array);
+    array->max_count = array->actual_count = array_count(ndr, array, fields->max_count);
+}
+
+const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what)
+{
+    perf_reader *reader = &ndr->reader;
+    proto_tree *outer = reader->tree;
+    ndr_array array;
+
+    ndr_varying_array(ndr, fields, what, &array);
+    if (reader->failed || array.actual_count > UINT32_MAX / 2) {
+        reader_need(reader, UINT32_MAX, what);
+        return NULL;
+    }
+    reader->tree = array.tree;
+    const char *text = reader_string(reader, hf, 2 * (uint32_t)array.actual_count, what);
+    reader->tree = outer;
+    if (text) {
+        proto_item_append_text(array.node, ": %s", text);
+    }
+    end_array(ndr, &array);
+    return text;
+}
+
+tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
+{
+    perf_reader *reader = &ndr->reader;
+
+    if (reader->failed) {
+        return NULL;
+    }
+    uint32_t start = reader->pos;
+    uint32_t left = reader_left(reader);
+    uint64_t size = array->actual_count <= UINT32_MAX ? array->actual_count * element_size : UINT64_MAX;
+
+    if (reader_need(reader, size, array->what)) {
+        reader->pos += (uint32_t)size;
+        end_array(ndr, array);
+        return tvb_new_subset_length(reader->tvb, start, (uint32_t)size);
+    }
+    return tvb_new_subset_length(reader->tvb, start, left);
+}
+
+/* --- Pointers -------------------------------------------------------------------------------------------------- */
+
+bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer)
+{
+    perf_reader *reader = &ndr->reader;
+
+    memset(pointer, 0, sizeof *pointer);
+    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    pointer->outer = reader->tree;
+    pointer->start = reader->pos;
+    if (reader->tree && !reader->failed) {
+        pointer->node = proto_tree_add_item(reader->tree, fields->pointer, reader->tvb, reader->pos, 0, ENC_NA);
+        reader->tree = proto_item_add_subtree(pointer->node, ett_pointer);
+    }
+    bool there = ndr_count(ndr, fields->referent) != 0 && !reader->failed;
+    if (pointer->node) {
+        proto_item_set_text(pointer->node, there ? "Pointer to %s" : "NULL Pointer: %s", what);
+    }
+    return there;
+}
+
+void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
+{
+    ndr->reader.tree = pointer->outer;
+    if (pointer->node) {
+        proto_item_set_len(pointer->node, (int)(ndr->reader.pos - pointer->start));
+    }
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
+{
+    static int *ett[] = {&ett_array, &ett_pointer};
+    const prefixed_field list[] = {
+        {&fields->array, "Array", "array", FT_NONE, BASE_NONE, NULL, 0, "NDR array with its counts"},
+        {&fields->max_count, "Max count", "array.max_count", FT_UINT64, BASE_DEC, NULL, 0,
+         "Elements that an NDR array has room for"},
+        {&fields->offset, "Offset", "array.offset", FT_UINT64, BASE_DEC, NULL, 0, "First element that is sent"},
+        {&fields->actual_count, "Actual count", "array.actual_count", FT_UINT64, BASE_DEC, NULL, 0,
+         "Elements that are sent"},
+        {&fields->pointer, "Pointer", "pointer", FT_NONE, BASE_NONE, NULL, 0, "NDR pointer and what it points to"},
+        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0,
+         "0: the pointer is null, and nothing stands for it"},
+    };
+
+    register_prefixed(proto, prefix, list, array_length(list));
+    if (ett_array == -1) {
+        proto_register_subtree_array(ett, array_length(ett));
+    }
+}

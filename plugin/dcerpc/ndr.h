@@ -1,0 +1,89 @@
+/* ndr.h
+ * NDR and NDR64 parameters ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
+ *
+ * Wireshark keeps its own NDR engine to itself (its functions are not exported), and little of it is needed: PerflibV2 has
+ * ref pointers only, and what winreg points to follows at once.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_DCERPC_NDR_H
+#define PCQ_DCERPC_NDR_H
+
+#include "dcerpc/reader.h"
+
+#define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
+
+typedef struct {
+    perf_reader reader; /* its encoding is the data representation's */
+    bool ndr64;
+} ndr_reader;
+
+/* Arrays and unique pointers have nodes of their own, as in Wireshark's NDR dissectors. */
+typedef struct {
+    int array;
+    int max_count;
+    int offset;
+    int actual_count;
+    int pointer;
+    int referent;
+} ndr_fields;
+
+/* PREFIX.array, PREFIX.pointer and what is in them. */
+void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields);
+
+/* A conformant (and varying) array, in elements. */
+typedef struct {
+    uint64_t max_count;
+    uint64_t offset;
+    uint64_t actual_count;
+    const char *what;
+    proto_item *item; /* of the last count */
+    proto_item *node; /* of the array; its elements belong into `tree` */
+    proto_tree *tree;
+    uint32_t start;
+} ndr_array;
+
+/* Connectionless calls have no pipe. */
+static inline bool ndr_is_connectionless(const dcerpc_info *di)
+{
+    return di->transport_salt == UINT64_MAX;
+}
+
+/* `offset` is where the stub begins in `tvb`; parameters are aligned from the tvb's start, as Wireshark does. */
+void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
+              const dcerpc_info *di, const uint8_t *drep);
+
+void ndr_align(ndr_reader *ndr, uint32_t to);
+
+/* A count or size of NDR's own: 4 bytes, in NDR64 8. */
+uint64_t ndr_count(ndr_reader *ndr, int hf);
+
+uint32_t ndr_u32(ndr_reader *ndr, int hf);
+
+/* A context handle; `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. */
+void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
+
+/* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
+const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what);
+
+/* Counts of [size_is, length_is] (conformant varying) and [size_is] (conformant) arrays. A conformant array's actual
+ * count is its max count. */
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
+void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
+
+/* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is
+ * there; NULL if the counts themselves could not be read. */
+tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
+
+/* A unique pointer. What it points to is read before ndr_pointer_end(), and shown below the pointer. */
+typedef struct {
+    proto_item *node;
+    proto_tree *outer;
+    uint32_t start;
+} ndr_pointer;
+
+/* True if something is there. */
+bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer);
+void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer);
+
+#endif

@@ -1,0 +1,32 @@
+/* prefixed.c
+ * Fields that both protocols have, each with its own prefix.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/prefixed.h"
+
+void register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
+{
+    hf_register_info *info = wmem_alloc0_array(wmem_epan_scope(), hf_register_info, count);
+
+    for (unsigned i = 0; i < count; i++) {
+        hf_register_info one = {
+            fields[i].id,
+            {fields[i].label, wmem_strconcat(wmem_epan_scope(), prefix, ".", fields[i].name, NULL), fields[i].type,
+             fields[i].display, fields[i].strings, fields[i].mask, fields[i].blurb, HFILL},
+        };
+        *fields[i].id = -1;
+        info[i] = one;
+    }
+    proto_register_field_array(proto, info, (int)count);
+}
+
+bool any_referenced(proto_tree *tree, const int *fields, unsigned count)
+{
+    for (unsigned i = 0; tree && i < count; i++) {
+        if (proto_field_is_referenced(tree, fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}

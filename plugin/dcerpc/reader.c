@@ -1,0 +1,354 @@
+/* reader.c
+ * The bounded reader.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/reader.h"
+
+#include <epan/prefs.h>
+
+#include "text/text.h"
+
+/* Kept free of a buffer's details: what follows the buffer and the layers after it must still fit. */
+#define TREE_RESERVE 10000
+
+/* Bytes; a smaller buffer cannot hold the number of structures that Wireshark 4.6 takes for a loop. */
+#define OWN_DATA_SOURCE 65536
+
+void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_report *report, unsigned encoding)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->tvb = tvb;
+    reader->tree = tree;
+    reader->report = report;
+    reader->encoding = encoding;
+    reader->end = tvb_captured_length(tvb);
+    reader->node = proto_tree_get_parent(tree);
+}
+
+bool reader_need(perf_reader *reader, uint64_t size, const char *what)
+{
+    if (reader_has(reader, size)) {
+        return true;
+    }
+    if (reader->failed) {
+        return false;
+    }
+    reader->failed = true;
+    uint32_t reported = tvb_reported_length(reader->tvb);
+    if (reader->end == tvb_captured_length(reader->tvb) && reported >= reader->pos && size <= reported - reader->pos) {
+        perf_found(reader->report, reader->node, FINDING_CAPTURE_CUT, "%s was not captured", what);
+    } else {
+        perf_found(reader->report, reader->node, FINDING_STUB_SHORT,
+                   "%s needs %" PRIu64 " bytes at offset %u, %u are left", what, size, reader->pos,
+                   reader->end - reader->pos);
+    }
+    return false;
+}
+
+const char *reader_field_name(int hf)
+{
+    return hf > 0 ? proto_registrar_get_name(hf) : "A field";
+}
+
+static void add_item(perf_reader *reader, int hf, uint32_t size)
+{
+    reader->item = NULL;
+    if (hf > 0 && reader->tree) {
+        reader->item = proto_tree_add_item(reader->tree, hf, reader->tvb, reader->pos, size, reader->encoding);
+    }
+}
+
+uint32_t reader_u32(perf_reader *reader, int hf)
+{
+    if (!reader_need_field(reader, 4, hf)) {
+        return 0;
+    }
+    uint32_t value = tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
+    add_item(reader, hf, 4);
+    reader->pos += 4;
+    return value;
+}
+
+uint64_t reader_u64(perf_reader *reader, int hf)
+{
+    if (!reader_need_field(reader, 8, hf)) {
+        return 0;
+    }
+    uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
+    add_item(reader, hf, 8);
+    reader->pos += 8;
+    return value;
+}
+
+/* Turns the first three parts of a GUID around, in place. */
+static void swap_guid(uint8_t guid[16])
+{
+    uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
+
+    memcpy(guid, swapped, sizeof swapped);
+}
+
+void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
+{
+    tvb_memcpy(tvb, guid, offset, 16);
+    if (encoding == ENC_BIG_ENDIAN) {
+        swap_guid(guid);
+    }
+}
+
+void reader_guid(perf_reader *reader, int hf, uint8_t guid[16])
+{
+    memset(guid, 0, 16);
+    if (!reader_need_field(reader, 16, hf)) {
+        return;
+    }
+    guid_bytes(reader->tvb, reader->pos, reader->encoding, guid);
+    add_item(reader, hf, 16);
+    reader->pos += 16;
+}
+
+uint64_t reader_filetime(perf_reader *reader, int hf)
+{
+    nstime_t when;
+
+    if (!reader_need_field(reader, 8, hf)) {
+        return 0;
+    }
+    uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
+    bool valid = filetime_to_nstime(&when, value);
+    if (!valid) {
+        nstime_set_zero(&when);
+    }
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
+    if (!valid || value > INT64_MAX) {
+        perf_found(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
+                   reader_field_name(hf), value);
+    }
+    reader->pos += 8;
+    return value;
+}
+
+/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
+static int64_t days_from_civil(int year, unsigned month, unsigned day)
+{
+    int y = month <= 2 ? year - 1 : year;
+    int era = (y >= 0 ? y : y - 399) / 400;
+    unsigned year_of_era = (unsigned)(y - era * 400);
+    unsigned day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+
+    return (int64_t)era * 146097 + day_of_era - 719468;
+}
+
+static bool date_exists(unsigned year, unsigned month, unsigned day)
+{
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+
+    return year >= 1601 && year <= 30827 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
+}
+
+bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+{
+    enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
+    unsigned word[WORDS];
+
+    for (unsigned i = 0; i < WORDS; i++) {
+        word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
+    }
+    nstime_set_zero(when);
+    if (!date_exists(word[YEAR], word[MONTH], word[DAY]) || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 ||
+        word[SECOND] > 59 || word[MILLISECONDS] > 999) {
+        return false;
+    }
+    when->secs = (time_t)(days_from_civil((int)word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 +
+                          word[MINUTE] * 60 + word[SECOND]);
+    when->nsecs = (int)word[MILLISECONDS] * 1000000;
+    return true;
+}
+
+void reader_systemtime(perf_reader *reader, int hf)
+{
+    nstime_t when;
+
+    if (!reader_need_field(reader, 16, hf)) {
+        return;
+    }
+    bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &when);
+    reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
+    if (!valid) {
+        perf_found(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
+    }
+    reader->pos += 16;
+}
+
+const char *utf16_string(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
+{
+    return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
+}
+
+static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned encoding)
+{
+    bool high = false;
+
+    for (uint32_t i = 0; i + 1 < size; i += 2) {
+        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
+        bool low = (unit & 0xFC00) == 0xDC00;
+        if (high != low) {
+            return true;
+        }
+        high = (unit & 0xFC00) == 0xD800;
+    }
+    return high;
+}
+
+uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
+{
+    uint32_t size = 0;
+
+    while (size + 1 < room && tvb_get_uint16(tvb, offset + size, ENC_LITTLE_ENDIAN) != 0) {
+        size += 2;
+    }
+    return size;
+}
+
+bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                 unsigned encoding, const char *what)
+{
+    if (!has_lone_surrogate(tvb, offset, size, encoding)) {
+        return true;
+    }
+    perf_noted(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+    return false;
+}
+
+static const char *read_text(perf_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
+{
+    if (!reader_need(reader, room, what)) {
+        return NULL;
+    }
+    uint32_t size = utf16_size(reader->tvb, reader->pos, room);
+    bool terminated = size + 1 < room;
+    const char *text = perf_text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, PERF_CODE_PAGE_UTF16,
+                                     reader->encoding, most);
+
+    reader->item =
+        proto_tree_add_string(reader->tree, hf, reader->tvb, reader->pos, terminated ? size + 2 : size, text);
+    if (!terminated) {
+        perf_found(reader->report, reader->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
+    }
+    if (!check_utf16(reader->report, reader->item, reader->tvb, reader->pos, size, reader->encoding, what)) {
+        reader->report->damaged = true; /* not what anybody should learn */
+    }
+    reader->pos += room;
+    return text;
+}
+
+const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what)
+{
+    return read_text(reader, hf, room, what, PERF_TEXT_WHOLE);
+}
+
+const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what)
+{
+    return read_text(reader, hf, room, what, PERF_NAME_MAX);
+}
+
+void reader_skip(perf_reader *reader, uint32_t size)
+{
+    if (reader_need(reader, size, "Padding")) {
+        reader->pos += size;
+    }
+}
+
+void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_reader *inner)
+{
+    uint32_t there = size <= reader_left(reader) ? size : reader_left(reader);
+
+    *inner = *reader;
+    inner->end = reader->pos + there;
+    inner->node = NULL;
+    inner->tree = NULL;
+    if (reader->tree && !reader->failed) {
+        inner->node = proto_tree_add_item(reader->tree, hf, reader->tvb, reader->pos, there, ENC_NA);
+        inner->tree = proto_item_add_subtree(inner->node, ett);
+    }
+    if (!reader->failed) {
+        reader->pos += there;
+    }
+}
+
+tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
+{
+    uint32_t size = tvb_captured_length(tvb);
+
+    if (size < OWN_DATA_SOURCE) {
+        return tvb;
+    }
+    tvbuff_t *own = tvb_new_child_real_data(tvb, tvb_get_ptr(tvb, 0, (int)size), size, (int)tvb_reported_length(tvb));
+    add_new_data_source(pinfo, own, name);
+    return own;
+}
+
+/* A structure's own fields stand before what it holds: the search ends soon. */
+#define MOST_FIELDS 40
+
+proto_item *perf_field_at(proto_item *structure, uint32_t offset)
+{
+    if (structure == NULL || PITEM_FINFO(structure) == NULL) {
+        return structure;
+    }
+    int start = PITEM_FINFO(structure)->start;
+    proto_node *child = structure->first_child;
+    for (int i = 0; child && i < MOST_FIELDS; i++, child = child->next) {
+        field_info *field = PNODE_FINFO(child);
+        if (field && !proto_item_is_generated(child) && field->length > 0 && field->start >= start &&
+            (uint32_t)(field->start - start) == offset) {
+            return child;
+        }
+    }
+    return structure;
+}
+
+/* What can follow in the frame: PDUs so small that each of their bytes takes an item or two. A frame that ends a large
+ * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
+#define ITEMS_OF_BYTE 2
+
+static uint32_t tree_reserve(const proto_tree *tree, uint32_t limit)
+{
+    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
+    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
+    uint64_t reserve = MAX(behind, TREE_RESERVE);
+
+    return (uint32_t)MIN(reserve, limit / 4);
+}
+
+uint32_t tree_room(const proto_tree *tree)
+{
+    if (tree == NULL) {
+        return UINT32_MAX;
+    }
+    uint32_t limit = prefs.gui_max_tree_items;
+    uint32_t reserve = tree_reserve(tree, limit);
+    uint32_t used = PTREE_DATA(tree)->count;
+
+    return used + reserve < limit ? limit - reserve - used : 0;
+}
+
+proto_item *add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
+{
+    proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, text);
+
+    proto_item_set_generated(item);
+    return item;
+}
+
+proto_item *add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value)
+{
+    proto_item *item = proto_tree_add_uint(tree, hf, tvb, 0, 0, value);
+
+    proto_item_set_generated(item);
+    return item;
+}

@@ -1,0 +1,203 @@
+/* sealed.c
+ * Calls that Wireshark could not decrypt: the packet says which key opens them, and whether one was given.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/sealed.h"
+
+#include <epan/expert.h>
+#include <epan/prefs-int.h>
+
+/* Where DCE/RPC looks for an interface's dissector, and where the handle that was there is kept. */
+#define DCERPC_TABLE "dcerpc.uuid"
+#define OWN_TABLE "pcq.dcerpc"
+
+/* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
+#define SEC_TRAILER_SIZE 8
+#define PKT_PRIVACY 6
+
+/* The header of a request without an object's UUID. */
+#define REQUEST_SIZE 24
+
+enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
+
+/* What seals a stub, what opens it, and where that goes. */
+typedef struct {
+    const char *name;
+    const char *key;
+    const char *place;
+    const char *module; /* of the preferences */
+    const char *preference;
+    const char *not_fitting; /* why a key that was given may not fit */
+} lock;
+
+static const lock ntlm = {
+    "NTLM",
+    "the password of the account that logged on, or a keytab with its key",
+    "Preferences, Protocols, NTLMSSP, NT Password; -o ntlmssp.nt_password:PASSWORD",
+    "ntlmssp",
+    "nt_password",
+    "it is another account's, or the logon (NTLMSSP_AUTH) or a call after it is not in the capture"};
+
+static const lock kerberos = {
+    "Kerberos",
+    "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
+    "Preferences, Protocols, KRB5; -o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB",
+    "kerberos",
+    "file",
+    "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the "
+    "capture, or kerberos.decrypt is off"};
+
+static expert_field ei_sealed = EI_INIT;
+static expert_field ei_does_not_fit = EI_INIT;
+static int proto_perflib = -1;
+static int proto_winreg = -1;
+static guid_key perflib, winreg;
+static dissector_table_t own_table;
+
+/* SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
+ * version ([MS-NLMP] 2.2.2.9). */
+static const lock *lock_of_token(tvbuff_t *pdu, int offset)
+{
+    switch (tvb_get_ntohs(pdu, offset)) {
+    case 0x0504:
+        return &kerberos;
+    case 0x0100:
+        return &ntlm;
+    default:
+        return tvb_get_uint8(pdu, offset) == 0x60 ? &kerberos : NULL;
+    }
+}
+
+/* What sealed the stub; NULL if nothing did, or nothing that is known. A stub that was opened is a data source of its
+ * own; one that was not lies in its PDU, before the security trailer. */
+static const lock *lock_of(tvbuff_t *stub)
+{
+    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
+    int trailer = tvb_raw_offset(stub) + (int)tvb_reported_length(stub);
+
+    if (!tvb_bytes_exist(pdu, trailer, SEC_TRAILER_SIZE + 2) || tvb_get_uint8(pdu, trailer + 1) != PKT_PRIVACY) {
+        return NULL;
+    }
+    switch (tvb_get_uint8(pdu, trailer)) {
+    case AUTH_NTLM:
+        return &ntlm;
+    case AUTH_KERBEROS:
+        return &kerberos;
+    case AUTH_SPNEGO:
+        return lock_of_token(pdu, trailer + SEC_TRAILER_SIZE);
+    default:
+        return NULL;
+    }
+}
+
+static bool is_given(const lock *what)
+{
+    module_t *module = prefs_find_module(what->module);
+    pref_t *preference = module ? prefs_find_preference(module, what->preference) : NULL;
+    const char *value = preference ? prefs_get_string_value(preference, pref_current) : NULL;
+
+    return value && *value;
+}
+
+/* The node of the interface's protocol, which has just been added. */
+static proto_item *newest_item(proto_tree *tree)
+{
+    return tree && tree->last_child ? tree->last_child : tree;
+}
+
+static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
+{
+    if (is_given(what)) {
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, the key given does not fit", what->name);
+        expert_add_info_format(pinfo, newest_item(tree), &ei_does_not_fit,
+                               "Sealed with %s, and the key that was given (%s.%s) does not open it: %s", what->name,
+                               what->module, what->preference, what->not_fitting);
+    } else {
+        col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, no key", what->name);
+        expert_add_info_format(pinfo, newest_item(tree), &ei_sealed, "Sealed with %s. To read it, give %s: %s",
+                               what->name, what->key, what->place);
+    }
+}
+
+/* winreg's operations 3, 32 and 33; only requests carry the number. */
+static bool opens_performance_data(tvbuff_t *stub)
+{
+    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
+    int header = tvb_raw_offset(stub) - REQUEST_SIZE;
+
+    if (header < 0 || tvb_get_uint8(pdu, header) != 5 || tvb_get_uint8(pdu, header + 2) != PDU_REQ) {
+        return false;
+    }
+    bool little_endian = tvb_get_uint8(pdu, header + 4) >> 4 == 1;
+    uint16_t opnum = tvb_get_uint16(pdu, header + 22, little_endian ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    return opnum == 3 || opnum == 32 || opnum == 33;
+}
+
+static int dissect_perflib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    int consumed = ws_dissector_try_guid(own_table, &perflib, tvb, pinfo, tree, false, data);
+    const lock *what = consumed ? lock_of(tvb) : NULL;
+
+    if (what) {
+        explain(pinfo, tree, what);
+    }
+    return consumed;
+}
+
+static int dissect_winreg(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+    int consumed = ws_dissector_try_guid(own_table, &winreg, tvb, pinfo, tree, false, data);
+    const lock *what = consumed ? lock_of(tvb) : NULL;
+
+    if (what && opens_performance_data(tvb)) {
+        explain(pinfo, tree, what);
+    }
+    return consumed;
+}
+
+static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissector_t dissector, int proto)
+{
+    dissector_table_t table = find_dissector_table(DCERPC_TABLE);
+
+    interface->guid = *uuid;
+    interface->ver = version;
+    dissector_handle_t stock = table && own_table ? dissector_get_guid_handle(table, interface) : NULL;
+    if (stock) {
+        dissector_add_guid(OWN_TABLE, interface, stock);
+        dissector_add_guid(DCERPC_TABLE, interface, create_dissector_handle(dissector, proto));
+    }
+}
+
+void sealed_watch_perflib(e_guid_t *uuid, uint16_t version)
+{
+    watch(&perflib, uuid, version, dissect_perflib, proto_perflib);
+}
+
+void sealed_watch_winreg(e_guid_t *uuid, uint16_t version)
+{
+    watch(&winreg, uuid, version, dissect_winreg, proto_winreg);
+}
+
+void sealed_register(int proto)
+{
+    static ei_register_info findings[] = {
+        {&ei_sealed,
+         {"pcq.expert.sealed", PI_DECRYPTION, PI_NOTE, "The call is sealed, and no key was given", EXPFILL}},
+        {&ei_does_not_fit,
+         {"pcq.expert.key_does_not_fit", PI_DECRYPTION, PI_WARN,
+          "The call is sealed, and the key given does not open it", EXPFILL}},
+    };
+
+    for (unsigned i = 0; i < array_length(findings); i++) {
+        findings[i].eiinfo.hf_info.hfinfo.blurb = "The packet says which key opens it; docs/decryption.md says how";
+    }
+    expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
+    /* Handles of the interface's own protocol would be taken for the same dissector twice. */
+    proto_perflib = proto_register_protocol_in_name_only("Performance Counter Query Protocol, sealed calls",
+                                                         "PCQ sealed", "pcq.sealed", proto, FT_PROTOCOL);
+    proto_winreg = proto_register_protocol_in_name_only("HKEY_PERFORMANCE_DATA, sealed calls", "HKPD sealed",
+                                                        "hkpd.sealed", proto, FT_PROTOCOL);
+    own_table =
+        register_dissector_table(OWN_TABLE, "Interfaces whose sealed calls PCQ explains", proto, FT_GUID, BASE_HEX);
+}

@@ -1,0 +1,443 @@
+/* manifest.c
+ * Reads a provider's instrumentation manifest.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "names/manifest.h"
+
+#include <wsutil/report_message.h>
+
+#include "names/names-reader.h"
+#include "perf/counter-types.h"
+#include "perf/hash.h"
+#include "state/state.h"
+#include "text/value-strings.h"
+
+/* A manifest's own elements lie seven deep. */
+#define MAX_DEPTH 64
+
+/* The schema allows 1,023 characters. */
+#define MAX_NAME_LENGTH 1024
+
+/* A name that waits for the manifest's end, where the tables of strings stand. */
+typedef struct {
+    perf_subject subject;
+    char *name; /* owned */
+    int line;
+} named;
+
+typedef struct {
+    GMarkupParseContext *parser;
+    unsigned depth;
+    unsigned countersets;
+    bool in_counterset;
+    uint8_t guid[16]; /* of the counterset */
+
+    /* $(string.ID): the table that is being read, and those of English and of the first other language. */
+    GHashTable *table;
+    GHashTable *english;
+    GHashTable *other;
+    uint32_t other_lcid;
+
+    GArray *names;
+    GString *problems;
+    unsigned num_problems;
+} reading;
+
+/* --- Small things ---------------------------------------------------------------------------------------------- */
+
+static void problem_at(reading *r, int line, const char *what)
+{
+    if (r->num_problems++ < MAX_REPORTED_LINES) {
+        g_string_append_printf(r->problems, "%sline %d: %s", r->problems->len ? ", " : "", line, what);
+    }
+}
+
+static int current_line(reading *r)
+{
+    int line, character;
+
+    g_markup_parse_context_get_position(r->parser, &line, &character);
+    return line;
+}
+
+static void problem(reading *r, const char *what)
+{
+    problem_at(r, current_line(r), what);
+}
+
+/* Names without the prefix of their namespace, which every manifest chooses for itself. */
+static const char *local_name(const char *name)
+{
+    const char *colon = strchr(name, ':');
+
+    return colon ? colon + 1 : name;
+}
+
+typedef struct {
+    const char **names;
+    const char **values;
+} attributes;
+
+static const char *attribute(const attributes *list, const char *name)
+{
+    for (unsigned i = 0; list->names[i]; i++) {
+        if (strcmp(list->names[i], name) == 0) {
+            return list->values[i];
+        }
+    }
+    return NULL;
+}
+
+/* --- Countersets and counters ---------------------------------------------------------------------------------- */
+
+/* InstanceType of [MS-PCQ] 2.2.4.1 by the schema's words. */
+static bool parse_instances(const char *word, uint32_t *type)
+{
+    static const struct {
+        const char *word;
+        uint32_t type;
+    } kinds[] = {
+        {"single", 0x00},
+        {"multiple", 0x02},
+        {"globalAggregate", 0x04},
+        {"multipleAggregate", 0x06},
+        {"globalAggregateHistory", 0x0C},
+        {"instanceAggregate", 0x16},
+    };
+
+    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        if (g_ascii_strcasecmp(word, kinds[i].word) == 0) {
+            *type = kinds[i].type;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_type(const char *word, uint32_t *type)
+{
+    if (g_ascii_strcasecmp(word, "PERF_PRECISION_TIMESTAMP") == 0) {
+        *type = PERF_PRECISION_TIMESTAMP;
+        return true;
+    }
+    for (unsigned i = 0; i < PERF_NUM_COUNTER_TYPES; i++) {
+        if (g_ascii_strcasecmp(word, perf_counter_types[i].name) == 0) {
+            *type = perf_counter_types[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* GMarkup has seen to it that it is UTF-8. */
+static bool is_name(const char *text)
+{
+    return *text != '\0' && g_utf8_strlen(text, -1) <= MAX_NAME_LENGTH;
+}
+
+static void keep_name(reading *r, uint32_t id, const char *name)
+{
+    named waiting = {{{0}, id}, NULL, current_line(r)};
+
+    if (name == NULL) {
+        return; /* of a counter that is not displayed */
+    }
+    if (!is_name(name)) {
+        problem(r, "the name is empty or too long");
+        return;
+    }
+    memcpy(waiting.subject.guid, r->guid, sizeof r->guid);
+    waiting.name = g_strdup(name);
+    g_array_append_val(r->names, waiting);
+    /* cppcheck-suppress memleak */
+}
+
+static void begin_counterset(reading *r, const attributes *list)
+{
+    const char *guid = attribute(list, "guid"), *instances = attribute(list, "instances");
+    perf_fact fact = {0};
+    perf_subject subject;
+
+    r->in_counterset = guid && names_parse_guid(guid, r->guid);
+    if (!r->in_counterset) {
+        problem(r, "a counterset without a GUID");
+        return;
+    }
+    r->countersets++;
+    if (parse_instances(instances ? instances : "single", &fact.instance_type)) {
+        memcpy(subject.guid, r->guid, sizeof r->guid);
+        subject.id = PERF_NO_ID;
+        perf_names_file_add(NULL, &subject, PERF_FACT_SET, &fact);
+    } else {
+        problem(r, "unknown kind of instances");
+    }
+    keep_name(r, PERF_NO_ID, attribute(list, "name"));
+}
+
+/* An id that need not be given. */
+static bool parse_reference(const attributes *list, const char *name, uint32_t *id)
+{
+    const char *word = attribute(list, name);
+
+    *id = PERF_NO_ID;
+    return word == NULL || names_parse_number(word, id);
+}
+
+static bool parse_counter(const attributes *list, perf_counter_info *counter)
+{
+    const char *type = attribute(list, "type"), *scale = attribute(list, "defaultScale");
+
+    return type && parse_type(type, &counter->type) && parse_reference(list, "baseID", &counter->base_id) &&
+           parse_reference(list, "perfTimeID", &counter->time_id) &&
+           parse_reference(list, "perfFreqID", &counter->freq_id) &&
+           parse_reference(list, "multiCounterID", &counter->multi_id) &&
+           (scale == NULL || names_parse_scale(scale, &counter->scale));
+}
+
+static void read_counter(reading *r, const attributes *list)
+{
+    const char *id = attribute(list, "id");
+    perf_fact fact = {0};
+    perf_subject subject;
+
+    if (!r->in_counterset) {
+        return;
+    }
+    if (id == NULL || !names_parse_number(id, &subject.id) || subject.id == PERF_NO_ID) {
+        problem(r, "a counter without an id");
+        return;
+    }
+    if (parse_counter(list, &fact.counter)) {
+        memcpy(subject.guid, r->guid, sizeof r->guid);
+        perf_names_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
+    } else {
+        problem(r, "a counter whose type or reference is not known");
+    }
+    keep_name(r, subject.id, attribute(list, "name"));
+}
+
+/* --- Tables of strings ----------------------------------------------------------------------------------------- */
+
+static GHashTable *new_table(void)
+{
+    return g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, g_free);
+}
+
+/* The locale of a tag like de-DE, 0 if it has none. */
+static uint32_t lcid_of(const char *tag)
+{
+    size_t length = strlen(tag);
+
+    for (const value_string *row = lcid_vals; row->strptr; row++) {
+        if (g_ascii_strncasecmp(row->strptr, tag, length) == 0 && row->strptr[length] == ',') {
+            return row->value;
+        }
+    }
+    return 0;
+}
+
+static void begin_resources(reading *r, const attributes *list)
+{
+    const char *culture = attribute(list, "culture");
+
+    r->table = NULL;
+    if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
+        r->table = r->english = r->english ? r->english : new_table();
+    } else if (r->other == NULL) {
+        r->table = r->other = new_table();
+        r->other_lcid = lcid_of(culture);
+    }
+}
+
+static void read_string(reading *r, const attributes *list)
+{
+    const char *id = attribute(list, "id"), *value = attribute(list, "value");
+
+    if (r->table && id && value) {
+        g_hash_table_replace(r->table, g_strdup(id), g_strdup(value));
+    }
+}
+
+static const char *look_up(GHashTable *table, const char *id)
+{
+    const char *name = table ? g_hash_table_lookup(table, id) : NULL;
+
+    return name && is_name(name) ? name : NULL;
+}
+
+/* A name as it is, or as $(string.ID) names it. */
+static bool resolve(const reading *r, char *name, perf_fact *fact, perf_fact_kind *kind)
+{
+    static const char opening[] = "$(string.";
+    size_t length = strlen(name);
+
+    *kind = PERF_FACT_ENGLISH;
+    fact->name = name;
+    if (!g_str_has_prefix(name, opening) || name[length - 1] != ')') {
+        return true;
+    }
+    char *id = g_strndup(name + strlen(opening), length - strlen(opening) - 1);
+    fact->name = look_up(r->english, id);
+    if (fact->name == NULL) {
+        *kind = PERF_FACT_LOCAL;
+        fact->lcid = r->other_lcid;
+        fact->name = look_up(r->other, id);
+    }
+    g_free(id);
+    return fact->name != NULL;
+}
+
+static void add_names(reading *r)
+{
+    for (unsigned i = 0; i < r->names->len; i++) {
+        named *waiting = &g_array_index(r->names, named, i);
+        perf_fact fact = {0};
+        perf_fact_kind kind;
+        if (resolve(r, waiting->name, &fact, &kind)) {
+            perf_names_file_add(NULL, &waiting->subject, kind, &fact);
+        } else {
+            problem_at(r, waiting->line, "the name's string is missing");
+        }
+        g_free(waiting->name);
+    }
+}
+
+/* --- XML ------------------------------------------------------------------------------------------------------- */
+
+static void start_element(GMarkupParseContext *parser _U_, const char *element, const char **names, const char **values,
+                          void *user, GError **error)
+{
+    reading *r = user;
+    attributes list = {names, values};
+    const char *name = local_name(element);
+
+    if (++r->depth > MAX_DEPTH) {
+        g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "line %d: more than %d elements deep",
+                    current_line(r), MAX_DEPTH);
+    } else if (strcmp(name, "counterSet") == 0) {
+        begin_counterset(r, &list);
+    } else if (strcmp(name, "counter") == 0) {
+        read_counter(r, &list);
+    } else if (strcmp(name, "resources") == 0) {
+        begin_resources(r, &list);
+    } else if (strcmp(name, "string") == 0) {
+        read_string(r, &list);
+    }
+}
+
+static void end_element(GMarkupParseContext *parser _U_, const char *element, void *user, GError **error _U_)
+{
+    reading *r = user;
+    const char *name = local_name(element);
+
+    r->depth--;
+    if (strcmp(name, "counterSet") == 0) {
+        r->in_counterset = false;
+    } else if (strcmp(name, "resources") == 0) {
+        r->table = NULL;
+    }
+}
+
+/* "UTF-16LE", "UTF-16BE", or NULL for UTF-8; `mark` is the size of the byte order mark. */
+static const char *encoding_of(const char *text, size_t size, size_t *mark)
+{
+    *mark = 0;
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
+        *mark = 3;
+        return NULL;
+    }
+    if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0)) {
+        *mark = 2;
+        return text[0] == '\xFF' ? "UTF-16LE" : "UTF-16BE";
+    }
+    if (size >= 2 && (memcmp(text, "<\0", 2) == 0 || memcmp(text, "\0<", 2) == 0)) {
+        return text[0] == '<' ? "UTF-16LE" : "UTF-16BE";
+    }
+    return NULL;
+}
+
+bool manifest_is_one(const char *text, size_t size)
+{
+    size_t at;
+
+    if (encoding_of(text, size, &at) != NULL) {
+        return true; /* a names file is UTF-8 */
+    }
+    while (at < size && g_ascii_isspace(text[at])) {
+        at++;
+    }
+    return at < size && text[at] == '<';
+}
+
+static bool parse(reading *r, const char *text, size_t size, GError **error)
+{
+    static const GMarkupParser callbacks = {start_element, end_element, NULL, NULL, NULL};
+
+    r->parser = g_markup_parse_context_new(&callbacks, 0, r, NULL);
+    bool whole = g_markup_parse_context_parse(r->parser, text, (gssize)size, error) &&
+                 g_markup_parse_context_end_parse(r->parser, error);
+    g_markup_parse_context_free(r->parser);
+    return whole;
+}
+
+static void report(const reading *r, const char *path)
+{
+    if (r->num_problems > 0) {
+        report_warning("pcq: manifest %s: %s%s; the rest counts", path, r->problems->str,
+                       r->num_problems > MAX_REPORTED_LINES ? ", and others" : "");
+    } else if (r->countersets == 0) {
+        report_warning("pcq: manifest %s describes no counterset", path);
+    }
+}
+
+static void free_reading(reading *r)
+{
+    if (r->english) {
+        g_hash_table_destroy(r->english);
+    }
+    if (r->other) {
+        g_hash_table_destroy(r->other);
+    }
+    g_array_free(r->names, TRUE);
+    g_string_free(r->problems, TRUE);
+}
+
+static void read_utf8(const char *path, const char *text, size_t size)
+{
+    reading r = {0};
+    GError *error = NULL;
+
+    r.names = g_array_new(FALSE, FALSE, sizeof(named));
+    r.problems = g_string_new(NULL);
+    bool whole = parse(&r, text, size, &error);
+    add_names(&r);
+    if (!whole) {
+        report_warning("pcq: manifest %s is read up to its first fault: %s", path, error->message);
+        g_error_free(error);
+    } else {
+        report(&r, path);
+    }
+    free_reading(&r);
+}
+
+void manifest_read(const char *path, const char *text, size_t size)
+{
+    size_t mark;
+    const char *encoding = encoding_of(text, size, &mark);
+    GError *error = NULL;
+    gsize utf8_size;
+
+    if (encoding == NULL) {
+        read_utf8(path, text + mark, size - mark);
+        return;
+    }
+    char *utf8 = g_convert(text + mark, (gssize)(size - mark), "UTF-8", encoding, NULL, &utf8_size, &error);
+    if (utf8) {
+        read_utf8(path, utf8, utf8_size);
+        g_free(utf8);
+    } else {
+        report_warning("pcq: manifest %s cannot be read: %s", path, error->message);
+        g_error_free(error);
+    }
+}

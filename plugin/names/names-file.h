@@ -1,0 +1,19 @@
+/* names-file.h
+ * The names file: what one capture taught, for reading others. docs/names-file.md describes the format.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_NAMES_NAMES_FILE_H
+#define PCQ_NAMES_NAMES_FILE_H
+
+/* Registers `-z pcq,names,FILE`. */
+void names_file_register(void);
+
+/* What it writes, NULL if the capture taught nothing. To be freed. */
+char *names_file_text(void);
+
+/* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is
+ * read before the next capture. */
+void names_file_choose(const char *path);
+
+#endif

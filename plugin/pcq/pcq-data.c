@@ -1,0 +1,541 @@
+/* pcq-data.c
+ * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree and the Info column.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq/pcq-data.h"
+
+#include "pcq/pcq-fields.h"
+#include "pcq/pcq-readings.h"
+#include "text/text.h"
+#include "tree/budget.h"
+#include "tree/labels.h"
+#include "dcerpc/prefixed.h"
+#include "tree/values.h"
+#include "text/value-strings.h"
+#include "perf/bytes.h"
+
+/* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
+#define ITEMS_OF_VALUE 7
+#define ITEMS_OF_INSTANCE 4
+#define ITEMS_OF_ID 5
+#define ITEMS_OF_BLOCK 14
+
+static int proto_pcq_data = -1;
+
+static int hf_data_header = -1;
+static int hf_total_size = -1;
+static int hf_num_counters = -1;
+static int hf_perf_time_stamp = -1;
+static int hf_perf_time_100ns = -1;
+static int hf_perf_freq = -1;
+static int hf_system_time = -1;
+static int hf_block = -1;
+static int hf_block_status = -1;
+static int hf_block_type = -1;
+static int hf_block_size = -1;
+static int hf_multi_counters = -1;
+static int hf_multi_counters_size = -1;
+static int hf_multi_counters_count = -1;
+static int hf_multi_instances = -1;
+static int hf_multi_instances_size = -1;
+static int hf_multi_instances_count = -1;
+static int hf_counter_data = -1;
+static int hf_value_data_size = -1;
+static int hf_value_size = -1;
+
+static value_fields fields;
+
+static int ett_data_header = -1;
+static int ett_block = -1;
+static int ett_multi = -1;
+static int ett_id = -1;
+static int ett_counter_data = -1;
+
+/* Which finding each kind of fault is. */
+static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
+    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
+    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
+    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
+    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+};
+
+/* The state of showing one buffer. */
+typedef struct {
+    tvbuff_t *tvb;
+    pcq_data_context *context;
+    readings *readings;
+    const perf_walk *walk; /* that of the readings */
+    value_wishes wishes;
+    proto_tree *tree;  /* of the buffer */
+    proto_tree *block; /* of the current block, NULL if it is not shown */
+    proto_item *block_item;
+    proto_item *header;
+    proto_item *structure; /* that the walk announced last, NULL if it is not shown */
+    uint32_t start;        /* its offset */
+    proto_tree *instance;  /* of the current instance, else the block */
+    perf_budget budget;
+    bool order_reported;
+    /* the counterset that a block's label named last */
+    uint8_t set[16];
+    const char *set_label;
+} data_view;
+
+static wmem_allocator_t *pool_of(const data_view *view)
+{
+    return view->context->report->pinfo->pool;
+}
+
+/* --- PERF_DATA_HEADER, 2.2.4.7 --------------------------------------------------------------------------------- */
+
+static void show_header(data_view *view)
+{
+    perf_reader outer, reader;
+
+    reader_init(&outer, view->tvb, view->tree, view->context->report, ENC_LITTLE_ENDIAN);
+    reader_structure(&outer, hf_data_header, ett_data_header, PERF_DATA_HEADER_SIZE, &reader);
+    reader_u32(&reader, hf_total_size);
+    uint32_t blocks = reader_u32(&reader, hf_num_counters);
+    reader_u64(&reader, hf_perf_time_stamp);
+    reader_filetime(&reader, hf_perf_time_100ns);
+    uint64_t freq = reader_u64(&reader, hf_perf_freq);
+    value_label_frequency(reader.item, freq);
+    if (freq == 0 && !reader.failed) {
+        perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+    }
+    reader_systemtime(&reader, hf_system_time);
+    view->header = reader.node;
+    if (reader.tree) {
+        value_show_samples(reader.tree, &fields, view->tvb, view->readings);
+        proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
+    }
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
+static void announce(data_view *view, proto_item *structure, uint32_t start)
+{
+    view->structure = structure;
+    view->start = start;
+}
+
+/* Blocks of one set mostly stand together. */
+static const char *set_text(data_view *view, const perf_identifier *identifier)
+{
+    if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
+        memcpy(view->set, identifier->guid, sizeof view->set);
+        view->set_label =
+            pcq_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
+    }
+    return view->set_label;
+}
+
+/* ", \Set(instance)\Counter" */
+static void write_identifier(data_view *view, perf_writer *w, const perf_identifier *identifier)
+{
+    perf_write(w, ", \\");
+    perf_write(w, set_text(view, identifier));
+    if (identifier->instance) {
+        perf_write(w, "(");
+        perf_write(w, identifier->instance);
+        perf_write(w, ")");
+    }
+    perf_write(w, "\\");
+    perf_write(w, pcq_readings_block_counter(view->readings));
+    if (view->readings->assumed) {
+        perf_write(w, " (order assumed)");
+    }
+}
+
+/* "Block 0: PERF_SINGLE_COUNTER, \Set(instance)\Counter", and the status if it is an error. */
+static proto_item *add_labelled_block(data_view *view, int start, int length)
+{
+    const perf_walk *walk = view->walk;
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
+
+    perf_write(&w, proto_registrar_get_name(hf_block));
+    perf_write(&w, " ");
+    perf_write_plain(&w, walk->block.index);
+    perf_write(&w, ": ");
+    perf_write(&w, val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
+    if (identifier) {
+        write_identifier(view, &w, identifier);
+    }
+    if (walk->block.status != 0) {
+        perf_write(&w, ", ");
+        perf_write(&w, win32_error_name(pool_of(view), walk->block.status));
+    }
+    return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
+}
+
+/* PERF_COUNTER_HEADER, 2.2.4.8 */
+static void show_block(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+    uint32_t at = walk->block.offset;
+
+    view->block = view->instance = NULL;
+    view->block_item = view->structure = NULL;
+    if (view->tree == NULL || !perf_budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
+        view->budget.others_hidden++;
+        return;
+    }
+    view->block_item = view->wishes.visible
+                           ? add_labelled_block(view, at, walk->block.end - at)
+                           : proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
+    view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
+    proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
+    proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
+    proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
+    pcq_add_reserved(view->block, view->tvb, at + 12, perf_le32(view->readings->bytes + at + 12));
+    announce(view, view->block_item, at);
+}
+
+static void show_id(data_view *view, proto_tree *tree, uint32_t column, const perf_identifier *identifier)
+{
+    proto_item *item;
+    uint32_t id = perf_walk_counter_id(view->walk, column);
+
+    pcq_add_counter_id(tree, view->tvb, view->walk->counters.ids + 4 * column, &item);
+    if (identifier) {
+        proto_tree *inner = proto_item_add_subtree(item, ett_id);
+        const char *name =
+            pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
+        pcq_add_known_type(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
+        if (name) {
+            proto_item_append_text(item, " (%s)", name);
+        }
+    }
+}
+
+/* PERF_MULTI_COUNTERS, 2.2.4.11 */
+static void show_counters(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    uint32_t at = walk->counters.offset;
+
+    if (view->block == NULL) {
+        return;
+    }
+    proto_item *item = proto_tree_add_item(view->block, hf_multi_counters, view->tvb, at, walk->counters.size, ENC_NA);
+    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
+    proto_tree_add_item(tree, hf_multi_counters_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_counters_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_item_append_text(item, ": %u counters", walk->counters.count);
+    announce(view, item, at);
+    for (uint32_t column = 0; column < walk->counters.count; column++) {
+        if (!perf_budget_take(&view->budget, ITEMS_OF_ID)) {
+            view->budget.others_hidden += walk->counters.count - column;
+            break;
+        }
+        show_id(view, tree, column, identifier);
+    }
+}
+
+/* PERF_MULTI_INSTANCES, 2.2.4.10 */
+static void show_instances(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+    uint32_t at = walk->instances.offset;
+
+    if (view->block == NULL) {
+        return;
+    }
+    proto_item *item =
+        proto_tree_add_item(view->block, hf_multi_instances, view->tvb, at, PERF_MULTI_INSTANCES_SIZE, ENC_NA);
+    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
+    proto_tree_add_item(tree, hf_multi_instances_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_instances_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_item_append_text(item, ": %u instances", walk->instances.count);
+    announce(view, item, at);
+}
+
+static void show_instance(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+
+    view->instance = view->block;
+    view->structure = NULL;
+    if (view->block == NULL || !perf_budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
+        view->budget.others_hidden += walk->values_left == 0;
+        return;
+    }
+    uint32_t at = walk->instance.offset;
+    pcq_instance instance = {at,
+                             walk->instance.size,
+                             perf_le32(view->readings->bytes + at),
+                             walk->instance.id,
+                             walk->instance.name_size,
+                             walk->instance.terminated};
+    const char *name = pcq_readings_instance_name(view->readings);
+    view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
+    announce(view, proto_tree_get_parent(view->instance), at);
+}
+
+/* --- Values ---------------------------------------------------------------------------------------------------- */
+
+/* PERF_COUNTER_DATA, 2.2.4.9 */
+static void show_value_in_full(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+    uint32_t at = walk->value.offset;
+    const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size};
+    proto_tree *tree = value_show_structure(view->instance, &structure, &fields, &view->wishes, view->readings);
+
+    proto_tree_add_uint(tree, hf_value_data_size, view->tvb, at, 4, perf_le32(view->readings->bytes + at));
+    proto_tree_add_uint(tree, hf_value_size, view->tvb, at + 4, 4, perf_le32(view->readings->bytes + at + 4));
+    value_show_sent(tree, &fields, &view->wishes, view->readings);
+}
+
+/* One whose sizes don't fit: what is certain of it. */
+static void show_bad_value(data_view *view)
+{
+    uint32_t at = view->walk->value.offset;
+
+    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+        proto_item *item =
+            proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk->value.size, ENC_NA);
+        proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
+        proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+        proto_item_append_text(item, ": unreadable");
+        announce(view, item, at);
+    }
+}
+
+static void show_value(data_view *view)
+{
+    view->budget.values_left--;
+    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+        show_value_in_full(view);
+    } else if (view->block && perf_budget_take_short_value(&view->budget)) {
+        value_show_short(view->block, &fields, &view->wishes, view->readings);
+    } else {
+        view->budget.values_hidden++;
+    }
+}
+
+/* --- The buffer ------------------------------------------------------------------------------------------------ */
+
+/* The item of the field that is wrong, or of what is nearest to it. */
+static proto_item *faulty_item(const data_view *view)
+{
+    uint32_t at = view->walk->fault_offset;
+
+    if (at < PERF_DATA_HEADER_SIZE) {
+        return view->header ? perf_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+    }
+    if (view->structure && at >= view->start) {
+        return perf_field_at(view->structure, at - view->start);
+    }
+    if (view->block_item && at >= view->walk->block.offset) {
+        return perf_field_at(view->block_item, at - view->walk->block.offset);
+    }
+    return proto_tree_get_parent(view->tree);
+}
+
+static void show_fault(data_view *view)
+{
+    const perf_walk *walk = view->walk;
+    const perf_fault_info *info = &perf_walk_fault_infos[walk->fault];
+
+    if (walk->fault == PERF_FAULT_HEADER_SHORT) {
+        show_header(view); /* as much of it as is there; the reader reports it */
+        return;
+    }
+    char *text = wmem_strdup_printf(pool_of(view), info->text, walk->fault_stated, walk->fault_found);
+    (info->harm ? perf_found : perf_noted)(view->context->report, faulty_item(view), fault_findings[info->kind],
+                                           "At offset %u: %s", walk->fault_offset, text);
+}
+
+static void show_event(data_view *view, perf_walk_event event)
+{
+    switch (event) {
+    case PERF_WALK_HEADER:
+        show_header(view);
+        break;
+    case PERF_WALK_BLOCK:
+        show_block(view);
+        break;
+    case PERF_WALK_COUNTERS:
+        show_counters(view);
+        break;
+    case PERF_WALK_INSTANCES:
+        show_instances(view);
+        break;
+    case PERF_WALK_INSTANCE:
+        show_instance(view);
+        break;
+    case PERF_WALK_NO_INSTANCE:
+        if (view->block) {
+            announce(view, pcq_add_bad_instance(view->block, view->tvb, view->walk->instance.offset),
+                     view->walk->instance.offset);
+        }
+        break;
+    case PERF_WALK_VALUE:
+        show_value(view);
+        break;
+    case PERF_WALK_NO_VALUE:
+        show_bad_value(view);
+        break;
+    default:
+        show_fault(view);
+        break;
+    }
+}
+
+bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    bool flawless = perf_data_check(size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL, size, summary);
+
+    return flawless || summary->sound_blocks > 0;
+}
+
+readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
+{
+    return (readings_answer){&pcq_readings_layout,
+                             context->server,
+                             context->handle,
+                             context->sample,
+                             context->has_form,
+                             context->event,
+                             tvb};
+}
+
+static void show_structures(data_view *view)
+{
+    perf_walk_event event;
+
+    while ((event = pcq_readings_event(view->readings)) != PERF_WALK_END) {
+        show_event(view, event);
+    }
+    perf_budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+                       "blocks, counter ids or instances");
+}
+
+/* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
+static void show_values_alone(data_view *view)
+{
+    while (readings_next(view->readings) && perf_budget_take_short_value(&view->budget)) {
+        value_show_short(view->tree, &fields, &view->wishes, view->readings);
+    }
+}
+
+static bool structures_are_wanted(proto_tree *tree)
+{
+    const int structures[] = {
+        hf_data_header,
+        hf_total_size,
+        hf_num_counters,
+        hf_perf_time_stamp,
+        hf_perf_time_100ns,
+        hf_perf_freq,
+        hf_system_time,
+        hf_block,
+        hf_block_status,
+        hf_block_type,
+        hf_block_size,
+        hf_multi_counters,
+        hf_multi_counters_size,
+        hf_multi_counters_count,
+        hf_multi_instances,
+        hf_multi_instances_size,
+        hf_multi_instances_count,
+        hf_counter_data,
+        hf_value_data_size,
+        hf_value_size,
+        fields.previous,
+        fields.interval,
+    };
+
+    return any_referenced(tree, structures, array_length(structures)) || pcq_fields_wanted(tree);
+}
+
+void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
+{
+    if (tree == NULL && context->summary.faults == 0) {
+        return;
+    }
+    readings_answer answer = pcq_data_answer(tvb, context);
+    value_wishes wishes = value_wishes_of(tree, &fields);
+    bool structures =
+        context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
+
+    value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
+    if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
+        return;
+    }
+    data_view *view = wmem_new0(context->report->pinfo->pool, data_view);
+    view->tvb = tvb;
+    view->context = context;
+    view->tree = tree;
+    view->wishes = wishes;
+    view->readings = readings_begin(context->report->pinfo->pool, &answer);
+    view->walk = pcq_readings_walk(view->readings);
+    perf_budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
+    if (pcq_readings_assumed(view->readings)) {
+        perf_found(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
+                   "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
+                   "which the counters were added");
+    }
+    if (structures) {
+        show_structures(view);
+    } else {
+        show_values_alone(view);
+    }
+}
+
+void pcq_data_register(int proto)
+{
+    static hf_register_info hf[] = {
+        {&hf_data_header,
+         {"Counter data header", "pcq.data_header", FT_NONE, BASE_NONE, NULL, 0, "PERF_DATA_HEADER", HFILL}},
+        {&hf_total_size,
+         {"Total size", "pcq.data.total_size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize: bytes of header and blocks",
+          HFILL}},
+        {&hf_num_counters,
+         {"Number of blocks", "pcq.data.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwNumCounters", HFILL}},
+        {&hf_perf_time_stamp,
+         {"Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL, 0,
+          "PerfTimeStamp, in units of 1 / PerfFreq seconds", HFILL}},
+        {&hf_perf_time_100ns,
+         {"Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "PerfTime100NSec", HFILL}},
+        {&hf_perf_freq,
+         {"Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
+        {&hf_system_time,
+         {"System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
+        {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
+        {&hf_block_status,
+         {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
+        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
+        {&hf_block_size,
+         {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
+        {&hf_multi_counters,
+         {"Counters", "pcq.multi_counters", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_COUNTERS", HFILL}},
+        {&hf_multi_counters_size, {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
+        {&hf_multi_counters_count,
+         {"Number of counters", "pcq.multi_counters.count", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
+        {&hf_multi_instances,
+         {"Instances", "pcq.multi_instances", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_INSTANCES", HFILL}},
+        {&hf_multi_instances_size,
+         {"Size", "pcq.multi_instances.size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize", HFILL}},
+        {&hf_multi_instances_count,
+         {"Number of instances", "pcq.multi_instances.count", FT_UINT32, BASE_DEC, NULL, 0, "dwInstances", HFILL}},
+        {&hf_counter_data,
+         {"Counter data", "pcq.counter_data", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DATA", HFILL}},
+        {&hf_value_data_size,
+         {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
+        {&hf_value_size,
+         {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
+    };
+    static int *ett[] = {&ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
+
+    proto_pcq_data = proto;
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    value_fields_register(proto, "pcq", &fields);
+}

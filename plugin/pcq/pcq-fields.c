@@ -1,0 +1,244 @@
+/* pcq-fields.c
+ * Fields that several layouts carry, and what is known about them from elsewhere.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq/pcq-fields.h"
+
+#include "tree/labels.h"
+#include "dcerpc/prefixed.h"
+#include "text/value-strings.h"
+
+static int hf_counterset_guid = -1;
+static int hf_counterset_name = -1;
+static int hf_counter_id = -1;
+static int hf_counter_name = -1;
+static int hf_reserved = -1;
+static int hf_instance = -1;
+static int hf_instance_size = -1;
+static int hf_instance_id = -1;
+static int hf_instance_name = -1;
+static int hf_learned_in = -1;
+
+static perf_type_fields type_fields;
+
+static int ett_instance = -1;
+
+static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNTER"}, {0, NULL}};
+static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
+
+/* --- On the wire ----------------------------------------------------------------------------------------------- */
+
+void pcq_read_counterset_guid(perf_reader *reader, uint8_t guid[16])
+{
+    reader_guid(reader, hf_counterset_guid, guid);
+}
+
+uint32_t pcq_read_counter_id(perf_reader *reader)
+{
+    return reader_u32(reader, hf_counter_id);
+}
+
+uint32_t pcq_read_reserved(perf_reader *reader)
+{
+    return reader_u32(reader, hf_reserved);
+}
+
+const char *pcq_read_counterset_name(perf_reader *reader, uint32_t room)
+{
+    return reader_name(reader, hf_counterset_name, room, "The counterset's name");
+}
+
+const char *pcq_read_counter_name(perf_reader *reader, uint32_t room)
+{
+    return reader_name(reader, hf_counter_name, room, "The counter's name");
+}
+
+uint32_t pcq_read_instance_id(perf_reader *reader)
+{
+    return reader_u32(reader, hf_instance_id);
+}
+
+const char *pcq_read_instance_name(perf_reader *reader, uint32_t room)
+{
+    return reader_name(reader, hf_instance_name, room, "The instance's name");
+}
+
+uint32_t pcq_read_counter_type(perf_reader *reader)
+{
+    return perf_read_counter_type(reader, &type_fields);
+}
+
+void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item)
+{
+    *item = proto_tree_add_item(tree, hf_counter_id, tvb, offset, 4, ENC_LITTLE_ENDIAN);
+}
+
+void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, uint32_t reserved)
+{
+    proto_tree_add_uint(tree, hf_reserved, tvb, offset, 4, reserved);
+}
+
+/* "Instance: NAME, id 0" */
+static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
+{
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
+
+    perf_write(&w, proto_registrar_get_name(hf_instance));
+    perf_write(&w, ": ");
+    perf_write(&w, name);
+    perf_write(&w, ", id ");
+    perf_write_plain(&w, instance->id);
+    return proto_tree_add_none_format(tree, hf_instance, tvb, instance->offset, instance->size, "%s", label);
+}
+
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name)
+{
+    uint32_t at = instance->offset;
+    proto_item *node = add_instance_item(tree, tvb, instance, *name);
+    proto_tree *inner = proto_item_add_subtree(node, ett_instance);
+    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
+
+    proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, instance->stated);
+    proto_tree_add_uint(inner, hf_instance_id, tvb, at + 4, 4, instance->id);
+    if (instance->name_size + terminator > 0) {
+        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, *name);
+    }
+    return inner;
+}
+
+proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
+{
+    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, offset, 8, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(node, ett_instance);
+
+    proto_tree_add_item(inner, hf_instance_size, tvb, offset, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_instance_id, tvb, offset + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_item_append_text(node, ": unreadable");
+    return node;
+}
+
+/* --- Known from elsewhere -------------------------------------------------------------------------------------- */
+
+static perf_subject subject_of(const uint8_t *guid, uint32_t id)
+{
+    perf_subject subject;
+
+    memcpy(subject.guid, guid, 16);
+    subject.id = id;
+    return subject;
+}
+
+static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, perf_server *server,
+                                  const perf_subject *subject, uint32_t event)
+{
+    perf_known known;
+
+    if (tree == NULL) {
+        return NULL;
+    }
+    known = perf_lookup_name(server, subject, event);
+    if (!known.fact) {
+        return NULL;
+    }
+    perf_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known,
+                    true);
+    return known.fact->name;
+}
+
+const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
+                                     uint32_t event)
+{
+    perf_subject subject = subject_of(guid, PERF_NO_ID);
+
+    return add_known_name(tree, hf_counterset_name, tvb, server, &subject, event);
+}
+
+const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
+                                  uint32_t id, uint32_t event)
+{
+    perf_subject subject = subject_of(guid, id);
+
+    return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, &subject, event);
+}
+
+void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid, uint32_t id,
+                        uint32_t event)
+{
+    perf_subject subject = subject_of(guid, id);
+
+    if (tree == NULL || id == PERF_NO_ID) {
+        return;
+    }
+    perf_known known = perf_lookup_counter(server, &subject, event);
+    if (known.fact) {
+        perf_add_source(tree, tvb, hf_learned_in,
+                        proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
+                        false);
+    }
+}
+
+const char *pcq_counterset_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t event)
+{
+    perf_subject subject = subject_of(guid, PERF_NO_ID);
+    perf_known known = perf_lookup_name(server, &subject, event);
+
+    return known.fact ? known.fact->name : perf_guid_text(pool, guid);
+}
+
+const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t id,
+                              uint32_t event)
+{
+    perf_subject subject = subject_of(guid, id);
+    perf_known known = {NULL, PERF_SOURCE_NONE, 0};
+
+    if (id == PERF_NO_ID) {
+        return "*";
+    }
+    known = perf_lookup_name(server, &subject, event);
+    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", id);
+}
+
+bool pcq_fields_wanted(proto_tree *tree)
+{
+    const int fields[] = {hf_counterset_guid, hf_counterset_name, hf_counter_id,  hf_counter_name,  hf_reserved,
+                          hf_instance,        hf_instance_size,   hf_instance_id, hf_instance_name, hf_learned_in};
+
+    return any_referenced(tree, fields, array_length(fields)) || type_fields_wanted(tree, &type_fields);
+}
+
+void pcq_fields_register(int proto)
+{
+    static hf_register_info hf[] = {
+        {&hf_counterset_guid,
+         {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
+        {&hf_counterset_name,
+         {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0,
+          "On the wire, or learned from where pcq.learned_in says", HFILL}},
+        {&hf_counter_id,
+         {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0,
+          "CounterId", HFILL}},
+        {&hf_counter_name,
+         {"Counter name", "pcq.counter.name", FT_STRING, BASE_NONE, NULL, 0,
+          "On the wire, or learned from where pcq.learned_in says", HFILL}},
+        {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, "0; its bytes mean nothing", HFILL}},
+        {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_HEADER", HFILL}},
+        {&hf_instance_size,
+         {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
+        {&hf_instance_id,
+         {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(instance_id_vals), 0,
+          "InstanceId", HFILL}},
+        {&hf_instance_name,
+         {"Instance name", "pcq.instance.name", FT_STRING, BASE_NONE, NULL, 0,
+          "Name, or pattern with * and ? where instances are asked for", HFILL}},
+        {&hf_learned_in,
+         {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above",
+          HFILL}},
+    };
+    static int *ett[] = {&ett_instance};
+
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    perf_type_fields_register(proto, "pcq", &type_fields);
+}

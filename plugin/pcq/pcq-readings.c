@@ -1,0 +1,446 @@
+/* pcq-readings.c
+ * The counter data of PerflibV2QueryCounterData as a stream of readings.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq/pcq-readings.h"
+
+#include "pcq/pcq-fields.h"
+#include "pcq/pcq-tables.h"
+#include "perf/bytes.h"
+
+/* The layout's part of a stream. */
+typedef struct {
+    perf_walk walk;
+    pcq_side now;
+    pcq_side before;
+    pcq_side older;                    /* where a block of `before` is not sound; its base.pool is NULL without one */
+    pcq_side *earlier;                 /* what the block is compared with, NULL if there is nothing */
+    uint32_t frames[2];                /* of both */
+    bool one_form;                     /* this sample and the one before have the same */
+    uint32_t compared_block;           /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;                   /* it was asked for alike */
+    const perf_identifier *identifier; /* whose the block is */
+    /* the block whose counters were looked up last */
+    const perf_identifier *last_identifier;
+    reading_counter *last_counters;
+    reading_counter only; /* of a block that has one */
+    uint32_t last_columns;
+    uint32_t last_ids;
+    /* the counterset that was looked up last */
+    const perf_identifier *set_identifier;
+    const char *set_label;
+    bool set_is_single;
+    /* the counter that was named last: mostly the block is, and then its only value */
+    const perf_identifier *named_identifier;
+    uint32_t named_id;
+    const char *name;
+    /* the instance whose name was read last */
+    uint32_t instance_name_at;
+    const char *instance_name;
+} pcq_stream;
+
+static pcq_stream *stream_of(const readings *r)
+{
+    return r->own;
+}
+
+const perf_walk *pcq_readings_walk(const readings *r)
+{
+    return &stream_of(r)->walk;
+}
+
+const perf_identifier *pcq_readings_identifier(const readings *r)
+{
+    return stream_of(r)->identifier;
+}
+
+bool pcq_readings_assumed(readings *r)
+{
+    return pcq_side_assumed(&stream_of(r)->now);
+}
+
+static void open_sample(readings *r, pcq_side *side, const perf_sample *sample)
+{
+    perf_filled_form data = perf_sample_data(sample);
+
+    pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
+    side->has_doubts = sample->has_doubts;
+}
+
+/* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
+ * are looked through: whoever sends only damaged ones does not get the time for it. */
+#define MOST_OLDER 16
+
+static void open_older(readings *r, const perf_sample *previous)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_sample *older = previous;
+
+    stream->frames[0] = stream->frames[1] = previous->frame;
+    for (int i = 0; i < MOST_OLDER && older && older->has_doubts; i++) {
+        older = older->previous;
+    }
+    if (older && older != previous && !older->has_doubts && older->bytes) {
+        open_sample(r, &stream->older, older);
+        stream->frames[1] = older->frame;
+    }
+}
+
+static void begin(readings *r)
+{
+    const perf_sample *sample = r->answer.sample;
+    const perf_sample *previous = sample ? sample->previous : NULL;
+    const perf_handle *handle = r->answer.handle;
+    pcq_stream *stream = r->own = wmem_new0(r->pool, pcq_stream);
+
+    r->machine = handle ? handle->machine : NULL;
+    perf_filled_form data = {r->bytes, r->size, NULL, NULL};
+    pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
+    stream->now.has_doubts = sample && sample->has_doubts;
+    r->now = &stream->now.base;
+    perf_walk_init(&stream->walk, r->bytes, r->size);
+    r->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    if (previous && previous->bytes) {
+        open_sample(r, &stream->before, previous);
+        open_older(r, previous);
+        stream->earlier = &stream->before;
+        stream->one_form = r->answer.has_form && sample->form == previous->form;
+        stream->compared_block = UINT32_MAX;
+        readings_pair(r, &stream->before.base, previous->frame);
+    }
+}
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static void choose_earlier(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (!stream->before.has_doubts) {
+        return;
+    }
+    bool is_lost = pcq_side_doubtful(&stream->before, r->number);
+    stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
+    readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
+    r->why_no_before = PERF_NONE_DAMAGED;
+}
+
+static void enter_block(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_walk *walk = &stream->walk;
+
+    readings_enter(r, walk->block.index);
+    stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
+    r->status = walk->block.status;
+    r->assumed = stream->identifier && pcq_side_assumed(&stream->now);
+    choose_earlier(r);
+}
+
+static bool same_ids(const readings *r, uint32_t a, uint32_t b, uint32_t count)
+{
+    return a == b || (a != 0 && b != 0 && memcmp(r->bytes + a, r->bytes + b, 4 * (size_t)count) == 0);
+}
+
+static bool same_set(const perf_identifier *a, const perf_identifier *b)
+{
+    return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
+}
+
+static reading_counter *new_counters(readings *r, uint32_t count)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (count != 1) {
+        return wmem_alloc0_array(r->pool, reading_counter, count);
+    }
+    memset(&stream->only, 0, sizeof stream->only);
+    return &stream->only;
+}
+
+/* At the first value of a block. What is known of the last block's counters also holds for one that has the same. */
+static void open_counters(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_walk *walk = &stream->walk;
+    const perf_identifier *last = stream->last_identifier;
+
+    if (same_set(last, stream->identifier) && last->counter_id == stream->identifier->counter_id &&
+        stream->last_columns == walk->counters.count &&
+        same_ids(r, stream->last_ids, walk->counters.ids, walk->counters.count)) {
+        r->counters = stream->last_counters;
+        return;
+    }
+    r->counters = stream->last_counters = new_counters(r, walk->counters.count);
+    stream->last_columns = walk->counters.count;
+    stream->last_ids = walk->counters.ids;
+    stream->last_identifier = stream->identifier;
+}
+
+static void open_table(readings *r)
+{
+    r->table = pcq_side_table(&stream_of(r)->now, r->number);
+}
+
+/* --- Names and types --------------------------------------------------------------------------------------------- */
+
+static perf_subject subject_of(const perf_identifier *identifier, uint32_t id)
+{
+    perf_subject subject;
+
+    memcpy(subject.guid, identifier->guid, sizeof subject.guid);
+    subject.id = id;
+    return subject;
+}
+
+static void know(readings *r)
+{
+    const perf_identifier *identifier = stream_of(r)->identifier;
+    reading_counter *counter = r->at.counter;
+
+    counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
+    if (identifier == NULL) {
+        return;
+    }
+    perf_subject subject = subject_of(identifier, counter->id);
+    perf_known known = perf_lookup_counter(r->answer.server, &subject, r->answer.event);
+    counter->none = PERF_NONE_TYPE_NOT_LEARNED;
+    if (known.fact) {
+        counter->info = known.fact->counter;
+        counter->type = known.fact->type;
+        counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
+    }
+}
+
+static const char *name_of(readings *r, uint32_t id)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (stream->named_identifier != stream->identifier || stream->named_id != id) {
+        stream->named_identifier = stream->identifier;
+        stream->named_id = id;
+        stream->name = pcq_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->names_event);
+    }
+    return stream->name;
+}
+
+static const char *label(readings *r)
+{
+    return stream_of(r)->identifier ? name_of(r, r->at.counter->id) : NULL;
+}
+
+const char *pcq_readings_block_counter(readings *r)
+{
+    return name_of(r, stream_of(r)->identifier->counter_id);
+}
+
+/* A set for which only one instance exists has none in its paths. */
+static void name_set(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_identifier *identifier = stream->identifier;
+
+    if (identifier == NULL) {
+        return;
+    }
+    if (!same_set(stream->set_identifier, identifier)) {
+        perf_subject subject = subject_of(identifier, PERF_NO_ID);
+        perf_known set = perf_lookup_set(r->answer.server, &subject, r->names_event);
+        stream->set_identifier = identifier;
+        stream->set_is_single = set.fact && set.fact->instance_type == 0;
+        stream->set_label = readings_bounded(
+            r->pool, pcq_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
+    }
+    r->set_label = stream->set_label;
+    r->has_instances =
+        !stream->set_is_single && (stream->walk.instance.index != PERF_NO_INSTANCE || identifier->instance);
+}
+
+const char *pcq_readings_instance_name(readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+    const perf_walk *walk = &stream->walk;
+
+    if (stream->instance_name_at != walk->instance.name) {
+        stream->instance_name_at = walk->instance.name;
+        stream->instance_name = perf_text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
+                                              PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+    }
+    return stream->instance_name;
+}
+
+static const char *instance(readings *r)
+{
+    if (stream_of(r)->walk.instance.index == PERF_NO_INSTANCE) {
+        return readings_bounded(r->pool, stream_of(r)->identifier->instance);
+    }
+    const char *name = pcq_readings_instance_name(r);
+    const perf_instance *named = reading_table_named(readings_table(r), r->at.row);
+    return readings_with_ordinal(r->pool, name, named ? named->name_ordinal : 0);
+}
+
+/* --- Values ------------------------------------------------------------------------------------------------------ */
+
+/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters up to a
+ * terminator at their end. */
+static bool looks_like_text(const uint8_t *bytes, uint32_t size)
+{
+    if (size < 4 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < size - 2; i += 2) {
+        if (perf_le16(bytes + i) < 0x20) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t counter_id(const readings *r)
+{
+    const pcq_stream *stream = stream_of(r);
+
+    if (stream->walk.counters.ids != 0) {
+        return perf_walk_counter_id(&stream->walk, stream->walk.value.column);
+    }
+    return stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
+}
+
+static uint32_t text_size(const uint8_t *text, uint32_t room)
+{
+    uint32_t size = 0;
+
+    while (size + 1 < room && perf_le16(text + size) != 0) {
+        size += 2;
+    }
+    return size;
+}
+
+static void take_value(readings *r)
+{
+    const perf_walk *walk = &stream_of(r)->walk;
+    reading *at = &r->at;
+
+    if (r->counters == NULL) {
+        open_counters(r);
+    }
+    at->is_refused = false;
+    at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
+    at->column = walk->value.column;
+    at->offset = walk->value.data;
+    at->size = walk->value.data_size;
+    at->counter = &r->counters[at->column];
+    at->counter->id = counter_id(r);
+    const perf_counter_type *type = readings_known_counter(r)->type;
+    at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r->bytes + at->offset, at->size);
+    if (at->is_text) {
+        at->code_page = PERF_CODE_PAGE_UTF16;
+        at->byte_order = ENC_LITTLE_ENDIAN;
+        at->text_size = text_size(r->bytes + at->offset, at->size);
+    }
+    readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
+}
+
+/* A block that holds an error instead of values. */
+static void take_refusal(readings *r)
+{
+    const pcq_stream *stream = stream_of(r);
+    reading *at = &r->at;
+
+    memset(at, 0, sizeof *at);
+    at->is_refused = true;
+    at->offset = stream->walk.block.offset;
+    at->counter = wmem_new0(r->pool, reading_counter);
+    at->counter->id = stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
+    readings_take(r, (perf_raw){0, 0});
+}
+
+perf_walk_event pcq_readings_event(readings *r)
+{
+    perf_walk_event event = perf_walk_next(&stream_of(r)->walk);
+
+    if (event == PERF_WALK_BLOCK) {
+        enter_block(r);
+    } else if (event == PERF_WALK_VALUE) {
+        take_value(r);
+    }
+    return event;
+}
+
+static bool next(readings *r)
+{
+    perf_walk_event event;
+
+    while ((event = pcq_readings_event(r)) != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            return true;
+        }
+        if (event == PERF_WALK_BLOCK && r->with_refusals && stream_of(r)->walk.block.type == PERF_ERROR_RETURN) {
+            take_refusal(r);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* --- Operands ---------------------------------------------------------------------------------------------------- */
+
+static pcq_wanted wanted(readings *r, uint32_t id)
+{
+    return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
+}
+
+/* Samples of one form have the same counter of the same instance at the same place. */
+static bool has_same_place(const readings *r)
+{
+    pcq_stream *stream = stream_of(r);
+
+    if (stream->one_form && stream->compared_block != r->number) {
+        stream->compared_block = r->number;
+        stream->same_block = pcq_side_same_block(&stream->now, &stream->before, r->number);
+    }
+    return stream->one_form && stream->same_block;
+}
+
+static bool find_before(readings *r, reading_place *place, bool *has_counter)
+{
+    if (has_same_place(r)) {
+        const pcq_stream *stream = stream_of(r);
+        *has_counter = true;
+        *place = (reading_place){NULL, 0, 0, pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
+        return place->raw.size > 0;
+    }
+    pcq_wanted want = wanted(r, r->at.counter->id);
+    pcq_side *earlier = stream_of(r)->earlier;
+
+    return earlier && pcq_side_find(earlier, &want, place, has_counter);
+}
+
+static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)
+{
+    const perf_counter_info *info = &r->at.counter->info;
+    uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
+                  : need == PERF_NEEDS_TIME ? info->time_id
+                  : need == PERF_NEEDS_FREQ ? info->freq_id
+                                            : info->multi_id;
+    pcq_stream *stream = stream_of(r);
+    pcq_wanted want = wanted(r, id);
+    reading_place found;
+    bool has_counter;
+
+    if (id == PERF_NO_ID ||
+        !pcq_side_find(side == r->now ? &stream->now : stream->earlier, &want, &found, &has_counter)) {
+        return (perf_raw){0, 0};
+    }
+    return found.raw;
+}
+
+static bool is_doubtful(readings *r)
+{
+    return pcq_side_doubtful(&stream_of(r)->now, r->number);
+}
+
+const readings_layout pcq_readings_layout = {
+    begin, next, know, label, name_set, open_table, find_before, operand, instance, is_doubtful,
+};

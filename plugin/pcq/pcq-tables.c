@@ -1,0 +1,637 @@
+/* pcq-tables.c
+ * The blocks of counter data as tables of a sample.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "pcq/pcq-tables.h"
+
+#include "perf/bytes.h"
+#include "perf/data-walk.h"
+#include "perf/hash.h"
+
+/* Patterns of one query that are looked through for an instance that no likelier block has. */
+#define MAX_PATTERN_BLOCKS 64
+
+/* A value of the usual 4 or 8 bytes takes as much, with its header and padding. */
+#define USUAL_VALUE 16
+
+/* A row whose values are not all of the usual size has their offsets one by one. */
+typedef struct {
+    uint32_t first;    /* offset of the first value of a usual row */
+    uint32_t *offsets; /* else of each, 0 where there is none */
+} row_cells;
+
+typedef struct {
+    reading_table base;
+    perf_walk walk;          /* behind the last row that was read */
+    row_cells first;         /* of the first row: many tables have no other */
+    wmem_array_t *cells;     /* row_cells of those behind it, NULL before there is one */
+    uint32_t ids;            /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;       /* counter id -> column + 1 */
+    perf_instance_key asked; /* the instance or pattern that the identifier names */
+} pcq_table;
+
+typedef struct {
+    uint32_t offset;
+    uint32_t type;
+    bool is_known; /* whose it is */
+    const perf_identifier *identifier;
+    bool is_doubtful;
+    uint32_t only_value; /* offset of the value of a usual block of one, else 0 */
+    pcq_table *table;    /* NULL as long as nobody asked */
+} block_entry;
+
+/* Goes ahead from block to block. */
+struct pcq_scout {
+    perf_walk walk;
+    block_entry *blocks;
+    uint32_t count;
+    uint32_t room;
+    bool at_end;
+    block_entry first; /* many answers have no other: their array is here */
+};
+
+#define ROOM_FOR_MORE 32
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t only_value(perf_walk *walk)
+{
+    uint32_t at = walk->pos;
+
+    return walk->block.type == PERF_SINGLE_COUNTER && !walk->block.open_end && perf_walk_pass_values(walk) == 1 ? at
+                                                                                                                : 0;
+}
+
+static void append_block(pcq_side *side, const block_entry *entry)
+{
+    struct pcq_scout *scout = side->scout;
+
+    if (scout->count == scout->room) {
+        scout->room = MAX(2 * scout->room, ROOM_FOR_MORE);
+        block_entry *blocks = wmem_alloc_array(side->base.pool, block_entry, scout->room);
+        memcpy(blocks, scout->blocks, scout->count * sizeof blocks[0]);
+        scout->blocks = blocks;
+    }
+    scout->blocks[scout->count++] = *entry;
+}
+
+static bool find_next_block(pcq_side *side)
+{
+    struct pcq_scout *scout = side->scout;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK) {
+            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(&scout->walk);
+            block_entry entry = {
+                scout->walk.block.offset,
+                scout->walk.block.type,
+                false,
+                NULL,
+                is_doubtful,
+                only_value(&scout->walk),
+                NULL,
+            };
+            append_block(side, &entry);
+            perf_walk_skip_block(&scout->walk);
+            return true;
+        }
+    }
+    scout->at_end = true;
+    return false;
+}
+
+static struct pcq_scout *new_scout(pcq_side *side)
+{
+    struct pcq_scout *scout = side->scout = wmem_new0(side->base.pool, struct pcq_scout);
+
+    scout->blocks = &scout->first;
+    scout->room = 1;
+    perf_walk_init(&scout->walk, side->base.bytes, side->base.size);
+    return scout;
+}
+
+static block_entry *block_at(pcq_side *side, uint32_t block)
+{
+    struct pcq_scout *scout = side->scout ? side->scout : new_scout(side);
+
+    while (scout->count <= block) {
+        if (scout->at_end || !find_next_block(side)) {
+            return NULL;
+        }
+    }
+    return &scout->blocks[block];
+}
+
+static uint32_t count_blocks(pcq_side *side)
+{
+    block_at(side, UINT32_MAX);
+    return side->scout->count;
+}
+
+bool pcq_side_doubtful(pcq_side *side, uint32_t block)
+{
+    const block_entry *entry = side->has_doubts ? block_at(side, block) : NULL;
+
+    return entry && entry->is_doubtful;
+}
+
+/* All at once: whose a block is can depend on all others. */
+static const perf_assignment *assigned(pcq_side *side)
+{
+    if (side->assigned.blocks == NULL) {
+        uint32_t count = count_blocks(side);
+        uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            types[i] = side->scout->blocks[i].type;
+        }
+        perf_query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
+    }
+    return &side->assigned;
+}
+
+static const perf_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
+{
+    const perf_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+
+    return identifier && perf_identifier_fits(identifier, type) ? identifier : NULL;
+}
+
+static const perf_identifier *assigned_identifier(pcq_side *side, uint32_t block)
+{
+    const perf_assignment *all = assigned(side);
+
+    return block < all->count ? all->blocks[block] : NULL;
+}
+
+const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
+{
+    block_entry *entry = block_at(side, block);
+
+    if (entry && !entry->is_known) {
+        const perf_identifier *identifier =
+            side->index ? told_identifier(side, block, entry->type) : assigned_identifier(side, block);
+        entry = block_at(side, block); /* it moved where others were looked at for the first time */
+        entry->identifier = identifier;
+        entry->is_known = true;
+    }
+    return entry ? entry->identifier : NULL;
+}
+
+const perf_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type)
+{
+    return side->index ? told_identifier(side, block, type) : pcq_side_identifier(side, block);
+}
+
+bool pcq_side_assumed(pcq_side *side)
+{
+    return side->index == NULL && assigned(side)->assumed;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* The values up to the row's end, one by one; where a value cannot be read its cell stays empty. */
+static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passed)
+{
+    uint32_t columns = table->base.columns;
+    uint32_t *offsets = wmem_alloc0_array(table->base.side->pool, uint32_t, columns);
+    perf_walk_event event;
+
+    for (uint32_t i = 0; i < passed; i++) {
+        offsets[i] = first + USUAL_VALUE * i;
+    }
+    while (table->walk.values_left > 0 && (event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            offsets[table->walk.value.column] = table->walk.value.offset;
+        }
+    }
+    return offsets;
+}
+
+static void read_values(pcq_table *table)
+{
+    uint32_t first = table->walk.pos;
+    uint32_t passed = perf_walk_pass_values(&table->walk);
+    row_cells cells = {first, NULL};
+
+    if (passed < table->base.columns) {
+        cells.offsets = offsets_of_row(table, first, passed);
+    }
+    if (table->base.rows == 0) {
+        table->first = cells;
+        return;
+    }
+    if (table->cells == NULL) {
+        table->cells = wmem_array_new(table->base.side->pool, sizeof(row_cells));
+    }
+    wmem_array_append_one(table->cells, cells);
+}
+
+static bool next_instance(pcq_table *table)
+{
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_INSTANCE) {
+            perf_instance_key key = {
+                .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
+                .id = table->walk.instance.id,
+            };
+            perf_instances_add(&table->base.instances, &key);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool next_row(reading_table *base)
+{
+    pcq_table *table = (pcq_table *)base;
+
+    if (base->has_instances ? !next_instance(table) : base->rows > 0 || table->walk.values_left == 0) {
+        return false;
+    }
+    read_values(table);
+    return true;
+}
+
+perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
+{
+    perf_raw raw = {0, 0};
+    uint32_t size = offset > 0 ? perf_le32(data->bytes + offset) : 0;
+
+    if (size == 4) {
+        raw = (perf_raw){perf_le32(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 4};
+    } else if (size == 8) {
+        raw = (perf_raw){perf_le64(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 8};
+    }
+    return raw;
+}
+
+static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
+{
+    const pcq_table *table = (const pcq_table *)base;
+    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
+    uint32_t offset = cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
+
+    return pcq_raw_at(&((const pcq_side *)base->side)->data, offset);
+}
+
+/* Goes to where the first row begins. */
+static void go_to_rows(pcq_table *table)
+{
+    perf_walk *walk = &table->walk;
+    perf_walk ahead = *walk;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&ahead)) == PERF_WALK_BLOCK || event == PERF_WALK_COUNTERS) {
+        *walk = ahead;
+    }
+    table->base.columns = walk->counters.count;
+    table->ids = walk->counters.ids;
+    table->base.has_instances = walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
+    if (event != PERF_WALK_VALUE && event != PERF_WALK_INSTANCES) {
+        table->base.complete = true;
+    }
+}
+
+reading_table *pcq_side_table(pcq_side *side, uint32_t block)
+{
+    block_entry *entry = block_at(side, block);
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    if (entry->table == NULL) {
+        pcq_table *table = wmem_new0(side->base.pool, pcq_table);
+        reading_table_init(&table->base, &side->base, block);
+        perf_walk_block(&table->walk, side->base.bytes, side->base.size, entry->offset);
+        go_to_rows(table);
+        entry->table = table;
+    }
+    return &entry->table->base;
+}
+
+void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
+                   const perf_filled_form *data)
+{
+    static const table_layout layout = {next_row, cell};
+
+    memset(side, 0, sizeof *side);
+    side->base.layout = &layout;
+    side->base.pool = pool;
+    side->base.bytes = data->bytes;
+    side->base.size = data->size;
+    side->data = *data;
+    side->epoch = perf_query_epoch_at(handle, event);
+    side->event = event;
+    side->index = perf_query_index_at(side->epoch, event);
+    if (data->size >= PERF_DATA_HEADER_SIZE) {
+        side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
+        side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
+        side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
+    }
+}
+
+/* --- Finding a counter of an instance ---------------------------------------------------------------------------- */
+
+/* Column of a counter in a block, UINT32_MAX if the block does not have it. */
+static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *want)
+{
+    const uint8_t *ids = side->base.bytes + table->ids;
+
+    if (table->ids == 0) {
+        const perf_identifier *identifier = pcq_side_identifier(side, table->base.number);
+        return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
+    }
+    if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
+        return want->column;
+    }
+    if (table->by_id == NULL) {
+        table->by_id = wmem_map_new(side->base.pool, g_direct_hash, g_direct_equal);
+        for (uint32_t column = table->base.columns; column-- > 0;) {
+            wmem_map_insert(table->by_id, GUINT_TO_POINTER(perf_le32(ids + 4 * column)), GUINT_TO_POINTER(column + 1));
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
+}
+
+/* What the identifier of the wanted value's block asks for. */
+static perf_instance_key *asked_of(const pcq_wanted *want, const perf_identifier *identifier)
+{
+    pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
+
+    if (here->asked.name.digest == 0) {
+        here->asked.name = (perf_name){identifier->utf16, identifier->utf16_size, identifier->digest};
+        here->asked.id = identifier->instance_id;
+        perf_name_digest(&here->asked.name);
+    }
+    return &here->asked;
+}
+
+/* The instance that is looked for: as the row has it, or as the identifier names it. */
+static perf_instance_key *instance_of(const pcq_wanted *want, const perf_identifier *identifier)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    return here->has_instances ? &reading_table_instance(here, want->row)->key : asked_of(want, identifier);
+}
+
+/* A block of one instance holds the first that its identifier names: another of that name is not there. */
+static uint32_t only_row(const pcq_wanted *want, reading_table *there)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    if (here->has_instances) {
+        const perf_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
+        uint32_t ordinal = named->instance_id == PERF_NO_ID
+                               ? reading_table_named(here, want->row)->name_ordinal
+                               : perf_instances_indexed(&here->instances, want->row)->ordinal;
+        if (ordinal > 0) {
+            return UINT32_MAX;
+        }
+    }
+    return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+}
+
+static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
+{
+    if (there->side == &want->here->base && there->number == want->block) {
+        return want->row;
+    }
+    if (!there->has_instances) {
+        return only_row(want, there);
+    }
+    reading_table *here = pcq_side_table(want->here, want->block);
+    if (here->has_instances) {
+        return reading_table_pair(here, want->row, there);
+    }
+    perf_instance_key *key = instance_of(want, identifier);
+    return reading_table_find(there, key, key->id == PERF_NO_ID);
+}
+
+/* Takes the place in a block if it has the counter and the instance. */
+static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const perf_identifier *identifier,
+                      reading_place *place, bool *has_counter)
+{
+    if (pcq_side_doubtful(side, block)) {
+        return false;
+    }
+    place->table = pcq_side_table(side, block);
+    place->column = column_of(side, (pcq_table *)place->table, want);
+    if (place->column == UINT32_MAX) {
+        return false;
+    }
+    *has_counter = true;
+    place->row = row_of(want, identifier, place->table);
+    if (place->row == UINT32_MAX) {
+        return false;
+    }
+    place->raw = reading_table_cell(place->table, place->row, place->column);
+    return place->raw.size > 0;
+}
+
+/* What an identifier asks for, as the key of a block. */
+typedef struct {
+    uint8_t guid[16];
+    uint32_t counter_id;
+    uint32_t instance_id;
+    perf_name instance;
+} block_key;
+
+static perf_name *name_in(const void *key)
+{
+    return &((block_key *)(uintptr_t)key)->instance;
+}
+
+static unsigned block_hash(const void *key)
+{
+    const block_key *k = key;
+
+    return perf_hash(k->guid, sizeof k->guid,
+                     perf_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+}
+
+static gboolean block_equal(const void *a, const void *b)
+{
+    const block_key *x = a, *y = b;
+
+    return x->counter_id == y->counter_id && x->instance_id == y->instance_id &&
+           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && perf_name_equal(name_in(x), name_in(y));
+}
+
+static block_key key_of(const perf_identifier *identifier)
+{
+    block_key key = {{0},
+                     identifier->counter_id,
+                     identifier->instance_id,
+                     {identifier->utf16, identifier->utf16_size, identifier->digest}};
+
+    memcpy(key.guid, identifier->guid, sizeof key.guid);
+    perf_name_digest(&key.instance);
+    return key;
+}
+
+/* Number of the block that was asked for so, UINT32_MAX if there is none. */
+static uint32_t block_for(pcq_side *side, const block_key *sought)
+{
+    if (side->by_identifier == NULL) {
+        side->by_identifier = wmem_map_new(side->base.pool, block_hash, block_equal);
+        for (uint32_t block = count_blocks(side); block-- > 0;) {
+            const perf_identifier *identifier = pcq_side_identifier(side, block);
+            if (identifier) {
+                block_key key = key_of(identifier);
+                wmem_map_insert(side->by_identifier, wmem_memdup(side->base.pool, &key, sizeof key),
+                                GUINT_TO_POINTER(block + 1));
+            }
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(side->by_identifier, sought)) - 1;
+}
+
+/* Blocks with instance headers that patterns asked for. */
+static wmem_array_t *pattern_blocks(pcq_side *side)
+{
+    if (side->pattern_blocks == NULL) {
+        uint32_t count = count_blocks(side);
+        side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
+        for (uint32_t block = 0; block < count; block++) {
+            const perf_identifier *identifier = pcq_side_identifier(side, block);
+            if (identifier && identifier->asks != PERF_ASKS_ONE &&
+                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(side->pattern_blocks, block);
+            }
+        }
+    }
+    return side->pattern_blocks;
+}
+
+/* Any other pattern may have brought the instance, too. */
+static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                                   reading_place *place, bool *has_counter)
+{
+    wmem_array_t *blocks = pattern_blocks(side);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        const perf_identifier *other = pcq_side_identifier(side, block);
+        if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
+            take_from(side, block, want, identifier, place, has_counter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
+ * very instance. */
+static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                               reading_place *place, bool *has_counter)
+{
+    static const uint8_t star[2] = {'*', 0};
+    const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
+    perf_instance_key *asked = asked_of(want, identifier);
+    perf_instance_key *instance = instance_of(want, identifier);
+
+    perf_name_digest(&instance->name);
+    const struct {
+        perf_name name;
+        uint32_t id;
+    } patterns[] = {
+        {asked->name, asked->id},
+        {instance->name, PERF_NO_ID},
+        {instance->name, instance->id},
+        {{star, sizeof star, 0}, PERF_NO_ID},
+    };
+
+    for (unsigned p = 0; p < array_length(patterns); p++) {
+        for (unsigned c = 0; c < array_length(counters); c++) {
+            block_key sought = {{0}, counters[c], patterns[p].id, patterns[p].name};
+            memcpy(sought.guid, identifier->guid, sizeof sought.guid);
+            uint32_t block = block_for(side, &sought);
+            if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
+                return true;
+            }
+        }
+    }
+    return find_by_other_patterns(side, want, identifier, place, has_counter);
+}
+
+/* The next counter of a row mostly stands in the row that the last one was found in. */
+static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    const pcq_table *table = (pcq_table *)side->paired.place.table;
+
+    if (side->paired.here != want->here || side->paired.row != want->row || side->compared_block != want->block ||
+        table->ids == 0 || want->column >= table->base.columns ||
+        perf_le32(side->base.bytes + table->ids + 4 * (size_t)want->column) != want->counter_id) {
+        return false;
+    }
+    *place = side->paired.place;
+    place->column = want->column;
+    *has_counter = true;
+    place->raw = cell(place->table, place->row, place->column);
+    return place->raw.size > 0;
+}
+
+/* Blocks of one value need no tables. */
+static bool take_only_value(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                            reading_place *place, bool *has_counter)
+{
+    const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
+
+    if (here->only_value == 0 || there->only_value == 0 || there->is_doubtful ||
+        identifier->counter_id != want->counter_id) {
+        return false;
+    }
+    *has_counter = true;
+    *place = (reading_place){NULL, 0, 0, pcq_raw_at(&side->data, there->only_value)};
+    return true;
+}
+
+/* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
+static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+                               reading_place *place, bool *has_counter)
+{
+    if (side->compared_block != want->block || !side->has_compared) {
+        const perf_identifier *there = pcq_side_identifier(side, want->block);
+        side->has_compared = true;
+        side->compared_block = want->block;
+        side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
+        side->paired.here = NULL;
+    }
+    if (!side->is_alike) {
+        return false;
+    }
+    if (take_only_value(side, want, identifier, place, has_counter)) {
+        return true;
+    }
+    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
+        return false;
+    }
+    side->paired.here = want->here;
+    side->paired.row = want->row;
+    side->paired.place = *place;
+    return true;
+}
+
+bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
+{
+    if (here->epoch == there->epoch && here->index == there->index) {
+        return true;
+    }
+    const perf_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
+    return a && b && (a == b || perf_identifier_equal(a, b));
+}
+
+bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    if (take_from_same_row(side, want, place, has_counter)) {
+        return true;
+    }
+    const perf_identifier *identifier = pcq_side_identifier(want->here, want->block);
+
+    return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||
+                          find_by_identifier(side, want, identifier, place, has_counter));
+}

@@ -1,0 +1,49 @@
+/* tapped.c
+ * What statistics and exports are told of each call.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "readings/tapped.h"
+
+#include <epan/tap.h>
+
+#define MAX_TAPS 4
+
+static int taps[MAX_TAPS];
+static unsigned num_taps;
+
+void perf_tap_add(int tap_id)
+{
+    if (num_taps < MAX_TAPS) {
+        taps[num_taps++] = tap_id;
+    }
+}
+
+void perf_tap_register(void)
+{
+    perf_tap_add(register_tap(PERF_TAP));
+}
+
+bool perf_tap_wanted(void)
+{
+    for (unsigned i = 0; i < num_taps; i++) {
+        if (have_tap_listener(taps[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void perf_tap(packet_info *pinfo, const perf_tapped *tapped)
+{
+    perf_tapped *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
+
+    if (tapped->answer) {
+        copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
+    }
+    for (unsigned i = 0; i < num_taps; i++) {
+        if (have_tap_listener(taps[i])) {
+            tap_queue_packet(taps[i], pinfo, copy);
+        }
+    }
+}

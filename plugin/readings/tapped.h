@@ -1,0 +1,59 @@
+/* tapped.h
+ * What statistics and exports are told of each call, of either protocol.
+ *
+ * The packet code fills a perf_tapped on the stack and hands it over; without a listener nothing is kept, and nothing is
+ * formatted before a listener asks for it.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_READINGS_TAPPED_H
+#define PCQ_READINGS_TAPPED_H
+
+#include "readings/readings.h"
+
+/* The name of the tap. */
+#define PERF_TAP "pcq"
+
+/* One PDU that could be read. What was not read is zeros. */
+typedef struct {
+    bool is_hkpd;
+    bool is_response;
+    bool is_repeated;      /* the call was answered before */
+    bool has_status;       /* a response's status was read */
+    bool has_sizes;        /* a response's sizes were read */
+    bool is_probe;         /* a response says how much room is needed, and nothing else */
+    bool adds;             /* ValidateCounters: adds counters, does not remove them */
+    const char *operation; /* "QueryCounterData" */
+    const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
+    uint32_t status;
+    uint32_t in_size;  /* room, in bytes (GUIDs for EnumerateCounterSet) */
+    uint32_t out_size; /* returned */
+    uint32_t rtn_size; /* needed */
+    uint32_t event;
+    perf_server *server;
+    const perf_handle *handle;          /* NULL without one */
+    const perf_identifier *identifiers; /* response of ValidateCounters */
+    uint32_t num_identifiers;
+    const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
+    uint32_t subject_size;
+    const readings_answer *answer; /* NULL without performance data */
+} perf_tapped;
+
+/* A response that brought what was asked for. */
+static inline bool perf_tapped_succeeded(const perf_tapped *tapped)
+{
+    return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
+}
+
+void perf_tap_register(void);
+
+/* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
+void perf_tap_add(int tap_id);
+
+/* True if somebody listens. */
+bool perf_tap_wanted(void);
+
+/* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
+void perf_tap(packet_info *pinfo, const perf_tapped *tapped);
+
+#endif

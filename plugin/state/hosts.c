@@ -1,0 +1,95 @@
+/* hosts.c
+ * Whose state it is, and when: servers and events.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "state/hosts.h"
+
+#include "perf/hash.h"
+
+#include <epan/to_str.h>
+
+struct perf_server {
+    address addr;
+    const char *text;
+    uint32_t lessons;
+};
+
+static wmem_map_t *servers;       /* address -> perf_server, emptied with the file */
+static perf_server *newest_asked; /* request and response ask for the same */
+static uint32_t last_event;
+
+static unsigned address_hash(const void *key)
+{
+    const address *k = key;
+
+    return perf_hash(k->data, (size_t)k->len, (uint64_t)k->type);
+}
+
+static gboolean address_equal(const void *a, const void *b)
+{
+    return addresses_equal((const address *)a, (const address *)b);
+}
+
+perf_server *perf_server_get(const address *addr)
+{
+    if (newest_asked && addresses_equal(&newest_asked->addr, addr)) {
+        return newest_asked;
+    }
+    perf_server *server = wmem_map_lookup(servers, addr);
+    if (server == NULL) {
+        server = wmem_new0(wmem_file_scope(), perf_server);
+        copy_address_wmem(wmem_file_scope(), &server->addr, addr);
+        server->text = address_to_str(wmem_file_scope(), addr);
+        wmem_map_insert(servers, &server->addr, server);
+    }
+    newest_asked = server;
+    return server;
+}
+
+const char *perf_server_address(const perf_server *server)
+{
+    return server->text;
+}
+
+void perf_server_taught(perf_server *server)
+{
+    server->lessons++;
+}
+
+uint32_t perf_server_lessons(const perf_server *server)
+{
+    return server->lessons;
+}
+
+uint32_t perf_next_event(void)
+{
+    return ++last_event;
+}
+
+unsigned perf_count_earlier(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
+{
+    unsigned low = 0, high = wmem_array_get_count(array);
+
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (event_of(wmem_array_index(array, middle)) <= event) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void reset(void)
+{
+    newest_asked = NULL;
+    last_event = 0;
+}
+
+void perf_servers_register(void)
+{
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
+    register_cleanup_routine(reset);
+}

@@ -1,0 +1,169 @@
+/* calls-tree.c
+ * `-z pcq,tree`: the calls of both protocols in a statistics tree.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/calls-tree.h"
+
+#include "readings/tapped.h"
+#include "perf/hash.h"
+#include "text/value-strings.h"
+
+#include <epan/stats_tree.h>
+#include <epan/to_str.h>
+
+#define NODE_REQUESTS "Requests"
+#define NODE_STATUSES "Responses by status"
+#define NODE_REPEATED "Repeated responses"
+#define NODE_SIZES "Bytes returned"
+#define NODE_GUIDS "GUIDs returned"
+#define NODE_PROBES "Size probes"
+#define NODE_ANSWERED "followed by an answer"
+#define NODE_ALONE "not followed by an answer"
+
+/* Probes that wait for their answer; more of them at a time are not paired. */
+#define MAX_WAITING 100000
+
+static struct {
+    int requests;
+    int statuses;
+    int sizes;
+    int guids;
+    int probes;
+} nodes;
+
+/* A node more costs Wireshark a step for each node beside it: a packet must not choose how many there are. */
+#define MAX_STATUSES 1000
+#define OTHER_STATUSES "other statuses"
+
+/* Of the tree that was begun last: Wireshark shows one at a time, tshark makes one. */
+static GHashTable *waiting;  /* texts: the calls that probes were for; emptied with the tree */
+static GHashTable *statuses; /* those with a node of their own; emptied with the tree */
+
+static const char *protocol_name(const perf_tapped *tapped)
+{
+    return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
+}
+
+static int create(stats_tree *tree, const char *name, int parent, stat_node_datatype type)
+{
+    return stats_tree_create_node(tree, name, parent, type, TRUE);
+}
+
+static void end(stats_tree *tree _U_)
+{
+    g_clear_pointer(&waiting, g_hash_table_destroy);
+    g_clear_pointer(&statuses, g_hash_table_destroy);
+}
+
+static void begin(stats_tree *tree)
+{
+    nodes.requests = create(tree, NODE_REQUESTS, 0, STAT_DT_INT);
+    nodes.statuses = create(tree, NODE_STATUSES, 0, STAT_DT_INT);
+    nodes.sizes = create(tree, NODE_SIZES, 0, STAT_DT_INT);
+    nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
+    nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
+    end(tree);
+    waiting = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
+    statuses = g_hash_table_new(perf_hash_direct, g_direct_equal);
+}
+
+/* --- Size probes ----------------------------------------------------------------------------------------------- */
+
+/* What makes two calls the same: who asks whom for what. */
+static char *call_key(const packet_info *pinfo, const perf_tapped *tapped)
+{
+    char *client = address_to_str(pinfo->pool, &pinfo->dst);
+    wmem_strbuf_t *key = wmem_strbuf_new(pinfo->pool, NULL);
+
+    wmem_strbuf_append_printf(key, "%s %s %s %s ", protocol_name(tapped), tapped->operation,
+                              tapped->kind ? tapped->kind : "", client);
+    wmem_strbuf_append(key, perf_server_address(tapped->server));
+    for (uint32_t i = 0; i < tapped->subject_size; i++) {
+        wmem_strbuf_append_printf(key, "%02x", ((const uint8_t *)tapped->subject)[i]);
+    }
+    return g_strdup(wmem_strbuf_get_str(key));
+}
+
+static void count_probe(stats_tree *tree, const packet_info *pinfo, const perf_tapped *tapped)
+{
+    char *key = call_key(pinfo, tapped);
+
+    if (tapped->is_probe) {
+        tick_stat_node(tree, NODE_PROBES, 0, TRUE);
+        tick_stat_node(tree, NODE_ALONE, nodes.probes, FALSE);
+        if (g_hash_table_size(waiting) < MAX_WAITING) {
+            g_hash_table_add(waiting, g_steal_pointer(&key));
+        }
+    } else if (perf_tapped_succeeded(tapped) && g_hash_table_remove(waiting, key)) {
+        tick_stat_node(tree, NODE_ANSWERED, nodes.probes, FALSE);
+        increase_stat_node(tree, NODE_ALONE, nodes.probes, FALSE, -1);
+    }
+    g_free(key);
+}
+
+/* --- Calls ----------------------------------------------------------------------------------------------------- */
+
+static void count_request(stats_tree *tree, const perf_tapped *tapped)
+{
+    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
+    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
+    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
+    if (tapped->kind) {
+        tick_stat_node(tree, tapped->kind, operation, FALSE);
+    }
+}
+
+static const char *status_name(wmem_allocator_t *pool, uint32_t status)
+{
+    void *key = GUINT_TO_POINTER(status);
+
+    if (!g_hash_table_contains(statuses, key)) {
+        if (g_hash_table_size(statuses) == MAX_STATUSES) {
+            return OTHER_STATUSES;
+        }
+        g_hash_table_add(statuses, key);
+    }
+    return win32_error_name(pool, status);
+}
+
+static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapped *tapped)
+{
+    if (tapped->is_repeated) {
+        tick_stat_node(tree, NODE_REPEATED, 0, FALSE);
+        return;
+    }
+    if (tapped->has_status) {
+        tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
+        int status = tick_stat_node(tree, status_name(pinfo->pool, tapped->status), nodes.statuses, TRUE);
+        tick_stat_node(tree, tapped->operation, status, FALSE);
+    }
+    if (tapped->has_sizes) {
+        count_probe(tree, pinfo, tapped);
+    }
+    if (tapped->has_sizes && perf_tapped_succeeded(tapped)) {
+        bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
+        const char *name = guids ? NODE_GUIDS : NODE_SIZES;
+        int size = (int)MIN(tapped->out_size, (uint32_t)INT_MAX);
+        avg_stat_node_add_value_int(tree, name, 0, TRUE, size);
+        avg_stat_node_add_value_int(tree, tapped->operation, guids ? nodes.guids : nodes.sizes, FALSE, size);
+    }
+}
+
+static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                               tap_flags_t flags _U_)
+{
+    const perf_tapped *tapped = data;
+
+    if (tapped->is_response) {
+        count_response(tree, pinfo, tapped);
+    } else {
+        count_request(tree, tapped);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+void calls_tree_register(void)
+{
+    stats_tree_register_plugin(PERF_TAP, PERF_TAP, "Performance Counter Calls", 0, count, begin, end);
+}

@@ -1,0 +1,479 @@
+/* document.c
+ * The answers of one query as PDH-CSV 4.0.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#define _POSIX_C_SOURCE 200809L /* fseeko */
+#define _FILE_OFFSET_BITS 64
+
+#include "taps/document.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "taps/file.h"
+
+#if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
+#define fseeko _fseeki64
+#endif
+
+#define HEADER "(PDH-CSV 4.0)"
+
+/* Where each answer has instances of its own, rows times columns are many more cells than values. A document has so many
+ * for each of its values, beside its share of these. */
+#define CELLS_PER_VALUE 256
+#define CELLS_OF_ALL (8 << 20)
+
+/* A row as it waits in the scratch file. Its columns follow unless they are those of the row before, then its values. */
+typedef struct {
+    int64_t seconds;
+    uint32_t nanoseconds;
+    uint32_t count;
+    uint32_t same_columns;
+} row_header;
+
+/* --- All documents --------------------------------------------------------------------------------------------- */
+
+static void free_document(void *data)
+{
+    document *doc = data;
+
+    columns_clear(&doc->columns);
+    g_array_free(doc->last, TRUE);
+    g_array_free(doc->rows, TRUE);
+    g_free(doc->machine);
+    g_free(doc);
+}
+
+static GSList *all_documents; /* documents that were made */
+
+/* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
+static void forget_capture(void)
+{
+    for (GSList *at = all_documents; at; at = at->next) {
+        documents *d = at->data;
+        g_hash_table_remove_all(d->owners);
+        for (unsigned i = 0; i < d->all->len; i++) {
+            GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
+            for (unsigned j = 0; j < rows->len; j++) {
+                g_array_index(rows, document_row, j).sample = NULL;
+            }
+        }
+    }
+}
+
+documents *documents_new(const char *beside)
+{
+    static bool watched;
+    documents *d = g_new0(documents, 1);
+
+    if (!watched) {
+        watched = true;
+        register_cleanup_routine(forget_capture);
+    }
+    all_documents = g_slist_prepend(all_documents, d);
+    d->beside = g_strdup(beside);
+    d->all = g_ptr_array_new_with_free_func(free_document);
+    d->owners = g_hash_table_new(NULL, NULL);
+    d->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    d->values = g_array_new(FALSE, FALSE, sizeof(double));
+    return d;
+}
+
+void documents_free(documents *d)
+{
+    all_documents = g_slist_remove(all_documents, d);
+    if (d->scratch) {
+        fclose(d->scratch);
+    }
+    g_ptr_array_free(d->all, TRUE);
+    g_hash_table_destroy(d->owners);
+    g_array_free(d->numbers, TRUE);
+    g_array_free(d->values, TRUE);
+    g_free(d->beside);
+    g_free(d);
+}
+
+static void fail(documents *d)
+{
+    d->failed = true;
+    out_file_report(d->beside ? d->beside : "a temporary file", errno);
+}
+
+char *document_suffix(const document *doc)
+{
+    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
+}
+
+/* --- Adding ---------------------------------------------------------------------------------------------------- */
+
+static document *document_of(documents *d, packet_info *pinfo, const perf_tapped *tapped, const readings *r)
+{
+    const perf_handle *handle = tapped->answer->handle;
+    document *doc = g_hash_table_lookup(d->owners, handle);
+
+    if (doc == NULL) {
+        doc = g_new0(document, 1);
+        doc->layout = tapped->answer->layout;
+        doc->number = handle->number;
+        doc->is_hkpd = tapped->is_hkpd;
+        doc->first_frame = pinfo->num;
+        doc->machine = g_strdup(r->machine);
+        columns_init(&doc->columns, &d->kept);
+        doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
+        g_ptr_array_add(d->all, doc);
+        g_hash_table_insert(d->owners, (void *)handle, doc);
+    }
+    return doc;
+}
+
+/* typeperf shows counters; bases, which only divide others, and texts are none. */
+static bool is_shown(perf_none none)
+{
+    return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
+}
+
+/* False if a value's sample before was dropped. Names are the newest: a counter that changes its name keeps its column. */
+static bool collect_row(documents *d, document *doc, readings *r)
+{
+    const reading *at;
+    bool whole = true;
+
+    g_array_set_size(d->numbers, 0);
+    g_array_set_size(d->values, 0);
+    columns_next_answer(&doc->columns);
+    r->names_event = UINT32_MAX;
+    while ((at = readings_next(r)) != NULL) {
+        if (at->is_text) {
+            continue;
+        }
+        perf_result result = readings_result(r);
+        if (!is_shown(result.none)) {
+            continue;
+        }
+        whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
+        uint32_t number = columns_number(&doc->columns, r);
+        if (number != NO_COLUMN) {
+            double value = result.none == PERF_NONE_OK ? result.value : NAN;
+            g_array_append_val(d->numbers, number);
+            g_array_append_val(d->values, value);
+        }
+    }
+    return whole;
+}
+
+static bool same_columns(const document *doc, const GArray *numbers)
+{
+    return doc->last->len == numbers->len &&
+           (numbers->len == 0 || memcmp(doc->last->data, numbers->data, numbers->len * sizeof(uint32_t)) == 0);
+}
+
+static void put(documents *d, const void *data, size_t size)
+{
+    if (!d->failed && size > 0 && fwrite(data, 1, size, d->scratch) != size) {
+        fail(d);
+    }
+    d->size += (int64_t)size;
+}
+
+/* At the end of the scratch file. */
+static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanoseconds)
+{
+    row_header row = {seconds, nanoseconds, d->numbers->len, same_columns(doc, d->numbers)};
+
+    put(d, &row, sizeof row);
+    if (!row.same_columns) {
+        put(d, d->numbers->data, row.count * sizeof(uint32_t));
+        g_array_set_size(doc->last, 0);
+        g_array_append_vals(doc->last, d->numbers->data, row.count);
+    }
+    put(d, d->values->data, row.count * sizeof(double));
+}
+
+static bool has_index(const perf_sample *sample)
+{
+    return perf_query_index_at(perf_query_epoch_at(sample->handle, sample->event), sample->event);
+}
+
+/* What was known when the row's answer was read. */
+static void note_known(document_row *row)
+{
+    if (row->sample) {
+        row->lessons = perf_server_lessons(row->sample->handle->server);
+        row->has_index = has_index(row->sample);
+    }
+}
+
+static void keep_row(documents *d, document *doc, const packet_info *pinfo, const perf_sample *sample)
+{
+    document_row row = {.at = d->size, .sample = sample};
+
+    if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
+        d->failed = true;
+        return;
+    }
+    note_known(&row);
+    g_array_append_val(doc->rows, row);
+    put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+}
+
+document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped)
+{
+    if (d->failed || tapped->is_repeated) {
+        return NULL;
+    }
+    if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
+        d->left_out++;
+        return NULL;
+    }
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    document *doc = document_of(d, pinfo, tapped, r);
+    collect_row(d, doc, r);
+    doc->values += d->numbers->len;
+    keep_row(d, doc, pinfo, tapped->answer->sample);
+    return doc;
+}
+
+/* --- Reading back ---------------------------------------------------------------------------------------------- */
+
+/* Reads rows in the order in which they were added. */
+typedef struct {
+    documents *d;
+    int64_t at; /* in the scratch file */
+    GArray *numbers;
+    GArray *values;
+    double *cells;   /* of each column, NAN for none */
+    unsigned *taken; /* by which row, counted from 1, the column's cell was taken last */
+} row_reader;
+
+static bool get(row_reader *reader, void *data, size_t size)
+{
+    reader->at += (int64_t)size;
+    return size == 0 || fread(data, 1, size, reader->d->scratch) == size;
+}
+
+static bool read_row(row_reader *reader, int64_t from, row_header *row)
+{
+    if (reader->at != from && fseeko(reader->d->scratch, from, SEEK_SET) != 0) {
+        return false;
+    }
+    reader->at = from;
+    if (!get(reader, row, sizeof *row)) {
+        return false;
+    }
+    g_array_set_size(reader->values, row->count);
+    if (!row->same_columns) {
+        g_array_set_size(reader->numbers, row->count);
+        if (!get(reader, reader->numbers->data, row->count * sizeof(uint32_t))) {
+            return false;
+        }
+    }
+    return get(reader, reader->values->data, row->count * sizeof(double));
+}
+
+static void reader_begin(row_reader *reader, documents *d)
+{
+    *reader = (row_reader){.d = d, .at = -1};
+    reader->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    reader->values = g_array_new(FALSE, FALSE, sizeof(double));
+}
+
+static void reader_end(row_reader *reader)
+{
+    g_array_free(reader->numbers, TRUE);
+    g_array_free(reader->values, TRUE);
+    g_free(reader->cells);
+    g_free(reader->taken);
+}
+
+/* --- What was learned later ------------------------------------------------------------------------------------ */
+
+static bool is_outdated(const document_row *row)
+{
+    const perf_sample *sample = row->sample;
+
+    return sample &&
+           (row->lessons != perf_server_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
+}
+
+static bool any_is_outdated(const document *doc)
+{
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        if (is_outdated(&g_array_index(doc->rows, document_row, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads the answer once more. False if it, or one that it is compared with, was dropped. */
+static bool collect_again(documents *d, document *doc, const perf_sample *sample, wmem_allocator_t *pool)
+{
+    if (sample->bytes == NULL) {
+        return false;
+    }
+    readings_answer answer = readings_answer_again(doc->layout, sample, pool);
+    bool whole = collect_row(d, doc, readings_begin_for_all(pool, &answer));
+    tvb_free(answer.tvb);
+    wmem_free_all(pool);
+    return whole;
+}
+
+/* The row as it was, its columns found in the new list. */
+static void collect_old(documents *d, document *doc, const columns *old, const row_reader *reader)
+{
+    g_array_set_size(d->numbers, 0);
+    g_array_set_size(d->values, 0);
+    for (unsigned i = 0; i < reader->numbers->len; i++) {
+        const char *path = columns_path(old, g_array_index(reader->numbers, uint32_t, i));
+        uint32_t number = columns_of_path(&doc->columns, path);
+        if (number != NO_COLUMN) {
+            g_array_append_val(d->numbers, number);
+            g_array_append_val(d->values, g_array_index(reader->values, double, i));
+        }
+    }
+}
+
+static bool settle_row(row_reader *reader, document *doc, const columns *old, document_row *row, wmem_allocator_t *pool)
+{
+    documents *d = reader->d;
+    row_header header;
+
+    if (!read_row(reader, row->at, &header)) {
+        return false;
+    }
+    if (!is_outdated(row) || !collect_again(d, doc, row->sample, pool)) {
+        collect_old(d, doc, old, reader);
+    }
+    row->at = d->size;
+    note_known(row);
+    reader->at = -1;
+    if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+        return false;
+    }
+    put_row(d, doc, header.seconds, header.nanoseconds);
+    return !d->failed;
+}
+
+/* Rows that were read before something was learned are read once more, and all are put behind the others with a new list
+ * of columns. */
+static bool settle(documents *d, document *doc)
+{
+    columns old = doc->columns;
+    row_reader reader;
+    bool done = true;
+
+    if (!any_is_outdated(doc)) {
+        return true;
+    }
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
+    reader_begin(&reader, d);
+    d->kept -= old.bytes;
+    columns_init(&doc->columns, &d->kept);
+    g_array_set_size(doc->last, 0);
+    for (unsigned i = 0; done && i < doc->rows->len; i++) {
+        done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
+    }
+    doc->columns.left_out = MAX(doc->columns.left_out, old.left_out);
+    columns_clear(&old);
+    reader_end(&reader);
+    wmem_destroy_allocator(pool);
+    return done;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------- */
+
+/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
+static void fill_cells(row_reader *reader, document *doc, unsigned row, unsigned count)
+{
+    for (unsigned i = 0; i < reader->values->len; i++) {
+        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
+        if (number >= count) {
+            doc->left_out++;
+        } else if (reader->taken[number] != row) {
+            reader->taken[number] = row;
+            reader->cells[number] = g_array_index(reader->values, double, i);
+        }
+    }
+}
+
+static void write_cells(row_reader *reader, unsigned count, perf_csv *text, document_take take, void *user)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (isnan(reader->cells[i])) {
+            perf_csv_pdh_blank(text);
+        } else {
+            perf_csv_pdh_number(text, reader->cells[i]);
+            reader->cells[i] = NAN;
+        }
+        if (i % 1024 == 1023) {
+            take(user, text, false);
+        }
+    }
+    perf_csv_end_row(text);
+    take(user, text, false);
+}
+
+static void write_header(const columns *c, unsigned count, perf_csv *text, document_take take, void *user)
+{
+    perf_csv_pdh_text(text, HEADER);
+    for (uint32_t i = 0; i < count; i++) {
+        perf_csv_pdh_text(text, columns_path(c, i));
+        take(user, text, false);
+    }
+    perf_csv_end_row(text);
+}
+
+static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_csv *text, document_take take,
+                       void *user)
+{
+    row_header row;
+
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
+            return false;
+        }
+        fill_cells(reader, doc, i + 1, count);
+        perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
+        write_cells(reader, count, text, take, user);
+    }
+    return true;
+}
+
+/* The first columns, as many as there is room for. */
+static unsigned count_columns(const documents *d, const document *doc)
+{
+    uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
+
+    return (unsigned)MIN(doc->columns.paths->len, cells / MAX(doc->rows->len, 1));
+}
+
+bool document_write(documents *d, document *doc, document_take take, void *user)
+{
+    row_reader reader;
+    perf_csv text = {0};
+
+    if (!d->failed && !settle(d, doc)) {
+        fail(d);
+    }
+    if (d->failed) {
+        return false;
+    }
+    unsigned count = count_columns(d, doc);
+    doc->left_out = 0;
+    reader_begin(&reader, d);
+    reader.cells = g_new(double, count);
+    reader.taken = g_new0(unsigned, count);
+    for (unsigned i = 0; i < count; i++) {
+        reader.cells[i] = NAN;
+    }
+    write_header(&doc->columns, count, &text, take, user);
+    if (!write_rows(&reader, doc, count, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+        fail(d);
+    }
+    take(user, &text, true);
+    perf_csv_free(&text);
+    reader_end(&reader);
+    return !d->failed;
+}

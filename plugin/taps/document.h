@@ -1,0 +1,73 @@
+/* document.h
+ * The answers of one query (or handle of HKEY_PERFORMANCE_DATA) as PDH-CSV 4.0.
+ *
+ * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
+ * numbers in a scratch file, which all documents of an export share, and are written when all columns are known. In
+ * memory are the paths and a few bytes for each answer.
+ *
+ * Names, types and whose a block is may be learned behind the first answers. Those are read once more then, from the
+ * samples that are kept, before anything is written: so one pass writes what two would, and a counter has one column.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TAPS_DOCUMENT_H
+#define PCQ_TAPS_DOCUMENT_H
+
+#include "taps/columns.h"
+#include "readings/tapped.h"
+
+#include <stdio.h>
+
+#include "perf/csv.h"
+
+/* All of one export. */
+typedef struct {
+    char *beside;       /* the file that they are for, NULL if there is none */
+    FILE *scratch;      /* rows; NULL before the first */
+    int64_t size;       /* bytes in it */
+    bool failed;        /* to write it; reported */
+    GPtrArray *all;     /* document, in the order of their first answer */
+    GHashTable *owners; /* perf_handle -> document */
+    uint64_t left_out;  /* answers that belong to no known query, or do not add up */
+    uint32_t kept;      /* bytes of the paths of all documents */
+    GArray *numbers;    /* uint32_t: columns of the row at hand */
+    GArray *values;     /* double: its values, NAN for none */
+} documents;
+
+/* An answer. */
+typedef struct {
+    int64_t at;                /* where it stands in the scratch file */
+    const perf_sample *sample; /* NULL once the capture is forgotten */
+    uint32_t lessons;          /* that its server had given when it was read */
+    bool has_index;            /* QueryCounterInfo had told whose its blocks are */
+} document_row;
+
+/* One of them. */
+typedef struct {
+    const readings_layout *layout;
+    uint32_t number; /* of its handle */
+    bool is_hkpd;
+    uint32_t first_frame;
+    uint64_t values;   /* of all rows */
+    uint64_t left_out; /* of those, when it was written last: their columns found no room */
+    char *machine;
+    columns columns;
+    GArray *last; /* uint32_t: columns of the row that was added last */
+    GArray *rows; /* document_row */
+} document;
+
+documents *documents_new(const char *beside);
+void documents_free(documents *d);
+
+/* Adds an answer to the document of its handle, and returns that; NULL if it has none. */
+document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped);
+
+/* Writes a document in parts: `take` empties the text whenever it likes, and at the end with `all`. False, and
+ * reported, if the scratch file could not be read. */
+typedef void (*document_take)(void *user, perf_csv *text, bool all);
+bool document_write(documents *d, document *doc, document_take take, void *user);
+
+/* "query-2" or "hkpd-1": what distinguishes its file from that of others. */
+char *document_suffix(const document *doc);
+
+#endif

@@ -1,0 +1,169 @@
+/* export-csv.c
+ * `-z pcq,csv,FILE[,FILTER]`: a PDH-CSV file for each query.
+ *
+ * The first query's is FILE, those of the others have the kind and number of their handle in the name: run.csv,
+ * run-query-2.csv, run-hkpd-1.csv.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/export.h"
+
+#include <wsutil/report_message.h>
+
+#include "taps/document.h"
+#include "taps/file.h"
+
+#include <epan/stat_tap_ui.h>
+
+#define STATISTIC "pcq,csv"
+
+/* One -z. */
+typedef struct {
+    char *path;
+    out_file *first; /* opened at once, so that what cannot be written is said before the capture is read; then NULL */
+    documents *documents;
+} csv_export;
+
+static void reset(void *data)
+{
+    csv_export *export = data;
+
+    documents_free(export->documents);
+    export->documents = documents_new(export->path);
+}
+
+static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                             tap_flags_t flags _U_)
+{
+    csv_export *export = data;
+    const perf_tapped *call = tapped;
+
+    if (call->answer == NULL) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    documents_add(export->documents, pinfo, call);
+    return export->documents->failed ? TAP_PACKET_FAILED : TAP_PACKET_REDRAW;
+}
+
+/* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
+static char *path_of(const csv_export *export, unsigned number)
+{
+    if (number == 0 || strcmp(export->path, "-") == 0) {
+        return g_strdup(export->path);
+    }
+    const char *dot = strrchr(export->path, '.');
+    if (dot && strpbrk(dot, G_DIR_SEPARATOR_S "/")) {
+        dot = NULL; /* a folder's */
+    }
+    size_t stem = dot ? (size_t)(dot - export->path) : strlen(export->path);
+    char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
+    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->path, suffix, dot ? dot : "");
+    g_free(suffix);
+    return path;
+}
+
+static void take(void *file, perf_csv *text, bool all)
+{
+    if (all) {
+        out_file_take_all(file, text);
+    } else {
+        out_file_take_long(file, text);
+    }
+}
+
+static void write_empty(out_file *file)
+{
+    static const char nothing[] = "\"(PDH-CSV 4.0)\"\r\n";
+
+    out_file_write(file, nothing, strlen(nothing));
+}
+
+static void write_one(csv_export *export, unsigned number)
+{
+    char *path = path_of(export, number);
+    out_file *file = number == 0 && export->first ? export->first : out_file_open(path, export);
+    documents *d = export->documents;
+
+    if (number == 0) {
+        export->first = NULL;
+    }
+    if (file) {
+        bool written = true;
+        if (number < d->all->len) {
+            written = document_write(d, g_ptr_array_index(d->all, number), take, file);
+        } else {
+            write_empty(file);
+        }
+        if (written) {
+            out_file_place(file);
+        }
+        out_file_close(file);
+    }
+    g_free(path);
+}
+
+static void report_left_out(const documents *d)
+{
+    uint64_t values = 0, blank = 0;
+
+    for (unsigned i = 0; i < d->all->len; i++) {
+        const document *doc = g_ptr_array_index(d->all, i);
+        values += doc->columns.left_out;
+        blank += doc->left_out;
+    }
+    if (d->left_out > 0) {
+        report_warning("pcq: %" PRIu64
+                       " answer%s not in the CSV: the query is not known, or the answer does not add up",
+                       d->left_out, d->left_out == 1 ? " is" : "s are");
+    }
+    if (values > 0) {
+        report_warning("pcq: %" PRIu64
+                       " values are not in the CSV: a query has more than %d counters, or paths of more than %d MiB",
+                       values, MAX_COLUMNS, MAX_PATH_BYTES >> 20);
+    }
+    if (blank > 0) {
+        report_warning("pcq: %" PRIu64 " values are not in the CSV: nearly all cells would be empty; "
+                       "-z pcq,long has a row for each value",
+                       blank);
+    }
+}
+
+static void draw(void *data)
+{
+    csv_export *export = data;
+    unsigned count = MAX(export->documents->all->len, 1);
+
+    for (unsigned i = 0; i < count && !export->documents->failed; i++) {
+        write_one(export, i);
+    }
+    report_left_out(export->documents);
+}
+
+static ws_stat_started start(const char *argument, void *user _U_)
+{
+    export_argument parsed;
+
+    if (!export_argument_parse(argument, STATISTIC, &parsed)) {
+        WS_STAT_FAILED;
+    }
+    csv_export *export = g_new0(csv_export, 1);
+    export->path = parsed.path;
+    export->first = out_file_open(parsed.path, export);
+    export->documents = documents_new(parsed.path);
+    bool listening = export->first && export_listen(export, parsed.filter, reset, add, draw);
+    g_free(parsed.filter);
+    if (!listening) {
+        if (export->first) {
+            out_file_close(export->first);
+        }
+        WS_STAT_FAILED;
+    }
+    WS_STAT_STARTED;
+}
+
+void csv_export_register(void)
+{
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+
+    register_stat_tap_ui(&ui, NULL);
+}

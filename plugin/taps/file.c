@@ -1,0 +1,293 @@
+/* file.c
+ * A file that is written whole or not at all.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#define _POSIX_C_SOURCE 200809L /* fdopen */
+#define _FILE_OFFSET_BITS 64
+
+#include "taps/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <fcntl.h>
+
+#include <glib/gstdio.h>
+
+#include "taps/outcome.h"
+
+#ifdef _WIN32
+#include <io.h>
+#else
+#define O_BINARY 0
+#define O_TEMPORARY 0
+#endif
+
+#define MAX_LINKS 40
+#define ALL_MAY_WRITE 0666 /* as the umask allows */
+
+struct out_file {
+    FILE *stream;    /* NULL: closed, in its place */
+    char *path;      /* as it was asked for */
+    char *target;    /* behind links; NULL for what is written to at once */
+    char *temporary; /* NULL once it is in its place */
+    bool failed;
+};
+
+/* --- The program's end ----------------------------------------------------------------------------------------- */
+
+static GSList *unfinished; /* out_file with a temporary file */
+
+/* However it ends: also when another statistic could not start. Windows removes no file that is open. */
+static void remove_temporaries(void)
+{
+    for (GSList *at = unfinished; at; at = at->next) {
+        out_file *file = at->data;
+        if (file->stream) {
+            fclose(file->stream);
+            file->stream = NULL;
+        }
+        g_unlink(file->temporary);
+    }
+}
+
+static void watch_exit(void)
+{
+    static bool watched;
+
+    if (!watched) {
+        watched = true;
+        atexit(remove_temporaries);
+    }
+}
+
+static const char *name_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard output" : path;
+}
+
+void out_file_report(const char *path, int error)
+{
+    outcome_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
+}
+
+static void fail(out_file *file)
+{
+    if (!file->failed) {
+        file->failed = true;
+        out_file_report(file->path, errno);
+    }
+}
+
+/* --- Opening --------------------------------------------------------------------------------------------------- */
+
+/* What a link leads to, so that the link stays one. */
+static char *behind_links(const char *path)
+{
+    char *target = g_strdup(path);
+
+    for (int i = 0; i < MAX_LINKS && g_file_test(target, G_FILE_TEST_IS_SYMLINK); i++) {
+        char *next = g_file_read_link(target, NULL);
+        if (next == NULL) {
+            break;
+        }
+        if (!g_path_is_absolute(next)) {
+            char *folder = g_path_get_dirname(target), *joined = g_build_filename(folder, next, NULL);
+            g_free(folder);
+            g_free(next);
+            next = joined;
+        }
+        g_free(target);
+        target = next;
+    }
+    return target;
+}
+
+static FILE *open_temporary(const char *beside, int flags, char **name)
+{
+    *name = g_strconcat(beside, ".XXXXXX", NULL);
+    int descriptor = g_mkstemp_full(*name, O_RDWR | O_BINARY | flags, ALL_MAY_WRITE);
+    FILE *stream = descriptor == -1 ? NULL : fdopen(descriptor, "w+b");
+
+    if (stream == NULL) {
+        g_free(*name);
+        *name = NULL;
+    }
+    return stream;
+}
+
+static FILE *standard_output(void)
+{
+#ifdef _WIN32
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+    return stdout;
+}
+
+static bool is_special(const char *path)
+{
+    return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
+}
+
+/* A mistyped name must not cost a capture, perhaps the one that is being read. */
+static bool is_capture(const char *path)
+{
+    static const uint32_t kinds[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a};
+    uint32_t kind = 0;
+    FILE *stream = g_fopen(path, "rb");
+    bool known = false;
+
+    if (stream && fread(&kind, sizeof kind, 1, stream) == 1) {
+        for (unsigned i = 0; i < array_length(kinds); i++) {
+            known = known || kind == kinds[i];
+        }
+    }
+    if (stream) {
+        fclose(stream);
+    }
+    return known;
+}
+
+bool out_file_claim(const char *path, const void *owner)
+{
+    static GHashTable *owners; /* file -> owner */
+
+    if (is_special(path)) {
+        return true;
+    }
+    if (owners == NULL) {
+        owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    }
+    char *target = behind_links(path);
+    char *whole = strcmp(path, "-") == 0 ? g_strdup(path) : g_canonicalize_filename(target, NULL);
+    const void *other = g_hash_table_lookup(owners, whole);
+    const char *why = NULL;
+
+    if (other == NULL && is_capture(target)) {
+        why = "it is a capture file";
+    } else if (other == NULL) {
+        g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
+    } else if (other != owner) {
+        why = "something else that was asked for goes there";
+    }
+    if (why) {
+        outcome_failed("pcq: cannot write %s: %s", name_of(path), why);
+    }
+    g_free(whole);
+    g_free(target);
+    return why == NULL;
+}
+
+out_file *out_file_open(const char *path, const void *owner)
+{
+    if (!out_file_claim(path, owner)) {
+        return NULL;
+    }
+    out_file *file = g_new0(out_file, 1);
+
+    file->path = g_strdup(path);
+    if (strcmp(path, "-") == 0) {
+        file->stream = standard_output();
+    } else if (is_special(path)) {
+        file->stream = g_fopen(path, "wb");
+    } else {
+        file->target = behind_links(path);
+        file->stream = open_temporary(file->target, 0, &file->temporary);
+    }
+    if (file->stream == NULL) {
+        out_file_report(path, errno);
+        out_file_close(file);
+        return NULL;
+    }
+    if (file->temporary) {
+        watch_exit();
+        unfinished = g_slist_prepend(unfinished, file);
+    }
+    return file;
+}
+
+FILE *out_file_scratch(const char *path)
+{
+    FILE *stream;
+
+    if (path && strcmp(path, "-") != 0 && !is_special(path)) {
+        char *target = behind_links(path), *name = NULL;
+        stream = open_temporary(target, O_TEMPORARY, &name);
+        if (stream) {
+            g_unlink(name); /* on Windows, where an open file cannot go, it goes when it is closed */
+        }
+        g_free(name);
+        g_free(target);
+    } else {
+        stream = tmpfile();
+    }
+    if (stream == NULL) {
+        out_file_report(path ? path : "a temporary file", errno);
+    }
+    return stream;
+}
+
+/* --- Writing --------------------------------------------------------------------------------------------------- */
+
+void out_file_write(out_file *file, const void *data, size_t size)
+{
+    if (file->failed || size == 0) {
+        return;
+    }
+    if (file->stream == NULL) {
+        file->stream = g_fopen(file->target, "ab"); /* it is in its place already */
+    }
+    if (file->stream == NULL || fwrite(data, 1, size, file->stream) != size) {
+        fail(file);
+    }
+}
+
+void out_file_take_all(out_file *file, perf_csv *text)
+{
+    if (text->failed) {
+        errno = ENOMEM;
+        fail(file);
+    }
+    out_file_write(file, text->data, text->size);
+    text->size = 0;
+}
+
+/* Not every system renames a file that is open. */
+bool out_file_place(out_file *file)
+{
+    if (file->failed || file->stream == NULL) {
+        return !file->failed;
+    }
+    if (file->target == NULL) {
+        if (fflush(file->stream) != 0) {
+            fail(file);
+        }
+        return !file->failed;
+    }
+    bool closed = fclose(file->stream) == 0;
+    file->stream = NULL;
+    if (!closed || (file->temporary && g_rename(file->temporary, file->target) != 0)) {
+        fail(file);
+        return false;
+    }
+    unfinished = g_slist_remove(unfinished, file);
+    g_free(file->temporary);
+    file->temporary = NULL;
+    return true;
+}
+
+void out_file_close(out_file *file)
+{
+    if (file->stream && file->stream != stdout) {
+        fclose(file->stream);
+    }
+    if (file->temporary) {
+        g_unlink(file->temporary);
+        unfinished = g_slist_remove(unfinished, file);
+    }
+    g_free(file->temporary);
+    g_free(file->target);
+    g_free(file->path);
+    g_free(file);
+}

@@ -1,0 +1,55 @@
+/* file.h
+ * A file that is written whole or not at all.
+ *
+ * What is written goes to a temporary file beside it, which takes its place at the end; a pipe, a device or standard
+ * output ("-") is written to at once. The first error is reported with its reason, nothing more is written after it, and
+ * the program ends with exit status 1.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TAPS_FILE_H
+#define PCQ_TAPS_FILE_H
+
+#include "ws_compat.h"
+
+#include <stdio.h>
+
+#include "perf/csv.h"
+
+typedef struct out_file out_file;
+
+/* A file belongs to the output that asked for it first, whoever that is; devices and pipes belong to nobody. False, and
+ * reported, if it is another's, or a capture. */
+bool out_file_claim(const char *path, const void *owner);
+
+/* Claims it. NULL, and reported, if it cannot be written. */
+out_file *out_file_open(const char *path, const void *owner);
+
+void out_file_write(out_file *file, const void *data, size_t size);
+
+/* Writes the text and forgets it; or does so once it has become long. */
+void out_file_take_all(out_file *file, perf_csv *text);
+
+#define OUT_LONG_TEXT 65536
+
+static inline void out_file_take_long(out_file *file, perf_csv *text)
+{
+    if (text->size >= OUT_LONG_TEXT || text->failed) {
+        out_file_take_all(file, text);
+    }
+}
+
+/* Puts it in its place; one that is written to further goes on there. False, and reported, if anything went wrong. */
+bool out_file_place(out_file *file);
+
+/* Ends it; what is not in its place goes. */
+void out_file_close(out_file *file);
+
+/* A file without a name, for rows that wait for their header; beside `path` if that is given. NULL and reported on
+ * errors. */
+FILE *out_file_scratch(const char *path);
+
+/* "cannot write PATH: reason", and exit status 1 when the program ends. */
+void out_file_report(const char *path, int error);
+
+#endif

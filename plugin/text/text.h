@@ -1,0 +1,40 @@
+/* text.h
+ * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages.
+ *
+ * Wireshark's own tables come first; what they do not have is converted with iconv. Bytes that no table knows stay
+ * readable and distinct: \x8f.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TEXT_TEXT_H
+#define PCQ_TEXT_TEXT_H
+
+#include "ws_compat.h"
+
+/* What is kept and shown of a name, in characters: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make
+ * names megabytes long, and each is shown with each of its values. */
+#define PERF_NAME_MAX 1024
+
+/* For texts that are shown once. */
+#define PERF_TEXT_WHOLE UINT32_MAX
+
+/* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h). */
+#define PERF_CODE_PAGE_UNICODE 0
+#define PERF_CODE_PAGE_UTF16 1200
+#define PERF_CODE_PAGE_ASCII 20127
+
+static inline bool perf_text_is_wide(uint32_t code_page)
+{
+    return code_page == PERF_CODE_PAGE_UNICODE || code_page == PERF_CODE_PAGE_UTF16;
+}
+
+/* True if bytes of this code page can be converted here. */
+bool perf_code_page_known(uint32_t code_page);
+
+/* `size` bytes at `offset`, without their terminator, as UTF-8 in `pool`. `byte_order` (ENC_LITTLE_ENDIAN or
+ * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters (in a code page: bytes)
+ * ends there with an ellipsis. */
+const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
+                          unsigned byte_order, uint32_t most);
+
+#endif

@@ -1,0 +1,161 @@
+/* value-strings.c
+ * Value names that both protocols show.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "text/value-strings.h"
+
+#include <epan/dissectors/packet-windows-common.h>
+#include <epan/to_str.h>
+
+#include "perf/bytes.h"
+#include "perf/data-walk.h"
+
+/* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
+ * and ERROR_X in Windows. No macro can take a prefix off a name, so it is overwritten at the start, with one letter before
+ * it. An array of pointers to so many names would be work for the loader. */
+#define ERROR_NAME(name) "?" #name
+#define ERROR_MEMBER(name, value) char name[sizeof ERROR_NAME(name)];
+#define ERROR_INIT(name, value) ERROR_NAME(name),
+#define ERROR_SIZE(name, value) sizeof ERROR_NAME(name),
+#define ERROR_VALUE(name, value) value,
+
+static struct {
+    WERR_errors_VALUE_STRING_LIST(ERROR_MEMBER)
+} error_names = {WERR_errors_VALUE_STRING_LIST(ERROR_INIT)};
+
+static const uint8_t error_sizes[] = {WERR_errors_VALUE_STRING_LIST(ERROR_SIZE)};
+static const uint32_t error_values[] = {WERR_errors_VALUE_STRING_LIST(ERROR_VALUE)};
+static value_string win32_errors[array_length(error_values) + 1];
+value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
+
+#define TYPE_STRING(value, name, ...) {value, name},
+#define VALUE_STRING_ROW(value, name) {value, #name},
+#define REASON_STRING(reason, number, text) {number, text},
+
+const value_string counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0, NULL}};
+const value_string none_reason_vals[] = {PERF_NONE_REASONS(REASON_STRING){0, NULL}};
+const value_string block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
+
+/* winperf.h; [MS-PCQ] 2.2.4.1 has the first two. */
+const value_string detail_level_vals[] = {
+    {100, "PERF_DETAIL_NOVICE"},
+    {200, "PERF_DETAIL_ADVANCED"},
+    {300, "PERF_DETAIL_EXPERT"},
+    {400, "PERF_DETAIL_WIZARD"},
+    {0, NULL},
+};
+
+/* The locales that Windows has had a user interface in, and the neutral and default ones. */
+const value_string lcid_vals[] = {
+    {0x0000, "server's default"},
+    {0x0007, "de, German"},
+    {0x0009, "en, English"},
+    {0x000a, "es, Spanish"},
+    {0x000c, "fr, French"},
+    {0x0010, "it, Italian"},
+    {0x0011, "ja, Japanese"},
+    {0x0400, "user default"},
+    {0x0401, "ar-SA, Arabic (Saudi Arabia)"},
+    {0x0402, "bg-BG, Bulgarian (Bulgaria)"},
+    {0x0403, "ca-ES, Catalan (Spain)"},
+    {0x0404, "zh-TW, Chinese (Taiwan)"},
+    {0x0405, "cs-CZ, Czech (Czech Republic)"},
+    {0x0406, "da-DK, Danish (Denmark)"},
+    {0x0407, "de-DE, German (Germany)"},
+    {0x0408, "el-GR, Greek (Greece)"},
+    {0x0409, "en-US, English (United States)"},
+    {0x040a, "es-ES_tradnl, Spanish (Spain, traditional sort)"},
+    {0x040b, "fi-FI, Finnish (Finland)"},
+    {0x040c, "fr-FR, French (France)"},
+    {0x040d, "he-IL, Hebrew (Israel)"},
+    {0x040e, "hu-HU, Hungarian (Hungary)"},
+    {0x040f, "is-IS, Icelandic (Iceland)"},
+    {0x0410, "it-IT, Italian (Italy)"},
+    {0x0411, "ja-JP, Japanese (Japan)"},
+    {0x0412, "ko-KR, Korean (Korea)"},
+    {0x0413, "nl-NL, Dutch (Netherlands)"},
+    {0x0414, "nb-NO, Norwegian Bokmal (Norway)"},
+    {0x0415, "pl-PL, Polish (Poland)"},
+    {0x0416, "pt-BR, Portuguese (Brazil)"},
+    {0x0418, "ro-RO, Romanian (Romania)"},
+    {0x0419, "ru-RU, Russian (Russia)"},
+    {0x041a, "hr-HR, Croatian (Croatia)"},
+    {0x041b, "sk-SK, Slovak (Slovakia)"},
+    {0x041c, "sq-AL, Albanian (Albania)"},
+    {0x041d, "sv-SE, Swedish (Sweden)"},
+    {0x041e, "th-TH, Thai (Thailand)"},
+    {0x041f, "tr-TR, Turkish (Turkey)"},
+    {0x0420, "ur-PK, Urdu (Pakistan)"},
+    {0x0421, "id-ID, Indonesian (Indonesia)"},
+    {0x0422, "uk-UA, Ukrainian (Ukraine)"},
+    {0x0423, "be-BY, Belarusian (Belarus)"},
+    {0x0424, "sl-SI, Slovenian (Slovenia)"},
+    {0x0425, "et-EE, Estonian (Estonia)"},
+    {0x0426, "lv-LV, Latvian (Latvia)"},
+    {0x0427, "lt-LT, Lithuanian (Lithuania)"},
+    {0x0429, "fa-IR, Persian (Iran)"},
+    {0x042a, "vi-VN, Vietnamese (Vietnam)"},
+    {0x042b, "hy-AM, Armenian (Armenia)"},
+    {0x042d, "eu-ES, Basque (Spain)"},
+    {0x042f, "mk-MK, Macedonian (North Macedonia)"},
+    {0x0436, "af-ZA, Afrikaans (South Africa)"},
+    {0x0437, "ka-GE, Georgian (Georgia)"},
+    {0x0439, "hi-IN, Hindi (India)"},
+    {0x043e, "ms-MY, Malay (Malaysia)"},
+    {0x043f, "kk-KZ, Kazakh (Kazakhstan)"},
+    {0x0456, "gl-ES, Galician (Spain)"},
+    {0x0800, "system default"},
+    {0x0804, "zh-CN, Chinese (China)"},
+    {0x0807, "de-CH, German (Switzerland)"},
+    {0x0809, "en-GB, English (United Kingdom)"},
+    {0x080a, "es-MX, Spanish (Mexico)"},
+    {0x080c, "fr-BE, French (Belgium)"},
+    {0x0810, "it-CH, Italian (Switzerland)"},
+    {0x0813, "nl-BE, Dutch (Belgium)"},
+    {0x0814, "nn-NO, Norwegian Nynorsk (Norway)"},
+    {0x0816, "pt-PT, Portuguese (Portugal)"},
+    {0x0c04, "zh-HK, Chinese (Hong Kong)"},
+    {0x0c07, "de-AT, German (Austria)"},
+    {0x0c09, "en-AU, English (Australia)"},
+    {0x0c0a, "es-ES, Spanish (Spain)"},
+    {0x0c0c, "fr-CA, French (Canada)"},
+    {0x1009, "en-CA, English (Canada)"},
+    {0x100c, "fr-CH, French (Switzerland)"},
+    {0x1409, "en-NZ, English (New Zealand)"},
+    {0x241a, "sr-Latn-RS, Serbian (Latin, Serbia)"},
+    {0, NULL},
+};
+
+void perf_strings_init(void)
+{
+    static const char prefix[] = {'E', 'R', 'R', 'O', 'R', '_'};
+    char *at = (char *)&error_names;
+
+    if (win32_errors[0].strptr) {
+        return;
+    }
+    for (unsigned i = 0; i < array_length(error_sizes); i++) {
+        memcpy(at, prefix, sizeof prefix);
+        win32_errors[i].value = error_values[i];
+        win32_errors[i].strptr = error_values[i] == 0 ? "ERROR_SUCCESS" : at;
+        at += error_sizes[i];
+    }
+}
+
+const char *win32_error_name(wmem_allocator_t *pool, uint32_t status)
+{
+    return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
+}
+
+char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
+{
+    e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
+    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
+
+    memcpy(parts.data4, guid + 8, sizeof parts.data4);
+    text[0] = '{';
+    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
+    memcpy(text + GUID_STR_LEN, "}", 2);
+    return text;
+}

@@ -1,0 +1,33 @@
+/* value-strings.h
+ * Value names that both protocols show: Win32 errors, counter types, detail levels, reasons. One table each.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TEXT_VALUE_STRINGS_H
+#define PCQ_TEXT_VALUE_STRINGS_H
+
+#include "ws_compat.h"
+
+#include "perf/calculate.h"
+
+/* Win32 error codes ([MS-ERREF] 2.2) by their Windows names. */
+extern value_string_ext win32_error_ext;
+
+extern const value_string counter_type_vals[];
+extern const value_string detail_level_vals[];
+extern const value_string none_reason_vals[];
+extern const value_string block_type_vals[];
+
+/* Locale identifiers ([MS-LCID]): language tag and language. */
+extern const value_string lcid_vals[];
+
+/* Fills the tables that are made from others; called before any field is registered, by whichever protocol comes first. */
+void perf_strings_init(void);
+
+/* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
+const char *win32_error_name(wmem_allocator_t *pool, uint32_t status);
+
+/* {b4fc721a-0378-476f-89ba-a5a79f810b36}, of little-endian bytes. */
+char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
+
+#endif
