@@ -1,35 +1,1050 @@
 /* packet-pcq.c
  * Performance Counter Query Protocol [MS-PCQ]: the DCE/RPC interface PerflibV2.
  *
- * The table of its eight operations, and the way of a PDU: begin, noise or not, the operation's own function, end. What
- * an operation says is read in pcq-browse.c (0 to 2) and pcq-query.c (3 to 7). Learned is only what stood in a stub that
- * was read to its end, adds up, and is seen for the first time.
+ * From the top: what is kept of a call and of a PDU; the parameters that several operations send; operations 0 to 2, which
+ * say what counters there are; operations 3 to 7, the life of a query; the table of the eight operations and the way of a
+ * PDU: begin, noise or not, the operation's own function, end. What lpData holds is read in pcq-buffers.c and
+ * pcq/pcq-data.c. Learned is only what stood in a stub that was read to its end, adds up, and is seen for the first time.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "packet-pcq.h"
 
+#include "pcq-buffers.h"
+#include "dcerpc/call.h"
+#include "readings/tapped.h"
+#include "text/value-strings.h"
+#include "pcq/pcq-fields.h"
+#include "pcq/pcq-data.h"
+#include "dcerpc/prefixed.h"
 #include "taps/calls-tree.h"
 #include "taps/export.h"
 #include "taps/graph-menu.h"
 #include "taps/export-objects.h"
 #include "names/names-file.h"
 #include "taps/statistics.h"
-#include "pcq-browse.h"
-#include "pcq/pcq-data.h"
-#include "pcq/pcq-fields.h"
-#include "pcq-query.h"
 #include "readings/graph.h"
 #include "dcerpc/sealed.h"
-#include "text/value-strings.h"
+
+#define STATUS_SUCCESS 0
+#define STATUS_NOT_ENOUGH_MEMORY 8
+
+static int proto_pcq = -1;
+static int hf_machine = -1;
+static int hf_in_size = -1;
+static int hf_out_size = -1;
+static int hf_rtn_size = -1;
+static int hf_status = -1;
+static int hf_buffer = -1;
+static int hf_request_code = -1;
+static int hf_lcid = -1;
+static int hf_query = -1;
+static int hf_query_counter = -1;
+static int hf_add = -1;
+static int hf_opnum = -1;
+
+static int ett_buffer = -1;
+static int ett_query = -1;
+static int ett_pcq = -1;
+
+/* What is kept of a call beside perf_call_record: the request as it was read. */
+typedef struct {
+    perf_call_record call;
+    uint8_t guid[16];
+    uint32_t request_code;
+    uint32_t lcid;
+    uint32_t in_size;
+    uint64_t array_count; /* of ValidateCounters, which gets the same array back */
+    bool add;
+    const char *machine;
+    perf_sample *sample; /* of the response */
+} pcq_record;
+
+/* One PDU while it is dissected. */
+typedef struct {
+    perf_call call;
+    pcq_record *record;     /* the same as call.record */
+    bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
+    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    readings_answer answer; /* of it */
+} pcq_pdu;
+
+/* pdwOutSize, pdwRtnSize and the counts of lpData, which operations 0, 1, 2, 5 and 6 return alike. */
+typedef struct {
+    uint32_t out_size;
+    uint32_t rtn_size;
+    uint32_t status;
+    const char *unit; /* of the sizes, "byte" or "GUID" */
+    tvbuff_t *tvb;    /* lpData, NULL if it could not be found or is empty */
+    proto_tree *tree;
+    proto_item *item;
+} pcq_returned;
+
+/* Largest sizes that the interface admits, in bytes ([MS-PCQ] 3.1.4.1.5 to 3.1.4.1.7). */
+#define PCQ_MAX_INFO 67108864
+
+#define PCQ_MAX_DATA 1073741824
+
+/* --- A call ------------------------------------------------------------------------------------------------------ */
+
+/* Largest array of ValidateCounters ([MS-PCQ] 3.1.4.1.7). */
+#define MAX_IDENTIFIERS 67108864
+
+static perf_call_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
+
+/* Begins a PDU of the operation, and reports what is strange about it before it is read. */
+static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                      uint8_t *drep)
+{
+    perf_call *call = &p->call;
+
+    perf_call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
+    perf_call_begin(call, sizeof(pcq_record));
+    p->record = (pcq_record *)call->record;
+    memset(&p->tapped, 0, sizeof p->tapped);
+    perf_call_aloud(call);
+    if (perf_call_is_request(call)) {
+        return;
+    }
+    if (call->record->response_frame != 0 && call->record->response_frame != pinfo->num) {
+        perf_found(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
+                   "The call was answered in frame %u already", call->record->response_frame);
+    }
+    if (!call->record->request_read) {
+        perf_found(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
+                   "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
+    }
+}
+
+static wmem_allocator_t *pcq_pool(const pcq_pdu *p)
+{
+    return p->call.pinfo->pool;
+}
+
+/* True if the request was read, so that what it says can be said. */
+static bool pcq_request_read(const pcq_pdu *p)
+{
+    return p->record->call.request_read;
+}
+
+/* --- Parameters ------------------------------------------------------------------------------------------------ */
+
+static uint32_t pcq_read_u32(pcq_pdu *p, int hf)
+{
+    return ndr_u32(&p->call.ndr, hf);
+}
+
+static void pcq_read_machine(pcq_pdu *p)
+{
+    const char *machine = ndr_wide_string(&p->call.ndr, &fields.ndr, hf_machine, "szMachine");
+
+    if (machine && p->call.first_time) {
+        machine += strspn(machine, "\\");
+        p->record->machine = wmem_strdup(wmem_file_scope(), machine);
+    }
+}
+
+/* dwInSize, of which the interface admits up to `largest` ([MS-PCQ] 3.1.4.1). */
+static void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
+{
+    p->record->in_size = pcq_read_u32(p, hf_in_size);
+    if (p->record->in_size > largest) {
+        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
+                   "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
+                   largest);
+    }
+}
+
+static uint32_t pcq_read_status(pcq_pdu *p)
+{
+    p->tapped.status = pcq_read_u32(p, hf_status);
+    p->tapped.has_status = !p->call.ndr.reader.failed;
+    return p->tapped.status;
+}
+
+/* The context handle; the item is completed when the stub has proved sound. */
+static proto_item *pcq_read_handle(pcq_pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
+{
+    ndr_context_handle(&p->call.ndr, fields.handle, handle);
+    return p->call.ndr.reader.item;
+}
+
+/* The request is read: all that was there. */
+static void pcq_request_end(pcq_pdu *p)
+{
+    p->record->call.request_read = !p->call.ndr.reader.failed;
+    perf_call_end_stub(&p->call);
+}
+
+/* --- lpData ---------------------------------------------------------------------------------------------------- */
+
+static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq_returned *back)
+{
+    back->tvb = ndr_elements(&p->call.ndr, array, element_size);
+    if (back->tvb == NULL || tvb_reported_length(back->tvb) == 0) {
+        back->tvb = NULL;
+        return;
+    }
+    back->tvb = own_data_source(p->call.pinfo, back->tvb, "lpData");
+    if (array->tree == NULL) {
+        return;
+    }
+    back->item = proto_tree_add_item(array->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
+    back->tree = proto_item_add_subtree(back->item, ett_buffer);
+    proto_item_append_text(back->item, ", %s", perf_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
+}
+
+static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *array)
+{
+    if (p->call.ndr.reader.failed) {
+        return;
+    }
+    if (array->actual_count != back->out_size) {
+        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData holds %s, but *pdwOutSize says %u",
+                   perf_counted(pcq_pool(p), array->actual_count, back->unit), back->out_size);
+    }
+    if (pcq_request_read(p) && array->max_count != p->record->in_size) {
+        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                   "lpData has room for %s, but dwInSize of the request was %u",
+                   perf_counted(pcq_pool(p), array->max_count, back->unit), p->record->in_size);
+    }
+}
+
+/* "lpData: 96 bytes of 1024". */
+static void label_array(const ndr_array *array, const char *unit)
+{
+    if (array->node) {
+        proto_item_append_text(array->node, ": %" PRIu64 " %s%s", array->actual_count, unit,
+                               array->actual_count == 1 ? "" : "s");
+        if (array->max_count != array->actual_count) {
+            proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
+        }
+    }
+}
+
+/* The two sizes and lpData up to where its contents begin. */
+static void pcq_read_returned(pcq_pdu *p, uint32_t element_size, pcq_returned *back)
+{
+    ndr_array array;
+
+    memset(back, 0, sizeof *back);
+    back->unit = element_size == 1 ? "byte" : "GUID";
+    back->out_size = pcq_read_u32(p, hf_out_size);
+    back->rtn_size = pcq_read_u32(p, hf_rtn_size);
+    ndr_varying_array(&p->call.ndr, &fields.ndr, "lpData", &array);
+    check_counts(p, back, &array);
+    label_array(&array, back->unit);
+    open_buffer(p, &array, element_size, back);
+}
+
+/* True for the size probe, half of a normal call: too small a buffer, and the size that would do. */
+static bool pcq_is_size_probe(const pcq_returned *back)
+{
+    return back->status == STATUS_NOT_ENOUGH_MEMORY && back->out_size == 0 && back->rtn_size > 0;
+}
+
+/* An empty answer to a request that had no room is nothing but that. */
+static void report_empty(pcq_pdu *p, const pcq_returned *back)
+{
+    if (back->out_size == 0 && back->rtn_size > 0 && pcq_request_read(p) && p->record->in_size > 0) {
+        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                   "The call succeeded, lpData is empty, but *pdwRtnSize says %u", back->rtn_size);
+    }
+}
+
+/* The status behind lpData. Reports it, and says in the Info column what a failed call or a size probe says. Returns
+ * true if the call succeeded. */
+static bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
+{
+    back->status = pcq_read_status(p);
+    if (p->call.ndr.reader.failed) {
+        return false;
+    }
+    p->tapped.has_sizes = true;
+    p->tapped.is_probe = pcq_is_size_probe(back);
+    p->tapped.out_size = back->out_size;
+    p->tapped.rtn_size = back->rtn_size;
+    if (p->tapped.is_probe) {
+        perf_call_info(&p->call, "needs %s", perf_counted(pcq_pool(p), back->rtn_size, back->unit));
+        return false;
+    }
+    perf_call_report_status(&p->call, back->status);
+    if (back->status != STATUS_SUCCESS) {
+        return false;
+    }
+    report_empty(p, back);
+    return true;
+}
+
+static void check_sent(pcq_pdu *p, const ndr_array *array)
+{
+    if (p->call.ndr.reader.failed) {
+        return;
+    }
+    if (array->max_count > MAX_IDENTIFIERS) {
+        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                   "lpData would have %" PRIu64 " bytes, more than the interface admits (%u)", array->max_count,
+                   MAX_IDENTIFIERS);
+    } else if (perf_call_is_request(&p->call) && array->max_count != p->record->in_size) {
+        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                   "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
+    } else if (!perf_call_is_request(&p->call) && pcq_request_read(p) && array->max_count != p->record->array_count) {
+        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                   "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, array->max_count,
+                   p->record->array_count);
+    }
+}
+
+/* lpData of ValidateCounters, in both directions: conformant, not varying. */
+static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
+{
+    ndr_array array;
+
+    memset(back, 0, sizeof *back);
+    back->unit = "byte";
+    ndr_conformant_array(&p->call.ndr, &fields.ndr, "lpData", &array);
+    check_sent(p, &array);
+    if (perf_call_is_request(&p->call)) {
+        p->record->array_count = array.max_count;
+    }
+    label_array(&array, back->unit);
+    open_buffer(p, &array, 1, back);
+}
+
+/* --- What buffers hold ----------------------------------------------------------------------------------------- */
+
+static void pcq_init_context(pcq_pdu *p, pcq_context *context)
+{
+    pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
+    context->is_response = !perf_call_is_request(&p->call);
+    context->request_known = pcq_request_read(p);
+    context->request_code = p->record->request_code;
+    context->lcid = p->record->lcid;
+    memcpy(context->guid, p->record->guid, sizeof context->guid);
+}
+
+static void pcq_learn(pcq_pdu *p, const pcq_context *context)
+{
+    for (unsigned i = 0; i < wmem_array_get_count(context->lessons); i++) {
+        const pcq_lesson *lesson = wmem_array_index(context->lessons, i);
+        perf_learn(p->call.server, &lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
+    }
+}
+
+/* --- Operations 0 to 2: which countersets there are, what they consist of, which instances they have ------------- */
+
+/* Largest dwInSize that the interface admits, in GUIDs and in bytes ([MS-PCQ] 3.1.4.1.1 to 3.1.4.1.3). */
+#define MAX_GUIDS 256
+#define MAX_REGISTRATION 134217728
+#define MAX_INSTANCES 67108864
+
+#define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
+static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
+
+/* --- Opnum 0: EnumerateCounterSet, 3.1.4.1.1 ------------------------------------------------------------------- */
+
+static void pcq_enumerate_request(pcq_pdu *p)
+{
+    pcq_read_machine(p);
+    pcq_read_in_size(p, MAX_GUIDS);
+    pcq_request_end(p);
+    perf_call_info(&p->call, "room for %s", perf_counted(pcq_pool(p), p->record->in_size, "GUID"));
+}
+
+static void pcq_enumerate_response(pcq_pdu *p)
+{
+    pcq_returned back;
+    pcq_context context;
+
+    pcq_init_context(p, &context);
+    pcq_read_returned(p, 16, &back);
+    if (back.tvb) {
+        pcq_dissect_counterset_list(back.tvb, back.tree, &context, p->call.ndr.reader.encoding);
+    }
+    if (pcq_read_returned_status(p, &back)) {
+        perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), context.count, "counterset"));
+    }
+    perf_call_end_stub(&p->call);
+}
+
+/* --- Opnums 1 and 2 -------------------------------------------------------------------------------------------- */
+
+/* CounterSetGuid, with its name. */
+static void read_counterset(pcq_pdu *p)
+{
+    perf_reader *reader = &p->call.ndr.reader;
+
+    ndr_align(&p->call.ndr, 4);
+    pcq_read_counterset_guid(reader, p->record->guid);
+    if (!reader->failed) {
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+    }
+}
+
+/* The name in a response, which does not carry the GUID, unless it carries the name. */
+static void show_counterset(pcq_pdu *p, const pcq_context *context)
+{
+    bool has_name = context->text && (context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
+                                      context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
+
+    if (pcq_request_read(p) && !has_name) {
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+    }
+}
+
+static const char *counterset_text(pcq_pdu *p)
+{
+    return perf_short_text(pcq_pool(p),
+                           pcq_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+}
+
+/* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
+
+static const char *pcq_request_code_name(const pcq_pdu *p)
+{
+    return val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
+}
+
+static const char *request_code_text(pcq_pdu *p)
+{
+    const char *name = try_val_to_str(p->record->request_code, request_code_vals);
+
+    return name ? name + strlen("PERF_REG_")
+                : wmem_strdup_printf(pcq_pool(p), "RequestCode %u", p->record->request_code);
+}
+
+/* Strings are in a language, but for English names and what a provider is called. */
+static bool has_locale(uint32_t request_code)
+{
+    return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
+}
+
+/* "de-DE". */
+static const char *locale_text(pcq_pdu *p)
+{
+    const char *name = try_val_to_str(p->record->lcid, lcid_vals);
+
+    return name ? wmem_strdup_printf(pcq_pool(p), "%.*s", (int)strcspn(name, ","), name)
+                : wmem_strdup_printf(pcq_pool(p), "locale 0x%04x", p->record->lcid);
+}
+
+/* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
+static void read_request_lcid(pcq_pdu *p)
+{
+    perf_reader *reader = &p->call.ndr.reader;
+
+    if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
+        ndr_align(&p->call.ndr, 4);
+        p->record->lcid = pcq_read_counter_id(reader);
+        if (!reader->failed) {
+            pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
+                                  p->call.event);
+        }
+        return;
+    }
+    p->record->lcid = pcq_read_u32(p, hf_lcid);
+    if (!has_locale(p->record->request_code)) {
+        proto_item_append_text(reader->item, " (unused by this RequestCode)");
+    }
+}
+
+/* Which counterset, what of it, and in which language or of which counter. */
+static void about_registration(pcq_pdu *p)
+{
+    perf_call_about(&p->call, "%s, %s", counterset_text(p), request_code_text(p));
+    if (has_locale(p->record->request_code)) {
+        perf_call_about(&p->call, "%s", locale_text(p));
+    } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
+        const char *name =
+            pcq_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+        perf_call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
+                        perf_short_text(pcq_pool(p), name));
+    }
+}
+
+static void pcq_registration_request(pcq_pdu *p)
+{
+    pcq_read_machine(p);
+    read_counterset(p);
+    p->record->request_code = pcq_read_u32(p, hf_request_code);
+    if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
+        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
+                   "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
+    }
+    read_request_lcid(p);
+    pcq_read_in_size(p, MAX_REGISTRATION);
+    pcq_request_end(p);
+    if (pcq_request_read(p)) {
+        about_registration(p);
+    }
+}
+
+static void describe_registration(pcq_pdu *p, const pcq_context *context, const pcq_returned *back)
+{
+    if (context->text) {
+        perf_call_info(&p->call, "\"%s\"", perf_short_text(pcq_pool(p), context->text));
+    } else if (context->count > 0) {
+        perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), context->count, "counter"));
+    }
+    perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), back->out_size, "byte"));
+}
+
+static void pcq_registration_response(pcq_pdu *p)
+{
+    pcq_returned back;
+    pcq_context context;
+
+    pcq_init_context(p, &context);
+    pcq_read_returned(p, 1, &back);
+    if (back.tvb) {
+        pcq_dissect_registration(back.tvb, back.tree, &context);
+    }
+    bool done = pcq_read_returned_status(p, &back);
+    perf_call_end_stub(&p->call);
+    if (done && perf_call_may_learn(&p->call)) {
+        pcq_learn(p, &context);
+    }
+    show_counterset(p, &context);
+    if (pcq_request_read(p)) {
+        about_registration(p);
+        if (done) {
+            describe_registration(p, &context, &back);
+        }
+    }
+}
+
+/* --- Opnum 2: EnumerateCounterSetInstances, 3.1.4.1.3 ---------------------------------------------------------- */
+
+static void pcq_instances_request(pcq_pdu *p)
+{
+    pcq_read_machine(p);
+    read_counterset(p);
+    pcq_read_in_size(p, MAX_INSTANCES);
+    pcq_request_end(p);
+    if (pcq_request_read(p)) {
+        perf_call_about(&p->call, "%s", counterset_text(p));
+    }
+}
+
+static void pcq_instances_response(pcq_pdu *p)
+{
+    pcq_returned back;
+    pcq_context context;
+
+    pcq_init_context(p, &context);
+    pcq_read_returned(p, 1, &back);
+    if (back.tvb) {
+        pcq_dissect_instances(back.tvb, back.tree, &context);
+    }
+    bool done = pcq_read_returned_status(p, &back);
+    perf_call_end_stub(&p->call);
+    show_counterset(p, &context);
+    if (pcq_request_read(p)) {
+        perf_call_about(&p->call, "%s", counterset_text(p));
+    }
+    if (done) {
+        perf_call_info(&p->call, "%s, %s", perf_counted(pcq_pool(p), context.count, "instance"),
+                       perf_counted(pcq_pool(p), back.out_size, "byte"));
+    }
+}
+
+/* --- Operations 3 to 7: the life of a query, from its opening over its counters and their data to its closing ------- */
+
+/* The counters that a handle holds are listed on each packet that carries it; no more than these. */
+#define MAX_LISTED_COUNTERS 100
+
+/* Refused counters that the Info column names. */
+#define MAX_NAMED_REFUSALS 3
+
+/* --- Handles --------------------------------------------------------------------------------------------------- */
+
+/* "\Processor(0)\% Processor Time". Each packet lists many of them: long names are cut before anything is made of them. */
+static const char *identifier_text(pcq_pdu *p, const perf_identifier *identifier)
+{
+    wmem_allocator_t *pool = pcq_pool(p);
+    perf_server *server = p->call.server;
+    const char *set = perf_short_text(pool, pcq_counterset_label(pool, server, identifier->guid, p->call.event));
+    const char *counter =
+        perf_short_text(pool, pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
+
+    return identifier->instance
+               ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, perf_short_text(pool, identifier->instance), counter)
+               : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
+}
+
+static const char *entry_text(pcq_pdu *p, const perf_query_entry *entry)
+{
+    const perf_identifier *identifier = &entry->identifier;
+    const char *path = identifier_text(p, identifier);
+
+    return identifier->status == 0 ? path
+                                   : wmem_strdup_printf(pcq_pool(p), "%s: refused, %s", path,
+                                                        win32_error_name(pcq_pool(p), identifier->status));
+}
+
+static void show_query(pcq_pdu *p, proto_tree *tree, const perf_handle *handle)
+{
+    const int shown[] = {hf_query, hf_query_counter};
+    const perf_query_entry *entry;
+    unsigned held, refused, next = 0, listed = 0;
+
+    if (!any_referenced(tree, shown, array_length(shown))) {
+        return;
+    }
+    perf_query_counts(handle, p->call.event, &held, &refused);
+    if (held + refused == 0) {
+        return;
+    }
+    proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
+    proto_tree *list = proto_item_add_subtree(item, ett_query);
+    proto_item_set_generated(item);
+    proto_item_append_text(item, ": %s", perf_counted(pcq_pool(p), held, "counter"));
+    if (refused > 0) {
+        proto_item_append_text(item, ", %u refused", refused);
+    }
+    if (held + refused > MAX_LISTED_COUNTERS) {
+        proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
+    }
+    while (listed++ < MAX_LISTED_COUNTERS && (entry = perf_query_entries(handle, p->call.event, &next)) != NULL) {
+        add_generated_string(list, hf_query_counter, p->call.tvb, entry_text(p, entry));
+    }
+}
+
+/* Where a handle was opened and closed, and what it holds at this moment. */
+static void show_handle(pcq_pdu *p, proto_item *item, const perf_handle *handle)
+{
+    if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
+        show_query(p, perf_call_show_life(&p->call, item, handle), handle);
+    }
+}
+
+static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
+{
+    proto_item *item = pcq_read_handle(p, bytes);
+
+    if (!p->call.ndr.reader.failed && perf_handle_is_null(bytes)) {
+        perf_found(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+    }
+    return item;
+}
+
+/* Finds the query that a request speaks of; only a sound one begins a life. A closed handle stays closed, whoever still
+ * uses it. */
+static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
+{
+    perf_call_record *record = p->call.record;
+
+    if (p->call.first_time && !perf_handle_is_null(bytes)) {
+        record->handle = perf_handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
+        if (record->handle == NULL && perf_call_may_learn(&p->call)) {
+            record->handle = perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
+        }
+    }
+    const perf_handle *handle = record->handle;
+    if (handle && handle->end < p->call.event) {
+        perf_found(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+                   handle->closed_frame);
+    }
+    show_handle(p, item, handle);
+    perf_call_show_number(&p->call, p->call.tree, handle);
+}
+
+/* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
+ * it answers belongs to the new life, as a later look at it shows. */
+static perf_handle *reopened(pcq_pdu *p, perf_handle *asked)
+{
+    perf_handle *now = perf_handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
+    uint32_t asked_at = p->call.record->request_event;
+
+    return now != asked && now->end > p->call.event
+               ? now
+               : perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes, asked_at, 0, NULL);
+}
+
+/* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
+static perf_handle *answering_handle(pcq_pdu *p, bool known)
+{
+    perf_call_record *record = p->call.record;
+
+    if (p->call.first_time && record->handle) {
+        if (known && perf_call_may_learn(&p->call)) {
+            if (record->handle->end < record->request_event) {
+                record->handle = reopened(p, record->handle);
+            }
+            perf_handle_confirm(record->handle);
+        }
+        record->answering = record->handle;
+    }
+    perf_call_show_number(&p->call, p->call.tree, record->answering);
+    return record->answering;
+}
+
+/* --- Opnum 3: OpenQueryHandle, 3.1.4.1.4 ----------------------------------------------------------------------- */
+
+static void pcq_open_request(pcq_pdu *p)
+{
+    pcq_read_machine(p);
+    pcq_request_end(p);
+    /* on a later look, the query that the response opened */
+    perf_call_show_number(&p->call, p->call.tree, p->call.record->handle);
+    if (p->record->machine && *p->record->machine) {
+        perf_call_info(&p->call, "%s", p->record->machine);
+    }
+}
+
+static void pcq_open_response(pcq_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    perf_call_record *record = p->call.record;
+    proto_item *item = pcq_read_handle(p, bytes);
+    uint32_t status = pcq_read_status(p);
+
+    perf_call_report_status(&p->call, status);
+    perf_call_end_stub(&p->call);
+    if (perf_call_may_learn(&p->call) && status == STATUS_SUCCESS && !perf_handle_is_null(bytes)) {
+        record->handle = perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num,
+                                               p->record->machine);
+    }
+    show_handle(p, item, record->handle);
+    perf_call_show_number(&p->call, p->call.tree, record->handle);
+}
+
+/* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
+
+static void pcq_close_request(pcq_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    proto_item *item = read_handle(p, bytes);
+
+    pcq_request_end(p);
+    use_handle(p, bytes, item);
+    perf_handle *handle = p->call.record->handle;
+    if (perf_call_may_learn(&p->call) && handle && handle->end == UINT32_MAX) {
+        perf_handle_close(handle, p->call.event, p->call.pinfo->num);
+    }
+}
+
+static void pcq_close_response(pcq_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    perf_handle *handle = p->call.record->handle;
+    proto_item *item = pcq_read_handle(p, bytes);
+    uint32_t status = pcq_read_status(p);
+
+    perf_call_report_status(&p->call, status);
+    perf_call_end_stub(&p->call);
+    if (perf_call_may_learn(&p->call) && handle) {
+        if (status == STATUS_SUCCESS) {
+            perf_handle_confirm(handle);
+        } else if (handle->end == p->call.record->request_event) {
+            perf_handle_not_closed(handle);
+        }
+    }
+    if (!perf_handle_is_null(bytes)) {
+        show_handle(p, item, handle);
+    }
+    perf_call_show_number(&p->call, p->call.tree, handle);
+}
+
+/* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
+
+static void query_request(pcq_pdu *p, uint32_t largest)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    proto_item *item = read_handle(p, bytes);
+
+    pcq_read_in_size(p, largest);
+    pcq_request_end(p);
+    if (p->call.has_column) {
+        perf_call_info_texts(&p->call, "room for ", perf_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
+    }
+    use_handle(p, bytes, item);
+}
+
+static void pcq_info_request(pcq_pdu *p)
+{
+    query_request(p, PCQ_MAX_INFO);
+}
+
+/* Each identifier has a block of its own: no index twice, none beyond the last. */
+static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *item)
+{
+    uint32_t count = wmem_array_get_count(context->identifiers);
+    bool *taken = wmem_alloc0_array(pcq_pool(p), bool, count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const perf_identifier *identifier = wmem_array_index(context->identifiers, i);
+        if (identifier->index >= count) {
+            perf_found(&p->call.report, item, FINDING_INDEX, "Index %u of identifier %u is beyond the %u blocks",
+                       identifier->index, i, count);
+        } else if (taken[identifier->index]) {
+            perf_found(&p->call.report, item, FINDING_INDEX,
+                       "Index %u is given twice, the second time to identifier %u", identifier->index, i);
+        } else {
+            taken[identifier->index] = true;
+        }
+    }
+}
+
+static void pcq_info_response(pcq_pdu *p)
+{
+    pcq_returned back;
+    pcq_context context;
+
+    pcq_init_context(p, &context);
+    context.is_response = false; /* the status of its identifiers has no meaning */
+    pcq_read_returned(p, 1, &back);
+    if (back.tvb) {
+        pcq_dissect_identifiers(back.tvb, back.tree, &context);
+        check_indexes(p, &context, back.item);
+    }
+    bool done = pcq_read_returned_status(p, &back);
+    if (done) {
+        perf_call_info(&p->call, "%s, %s", perf_counted(pcq_pool(p), context.count, "counter"),
+                       perf_counted(pcq_pool(p), back.out_size, "byte"));
+    }
+    perf_call_end_stub(&p->call);
+    perf_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    if (done && perf_call_may_learn(&p->call) && handle) {
+        perf_query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.event,
+                        p->call.pinfo->num);
+    }
+}
+
+/* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
+
+static void pcq_data_request(pcq_pdu *p)
+{
+    query_request(p, PCQ_MAX_DATA);
+}
+
+static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context *context)
+{
+    const perf_data_summary *summary = &context->summary;
+    wmem_allocator_t *pool = pcq_pool(p);
+
+    if (!p->call.has_column) {
+        return;
+    }
+    const char *size = perf_counted(pool, back->out_size, "byte");
+    const char *blocks = perf_counted(pool, summary->blocks, "block");
+    if (summary->failed > 0) {
+        blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
+    }
+    readings_answer answer = pcq_data_answer(back->tvb, context);
+    value_describe(&p->call, &context->first, &answer, summary->values, blocks, size);
+}
+
+/* What has the form of the sample before is as sound as that, all else is walked. */
+static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
+    perf_data_summary *summary = &context->summary;
+    perf_sample *sample = perf_sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+
+    if (sample) {
+        *summary = sample->form->summary;
+    } else if (pcq_check_data(tvb, summary)) {
+        sample = perf_sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+        sample->has_doubts = summary->sound_blocks < summary->blocks;
+    }
+    p->record->sample = context->sample = sample;
+    context->has_form = sample && sample->form;
+}
+
+/* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
+static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
+{
+    perf_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    uint32_t size = tvb_captured_length(tvb);
+
+    context->sample = sample;
+    context->has_form = sample && size > 0 && perf_sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (context->has_form) {
+        context->summary = sample->form->summary;
+    } else {
+        pcq_check_data(tvb, &context->summary);
+    }
+}
+
+/* Even a query of nothing has a header. Where *pdwRtnSize tells of data it was reported already. */
+static void report_no_header(pcq_pdu *p, const pcq_returned *back)
+{
+    if (back->out_size == 0 && back->rtn_size == 0 && pcq_request_read(p) && p->record->in_size > 0) {
+        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                   "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
+                   p->record->in_size);
+    }
+}
+
+/* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
+ * the stub is read to its end, then the buffer checked, and shown last, into the place kept for it. */
+static void pcq_data_response(pcq_pdu *p)
+{
+    pcq_returned back;
+    pcq_data_context context;
+
+    memset(&context, 0, sizeof context);
+    context.report = &p->call.report;
+    context.server = p->call.server;
+    context.event = p->call.event;
+    pcq_read_returned(p, 1, &back);
+    bool done = pcq_read_returned_status(p, &back);
+    if (done) {
+        report_no_header(p, &back);
+    }
+    perf_call_end_stub(&p->call);
+    context.handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    if (back.tvb) {
+        if (done && context.handle && perf_call_may_learn(&p->call)) {
+            keep_sample(p, back.tvb, &context);
+        } else {
+            look_again(p, back.tvb, &context);
+        }
+        pcq_dissect_data(back.tvb, back.tree, &context);
+        if (done) {
+            p->answer = pcq_data_answer(back.tvb, &context);
+            p->tapped.answer = &p->answer;
+        }
+        describe_data(p, &back, &context);
+    }
+}
+
+/* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
+
+/* lpData of both directions. What is wrong with the request's is not the response's fault. */
+static void read_identifiers(pcq_pdu *p, pcq_context *context)
+{
+    pcq_returned back;
+    bool repeated = !perf_call_is_request(&p->call) && p->call.record->request_damaged;
+
+    p->identifiers_sound = true;
+    pcq_init_context(p, context);
+    pcq_read_sent(p, &back);
+    if (back.tvb == NULL) {
+        return;
+    }
+    bool damaged = p->call.report.damaged;
+    p->call.report.muted = repeated;
+    pcq_dissect_identifiers(back.tvb, back.tree, context);
+    p->call.report.muted = false;
+    p->identifiers_sound = damaged || !p->call.report.damaged;
+    if (repeated) {
+        p->call.report.damaged = damaged;
+    }
+}
+
+static const perf_identifier *identifier_at(const pcq_context *context, unsigned i)
+{
+    return wmem_array_index(context->identifiers, i);
+}
+
+/* "3: \Set(instance)\Counter, 2 more". */
+static const char *identifiers_text(pcq_pdu *p, const pcq_context *context)
+{
+    unsigned count = wmem_array_get_count(context->identifiers);
+
+    if (count == 0) {
+        return wmem_strdup_printf(pcq_pool(p), "%u", context->count);
+    }
+    const char *first = perf_short_text(pcq_pool(p), identifier_text(p, identifier_at(context, 0)));
+    return count == 1 ? wmem_strdup_printf(pcq_pool(p), "1: %s", first)
+                      : wmem_strdup_printf(pcq_pool(p), "%u: %s, %u more", context->count, first, context->count - 1);
+}
+
+static void pcq_validate_request(pcq_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    pcq_context context;
+    proto_item *item = read_handle(p, bytes);
+
+    pcq_read_in_size(p, PCQ_MAX_INFO);
+    read_identifiers(p, &context);
+    p->record->add = pcq_read_u32(p, hf_add) != 0;
+    pcq_request_end(p);
+    if (p->call.has_column) {
+        perf_call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
+    }
+    use_handle(p, bytes, item);
+}
+
+/* "1 refused: \Set\Counter (ERROR_WMI_ITEMID_NOT_FOUND)". */
+static void describe_refusals(pcq_pdu *p, const pcq_context *context)
+{
+    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), NULL);
+    unsigned named = 0;
+
+    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
+        const perf_identifier *identifier = identifier_at(context, i);
+        if (identifier->status != 0) {
+            wmem_strbuf_append_printf(text, "%s%s (%s)", named > 0 ? ", " : "",
+                                      perf_short_text(pcq_pool(p), identifier_text(p, identifier)),
+                                      win32_error_name(pcq_pool(p), identifier->status));
+            named++;
+        }
+    }
+    if (context->refused > named) {
+        wmem_strbuf_append_printf(text, "%s%u more", named > 0 ? ", " : "", context->refused - named);
+    }
+    perf_call_info(&p->call, "%u refused: %s", context->refused, wmem_strbuf_get_str(text));
+}
+
+static void describe_validation(pcq_pdu *p, const pcq_context *context)
+{
+    const char *done = !pcq_request_read(p) ? "accepted" : p->record->add ? "added" : "removed";
+
+    if (!p->call.has_column) {
+        return;
+    }
+    if (context->refused == 0 && wmem_array_get_count(context->identifiers) > 0) {
+        perf_call_info(&p->call, "%u %s: %s%s", context->count, done,
+                       perf_short_text(pcq_pool(p), identifier_text(p, identifier_at(context, 0))),
+                       context->count > 1 ? wmem_strdup_printf(pcq_pool(p), ", %u more", context->count - 1) : "");
+        return;
+    }
+    perf_call_info(&p->call, "%u %s", context->count - context->refused, done);
+    if (context->refused > 0) {
+        describe_refusals(p, context);
+    }
+}
+
+/* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
+static void pcq_validate_unknown(pcq_pdu *p)
+{
+    if (p->call.first_time && p->call.record->handle) {
+        perf_query_unknown_change(p->call.record->handle, p->call.event);
+    }
+}
+
+static void pcq_validate_response(pcq_pdu *p)
+{
+    pcq_context context;
+
+    read_identifiers(p, &context);
+    uint32_t status = pcq_read_status(p);
+    bool done = !p->call.ndr.reader.failed && status == STATUS_SUCCESS;
+    if (done) {
+        describe_validation(p, &context);
+        p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
+        p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
+    }
+    perf_call_report_status(&p->call, status);
+    perf_call_end_stub(&p->call);
+    perf_handle *handle = answering_handle(p, done);
+    if (perf_call_may_learn(&p->call) && p->identifiers_sound && handle && done && pcq_request_read(p)) {
+        perf_query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count,
+                           p->call.event);
+    } else if (p->call.report.damaged || p->call.ndr.reader.failed || (!p->identifiers_sound && done)) {
+        pcq_validate_unknown(p);
+    }
+}
+
+/* --- The interface ----------------------------------------------------------------------------------------------- */
 
 /* PerflibV2, da5a86c5-12c2-4943-ab30-7f74a813d853 version 1.0 ([MS-PCQ] 1.9) */
 static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f, 0x74, 0xa8, 0x13, 0xd8, 0x53}};
 #define PERFLIBV2_VERSION 1
-
-static int proto_pcq = -1;
-static int hf_opnum = -1;
-static int ett_pcq = -1;
 
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
@@ -164,13 +1179,37 @@ static bool is_taken(void)
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
+        {&hf_machine,
+         {"Machine", "pcq.machine", FT_STRING, BASE_NONE, NULL, 0, "szMachine, passed on to the providers", HFILL}},
+        {&hf_in_size,
+         {"Buffer size", "pcq.in_size", FT_UINT32, BASE_DEC, NULL, 0, "dwInSize: GUIDs in operation 0, else bytes",
+          HFILL}},
+        {&hf_out_size,
+         {"Returned size", "pcq.out_size", FT_UINT32, BASE_DEC, NULL, 0,
+          "*pdwOutSize: GUIDs in operation 0, else bytes", HFILL}},
+        {&hf_rtn_size,
+         {"Needed size", "pcq.rtn_size", FT_UINT32, BASE_DEC, NULL, 0, "*pdwRtnSize: GUIDs in operation 0, else bytes",
+          HFILL}},
+        {&hf_status,
+         {"Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "error_status_t", HFILL}},
+        {&hf_buffer, {"Data", "pcq.data", FT_NONE, BASE_NONE, NULL, 0, "lpData", HFILL}},
+        {&hf_request_code,
+         {"Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals), 0, "RequestCode", HFILL}},
+        {&hf_lcid, {"Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), 0, "RequestLCID", HFILL}},
+        {&hf_query,
+         {"Query", "pcq.query", FT_NONE, BASE_NONE, NULL, 0, "The counters that the handle holds at this moment",
+          HFILL}},
+        {&hf_query_counter,
+         {"Counter", "pcq.query.counter", FT_STRING, BASE_NONE, NULL, 0, "With the server's verdict", HFILL}},
+        {&hf_add, {"Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, 0, "dwAdd: add or remove", HFILL}},
         {&hf_opnum,
          {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), 0, "Operation of PerflibV2, 0 to 7", HFILL}},
     };
-    static int *ett[] = {&ett_pcq};
+    static int *ett[] = {&ett_buffer, &ett_query, &ett_pcq};
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    perf_call_fields_register(proto_pcq, "pcq", "query.number", &fields);
 }
 
 void proto_register_pcq(void)
@@ -181,9 +1220,6 @@ void proto_register_pcq(void)
     perf_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
-    pcq_call_register(proto_pcq);
-    pcq_browse_register(proto_pcq);
-    pcq_query_register(proto_pcq);
     pcq_fields_register(proto_pcq);
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
