@@ -1,13 +1,734 @@
 /* pcq-buffers.c
- * What lpData holds: the two plain lists, of countersets (opnum 0) and of instances (opnum 2); the rest has files of its own.
+ * What lpData holds: names and descriptions, registration information, counter identifiers, and the two plain lists, of
+ * countersets and of instances. Counter data is read in pcq/pcq-data.c.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq-parts.h"
+#include "pcq-buffers.h"
 
 #include "pcq/pcq-fields.h"
-#include "text/text.h"
 #include "text/value-strings.h"
+#include "text/text.h"
+
+static int hf_undecoded = -1;
+static int hf_string_buffer = -1;
+static int hf_string_buffer_size = -1;
+static int hf_string_buffer_num_counters = -1;
+static int hf_string_counter = -1;
+static int hf_string_offset = -1;
+static int hf_counter_description = -1;
+static int hf_counterset_description = -1;
+static int hf_provider_name = -1;
+static int hf_provider_guid = -1;
+static int hf_counterset_reg_info = -1;
+static int hf_counterset_type = -1;
+static int hf_detail_level = -1;
+static int hf_num_counters = -1;
+static int hf_instance_type = -1;
+static int hf_counter_reg_info = -1;
+static int hf_attrib = -1;
+static int hf_attrib_reference = -1;
+static int hf_attrib_no_display = -1;
+static int hf_attrib_no_group_separator = -1;
+static int hf_attrib_display_as_real = -1;
+static int hf_attrib_display_as_hex = -1;
+static int hf_default_scale = -1;
+static int hf_base_id = -1;
+static int hf_perf_time_id = -1;
+static int hf_perf_freq_id = -1;
+static int hf_multi_id = -1;
+static int hf_aggregate_func = -1;
+static int hf_identifier = -1;
+static int hf_identifier_status = -1;
+static int hf_identifier_size = -1;
+static int hf_identifier_index = -1;
+
+static int ett_strings = -1;
+static int ett_reg_info = -1;
+static int ett_attrib = -1;
+static int ett_identifier = -1;
+
+/* --- What the buffers have in common ------------------------------------------------------------------------------ */
+
+/* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
+static pcq_lesson *pcq_new_lesson(pcq_context *context, const uint8_t *guid, uint32_t id, perf_fact_kind kind)
+{
+    pcq_lesson lesson;
+
+    memset(&lesson, 0, sizeof lesson);
+    memcpy(lesson.subject.guid, guid, 16);
+    lesson.subject.id = id;
+    lesson.kind = kind;
+    wmem_array_append_one(context->lessons, lesson);
+    return wmem_array_index(context->lessons, wmem_array_get_count(context->lessons) - 1);
+}
+
+/* English is what the English request codes return, and what any English locale returns. */
+static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
+{
+    bool local = context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
+                 context->request_code == PERF_REG_COUNTER_NAME_STRINGS;
+    bool english = !local || (context->lcid & 0x3FF) == 0x09;
+
+    if (name && *name) {
+        pcq_lesson *lesson = pcq_new_lesson(context, context->guid, id, english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL);
+        lesson->fact.name = name;
+        lesson->fact.lcid = local ? context->lcid : 0;
+    }
+}
+
+/* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
+static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden)
+{
+    if (tree && (*hidden > 0 || tree_room(tree) < items)) {
+        (*hidden)++;
+        return NULL;
+    }
+    return tree;
+}
+
+static void pcq_report_hidden(pcq_context *context, proto_tree *tree, uint32_t hidden, const char *what)
+{
+    if (hidden > 0) {
+        perf_found(context->report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
+                   "%u %s are not shown, a packet's tree is limited", hidden, what);
+    }
+}
+
+/* A buffer whose layout is not known. */
+static void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree)
+{
+    if (tvb_captured_length(tvb) > 0) {
+        proto_tree_add_item(tree, hf_undecoded, tvb, 0, -1, ENC_NA);
+    }
+}
+
+/* Bytes that are left behind the last structure. */
+static void pcq_report_rest(perf_reader *reader, const char *behind)
+{
+    uint32_t left = reader_left(reader);
+
+    if (left > 0) {
+        proto_item *item = proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, reader->pos, left, ENC_NA);
+        perf_found(reader->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
+    }
+}
+
+/* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
+static bool pcq_check_size(perf_reader *reader, pcq_context *context, uint32_t size, uint32_t header, const char *what)
+{
+    if (size < header || size > reader_left(reader)) {
+        perf_found(context->report, reader->node, FINDING_SIZE,
+                   "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what, reader->pos,
+                   size, header, reader_left(reader));
+        return false;
+    }
+    if (size % 8 != 0) {
+        perf_found(context->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
+                   what, reader->pos, size);
+    }
+    return true;
+}
+
+/* --- Names and descriptions (opnum 1), 2.2.4.3 and 2.2.4.4 -------------------------------------------------------- */
+
+#define STRING_BUFFER_HEADER_SIZE 8  /* 2.2.4.3 */
+#define STRING_COUNTER_HEADER_SIZE 8 /* 2.2.4.4 */
+
+/* "No string": perflib.h, not in the specification. */
+#define NO_STRING 0xFFFFFFFFU
+
+/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
+#define ITEMS_OF_STRING 20
+
+/* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
+#define MAX_IDLE_ITEMS 40000
+
+static const value_string no_string_vals[] = {{NO_STRING, "none"}, {0, NULL}};
+
+/* --- RequestCode 5, 6 and 10 -------------------------------------------------------------------------------------- */
+
+/* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
+typedef struct {
+    uint32_t count;     /* headers that are there */
+    uint32_t table_end; /* end of the header array */
+    uint32_t end;       /* end of the block */
+    uint32_t base;      /* what offsets count from: 0 or table_end */
+    uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
+    uint64_t keepable;  /* bytes of names that may still be kept */
+    bool overlaps;      /* one of the two is used up */
+    uint32_t farthest;  /* start of the farthest string shown */
+    uint32_t idle;      /* items shown since, see own_data_source() */
+} string_table;
+
+static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
+{
+    return offset >= table->table_end && offset + 2 <= table->end && offset % 2 == 0 &&
+           (offset == table->table_end || tvb_get_uint16(tvb, (uint32_t)offset - 2, ENC_LITTLE_ENDIAN) == 0);
+}
+
+static uint32_t header_offset(tvbuff_t *tvb, uint32_t i)
+{
+    return tvb_get_letohl(tvb, (int)(STRING_BUFFER_HEADER_SIZE + i * STRING_COUNTER_HEADER_SIZE + 4));
+}
+
+/* Windows counts offsets from the block's start, the specification (2.2.4.4) from the end of the headers. The base
+ * under which more offsets find the beginning of a string is the right one; if neither is better, an offset that
+ * would lie inside the headers proves the specification's. */
+static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
+{
+    uint32_t from_start = 0, from_table = 0, smallest = NO_STRING;
+
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint32_t offset = header_offset(tvb, i);
+        if (offset != NO_STRING) {
+            from_start += string_starts_at(tvb, table, offset);
+            from_table += string_starts_at(tvb, table, (uint64_t)offset + table->table_end);
+            smallest = MIN(smallest, offset);
+        }
+    }
+    if (from_start != from_table) {
+        return from_start > from_table ? 0 : table->table_end;
+    }
+    return smallest < table->table_end ? table->table_end : 0;
+}
+
+/* Strings that servers share take some times their own bytes. Whoever lets every entry point into one long string does
+ * not get the time to read it again and again, nor the memory to keep it. */
+#define TIMES_READ 16
+#define TIMES_KEPT 4
+#define KEPT_AT_LEAST 2048
+
+static void report_overlap(perf_reader *reader, string_table *table)
+{
+    if (!table->overlaps) {
+        perf_found(reader->report, reader->item, FINDING_STRING_OFFSET,
+                   "The strings overlap too much to read them, here and in what follows");
+    }
+    table->overlaps = true;
+    table->readable = table->keepable = 0;
+}
+
+static const char *read_table_string(perf_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
+{
+    uint64_t start = (uint64_t)table->base + offset;
+    perf_reader at = *reader;
+
+    if (start < table->table_end || start + 2 > table->end || start % 2 != 0) {
+        perf_found(context->report, reader->item, FINDING_STRING_OFFSET,
+                   "Offset %u does not lead to a string: strings are at %u to %u", offset,
+                   table->table_end - table->base, table->end - table->base);
+        return NULL;
+    }
+    uint32_t left = table->end - (uint32_t)start;
+    uint32_t size = utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
+    if (size + 2 > table->readable) {
+        report_overlap(reader, table);
+        return NULL;
+    }
+    table->readable -= size + 2;
+    if (start > table->farthest) {
+        table->farthest = (uint32_t)start;
+        table->idle = 0;
+    }
+    at.pos = (uint32_t)start;
+    at.end = table->end;
+    uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
+    return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
+               ? reader_string(&at, hf_counter_description, room, "The counter's description")
+               : pcq_read_counter_name(&at, room);
+}
+
+static void teach_table_name(perf_reader *reader, pcq_context *context, string_table *table, uint32_t id,
+                             const char *name)
+{
+    size_t size = strlen(name) + 1;
+
+    if (size > table->keepable) {
+        report_overlap(reader, table);
+        return;
+    }
+    table->keepable -= size;
+    pcq_teach_name(context, id, name);
+}
+
+/* STRING_COUNTER_HEADER and the string it leads to */
+static void read_string_counter(perf_reader *outer, pcq_context *context, string_table *table)
+{
+    perf_reader reader;
+    const char *text = "(none)";
+    bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
+
+    reader_structure(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &reader);
+    uint32_t id = pcq_read_counter_id(&reader);
+    uint32_t offset = reader_u32(&reader, hf_string_offset);
+    if (offset != NO_STRING) {
+        text = read_table_string(&reader, context, table, offset);
+        if (!help && text) {
+            teach_table_name(&reader, context, table, id, text);
+        }
+    }
+    const char *name =
+        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event)
+             : NULL;
+    if (reader.node) {
+        proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
+                               text ? text : "(unreadable)");
+    }
+    context->count++;
+}
+
+/* A wrong dwCounters must not take text for headers: they end where the first string begins, if what stands there is no
+ * header. Where offsets count from the headers' end they tell nothing. */
+static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table, uint32_t count)
+{
+    string_table found = *table;
+    uint32_t first = NO_STRING;
+
+    found.table_end = STRING_BUFFER_HEADER_SIZE;
+    for (uint32_t i = 0; i < count && found.table_end + STRING_COUNTER_HEADER_SIZE <= first; i++) {
+        uint32_t offset = header_offset(tvb, i);
+        if (offset < STRING_BUFFER_HEADER_SIZE + STRING_COUNTER_HEADER_SIZE) {
+            return count;
+        }
+        first = MIN(first, offset);
+        found.table_end += STRING_COUNTER_HEADER_SIZE;
+    }
+    found.count = (found.table_end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
+    uint32_t next = found.count < count ? header_offset(tvb, found.count) : NO_STRING;
+    return next == NO_STRING || string_starts_at(tvb, &found, next) ? count : found.count;
+}
+
+/* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
+static void check_table(perf_reader *reader, pcq_context *context, string_table *table, uint32_t size,
+                        proto_item *size_item, uint32_t count, proto_item *count_item)
+{
+    uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
+
+    if (size > reader->end || reader->end - size >= 8) {
+        perf_found(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                   reader->end);
+    }
+    table->end = reader->end;
+    table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
+    if (count != table->count) {
+        perf_found(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+                   table->count);
+    }
+    table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
+    table->readable = (uint64_t)reader->end * TIMES_READ;
+    table->keepable = MIN(table->readable, (uint64_t)reader->end * TIMES_KEPT + KEPT_AT_LEAST);
+    table->overlaps = false;
+    table->farthest = table->idle = 0;
+}
+
+/* RequestCode 5, 6 and 10; 3, 4, 7 and 9; 8. */
+static void pcq_dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_context *context)
+{
+    perf_reader header;
+    string_table table;
+    uint32_t hidden = 0;
+
+    reader_structure(reader, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
+    uint32_t size = reader_u32(&header, hf_string_buffer_size);
+    proto_item *size_item = header.item;
+    uint32_t count = reader_u32(&header, hf_string_buffer_num_counters);
+    if (header.failed) {
+        return;
+    }
+    check_table(reader, context, &table, size, size_item, count, header.item);
+    table.base = find_offset_base(reader->tvb, &table);
+    if (header.node) {
+        proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
+                               table.base == 0 ? "block's start" : "end of the headers");
+    }
+    if (table.base != 0) {
+        perf_found(context->report, header.node, FINDING_STRING_OFFSET_BASE,
+                   "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
+                   "from the block's start");
+    }
+    for (uint32_t i = 0; i < table.count; i++) {
+        reader->tree = table.idle < MAX_IDLE_ITEMS ? pcq_afford(tree, ITEMS_OF_STRING, &hidden) : NULL;
+        hidden += table.idle >= MAX_IDLE_ITEMS;
+        table.idle += ITEMS_OF_STRING;
+        read_string_counter(reader, context, &table);
+    }
+    reader->tree = tree;
+    pcq_report_hidden(context, tree, hidden, "strings");
+}
+
+/* --- One string or GUID ------------------------------------------------------------------------------------------- */
+
+static void pcq_dissect_single_string(perf_reader *reader, pcq_context *context)
+{
+    uint32_t room = reader_left(reader);
+    uint32_t size = utf16_size(reader->tvb, reader->pos, room);
+
+    room = MIN(room, size + 2);
+    switch (context->request_code) {
+    case PERF_REG_COUNTERSET_HELP_STRING:
+        context->text = reader_string(reader, hf_counterset_description, room, "The description");
+        break;
+    case PERF_REG_PROVIDER_NAME:
+        context->text = reader_name(reader, hf_provider_name, room, "The provider's name");
+        break;
+    default:
+        context->text = pcq_read_counterset_name(reader, room);
+        pcq_teach_name(context, PERF_NO_ID, context->text);
+        break;
+    }
+    if (reader_left(reader) >= 8) { /* less is padding */
+        pcq_report_rest(reader, "the string");
+    }
+}
+
+static void pcq_dissect_provider_guid(perf_reader *reader, pcq_context *context)
+{
+    uint8_t guid[16];
+
+    reader_guid(reader, hf_provider_guid, guid);
+    if (!reader->failed) {
+        context->text = perf_guid_text(reader_pinfo(reader)->pool, guid);
+    }
+    pcq_report_rest(reader, "the GUID");
+}
+
+/* --- Registration information (opnum 1), 2.2.4.1 and 2.2.4.2 ------------------------------------------------------ */
+
+#define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
+#define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
+
+/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
+#define ITEMS_OF_COUNTER 50
+
+/* InstanceType (2.2.4.1) is a set of flags; these combinations have names. */
+static const value_string instance_type_vals[] = {
+    {0x00, "PERF_COUNTERSET_SINGLE_INSTANCE"},
+    {0x02, "PERF_COUNTERSET_MULTI_INSTANCES"},
+    {0x04, "PERF_COUNTERSET_SINGLE_AGGREGATE"},
+    {0x06, "PERF_COUNTERSET_MULTI_AGGREGATE"},
+    {0x0C, "PERF_COUNTERSET_SINGLE_AGGREGATE_HISTORY"},
+    {0x16, "PERF_COUNTERSET_INSTANCE_AGGREGATE"},
+    {0, NULL},
+};
+
+static const value_string aggregate_vals[] = {
+    {0, "PERF_AGGREGATE_UNDEFINED"}, {1, "PERF_AGGREGATE_TOTAL"}, {2, "PERF_AGGREGATE_AVG"},
+    {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
+};
+
+static const value_string no_counter_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
+
+/* --- RequestCode 1 and 2 ------------------------------------------------------------------------------------------ */
+
+/* What one record says about its relations, for the check of the whole set. */
+typedef struct {
+    uint32_t id;
+    uint32_t references[4];
+    proto_item *item;
+} counter_relations;
+
+static void read_attrib(perf_reader *reader)
+{
+    static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
+                                &hf_attrib_display_as_real, &hf_attrib_display_as_hex, NULL};
+    uint32_t offset = reader->pos;
+
+    if (!reader_need(reader, 8, "Attrib")) {
+        return;
+    }
+    if (reader->tree) {
+        proto_tree_add_bitmask(reader->tree, reader->tvb, offset, hf_attrib, ett_attrib, bits, ENC_LITTLE_ENDIAN);
+    }
+    reader->pos += 8;
+}
+
+static int32_t read_default_scale(perf_reader *reader)
+{
+    int32_t scale = (int32_t)reader_u32(reader, hf_default_scale);
+
+    if (scale < -10 || scale > 10) {
+        perf_found(reader->report, reader->item, FINDING_SCALE, "DefaultScale %d is outside -10 to 10", scale);
+    }
+    return scale;
+}
+
+/* PERF_COUNTER_REG_INFO, 2.2.4.2 */
+static bool read_counter_reg_info(perf_reader *outer, pcq_context *context, counter_relations *relations)
+{
+    perf_reader reader;
+    perf_counter_info info;
+
+    if (!reader_need(outer, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
+        return false;
+    }
+    reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
+    relations->id = pcq_read_counter_id(&reader);
+    info.type = pcq_read_counter_type(&reader);
+    read_attrib(&reader);
+    reader_u32(&reader, hf_detail_level);
+    info.scale = read_default_scale(&reader);
+    relations->references[0] = info.base_id = reader_u32(&reader, hf_base_id);
+    relations->references[1] = info.time_id = reader_u32(&reader, hf_perf_time_id);
+    relations->references[2] = info.freq_id = reader_u32(&reader, hf_perf_freq_id);
+    relations->references[3] = info.multi_id = reader_u32(&reader, hf_multi_id);
+    reader_u32(&reader, hf_aggregate_func);
+    pcq_read_reserved(&reader);
+    relations->item = reader.node;
+
+    const char *name =
+        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
+    if (reader.node) {
+        proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
+                               val_to_str_const(info.type, counter_type_vals, "unknown type"));
+    }
+    pcq_lesson *lesson = pcq_new_lesson(context, context->guid, relations->id, PERF_FACT_COUNTER);
+    lesson->fact.counter = info;
+    context->count++;
+    return true;
+}
+
+/* Counters that a base, time, frequency or multi id names. A chain that leads back to where it began would have a
+ * counter calculated from itself; real ones have one step. */
+static bool leads_back(wmem_map_t *by_id, const counter_relations *start, unsigned which)
+{
+    const counter_relations *at = start;
+
+    for (int steps = 0; steps < 8 && at && at->references[which] != PERF_NO_ID; steps++) {
+        at = wmem_map_lookup(by_id, GUINT_TO_POINTER(at->references[which]));
+        if (at == start) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_relations(perf_reader *reader, wmem_array_t *counters)
+{
+    static const char *const names[] = {"BaseCounterId", "PerfTimeId", "PerfFreqId", "MultiId"};
+    wmem_map_t *by_id = wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal);
+
+    for (unsigned i = 0; i < wmem_array_get_count(counters); i++) {
+        counter_relations *counter = wmem_array_index(counters, i);
+        wmem_map_insert(by_id, GUINT_TO_POINTER(counter->id), counter);
+    }
+    for (unsigned i = 0; i < wmem_array_get_count(counters); i++) {
+        counter_relations *counter = wmem_array_index(counters, i);
+        for (unsigned which = 0; which < array_length(names); which++) {
+            uint32_t id = counter->references[which];
+            if (id != PERF_NO_ID && !wmem_map_contains(by_id, GUINT_TO_POINTER(id))) {
+                perf_found(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+                           "%s %u of counter %u is not in the set", names[which], id, counter->id);
+            } else if (leads_back(by_id, counter, which)) {
+                perf_found(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+                           "%s of counter %u leads back to the counter itself", names[which], counter->id);
+            }
+        }
+    }
+}
+
+/* PERF_COUNTERSET_REG_INFO, 2.2.4.1. Returns NumCounters. */
+static uint32_t read_counterset_reg_info(perf_reader *outer, pcq_context *context)
+{
+    perf_reader reader;
+
+    reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
+    pcq_read_counterset_guid(&reader, context->guid);
+    reader_u32(&reader, hf_counterset_type);
+    reader_u32(&reader, hf_detail_level);
+    uint32_t num_counters = reader_u32(&reader, hf_num_counters);
+    proto_item *item = reader.item;
+    uint32_t instance_type = reader_u32(&reader, hf_instance_type);
+    if (reader.failed) {
+        outer->failed = true;
+        return 0;
+    }
+    const char *name =
+        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
+    if (reader.node) {
+        proto_item_append_text(reader.node, ": %s, %u counters",
+                               name ? name : perf_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
+    }
+    pcq_new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
+    if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
+        perf_found(context->report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
+                   reader_left(outer) / COUNTER_REG_INFO_SIZE);
+    }
+    return num_counters;
+}
+
+static void dissect_counterset_struct(perf_reader *reader, proto_tree *tree, pcq_context *context)
+{
+    wmem_array_t *counters = wmem_array_new(reader_pinfo(reader)->pool, sizeof(counter_relations));
+    uint32_t left = read_counterset_reg_info(reader, context);
+    uint32_t hidden = 0;
+
+    while (left-- > 0 && reader_left(reader) >= COUNTER_REG_INFO_SIZE) {
+        counter_relations relations;
+        reader->tree = pcq_afford(tree, ITEMS_OF_COUNTER, &hidden);
+        read_counter_reg_info(reader, context, &relations);
+        wmem_array_append_one(counters, relations);
+    }
+    reader->tree = tree;
+    pcq_report_hidden(context, tree, hidden, "counters");
+    if (!context->report->damaged) {
+        check_relations(reader, counters);
+    }
+    pcq_report_rest(reader, "the last counter");
+}
+
+static void dissect_counter_struct(perf_reader *reader, pcq_context *context)
+{
+    counter_relations relations;
+
+    if (!read_counter_reg_info(reader, context, &relations)) {
+        return;
+    }
+    for (unsigned which = 0; which < array_length(relations.references); which++) {
+        if (relations.references[which] == relations.id) {
+            perf_found(context->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
+                       relations.id);
+            break;
+        }
+    }
+    pcq_report_rest(reader, "the counter");
+}
+
+/* --- Any RequestCode ------------------------------------------------------------------------------------------- */
+
+void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+{
+    perf_reader reader;
+
+    reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
+    switch (context->request_known ? context->request_code : PERF_REG_UNKNOWN) {
+    case PERF_REG_COUNTERSET_STRUCT:
+        dissect_counterset_struct(&reader, tree, context);
+        break;
+    case PERF_REG_COUNTER_STRUCT:
+        dissect_counter_struct(&reader, context);
+        break;
+    case PERF_REG_COUNTER_NAME_STRINGS:
+    case PERF_REG_COUNTER_HELP_STRINGS:
+    case PERF_REG_COUNTER_ENGLISH_NAMES:
+        pcq_dissect_counter_strings(&reader, tree, context);
+        break;
+    case PERF_REG_COUNTERSET_NAME_STRING:
+    case PERF_REG_COUNTERSET_HELP_STRING:
+    case PERF_REG_PROVIDER_NAME:
+    case PERF_REG_COUNTERSET_ENGLISH_NAME:
+        pcq_dissect_single_string(&reader, context);
+        break;
+    case PERF_REG_PROVIDER_GUID:
+        pcq_dissect_provider_guid(&reader, context);
+        break;
+    default:
+        pcq_dissect_unknown(tvb, tree);
+        break;
+    }
+}
+
+/* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
+
+#define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
+
+/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
+#define ITEMS_OF_IDENTIFIER 30
+
+static const value_string wildcard_index_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
+
+static void read_identifier_name(perf_reader *reader, perf_identifier *identifier)
+{
+    packet_info *pinfo = reader_pinfo(reader);
+    uint32_t room = reader_left(reader);
+    uint32_t start = reader->pos;
+
+    if (room == 0) {
+        return;
+    }
+    identifier->instance = pcq_read_instance_name(reader, room);
+    identifier->utf16_size = utf16_size(reader->tvb, start, room);
+    identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
+    if (identifier->instance && *identifier->instance == '\0') {
+        identifier->instance = NULL;
+    }
+}
+
+static void label_identifier(perf_reader *reader, pcq_context *context, const perf_identifier *identifier)
+{
+    wmem_allocator_t *pool = reader_pinfo(reader)->pool;
+
+    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->event);
+    pcq_add_known_counter(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
+                          context->event);
+    pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
+                       context->event);
+    if (reader->node) {
+        const char *set = pcq_counterset_label(pool, context->server, identifier->guid, context->event);
+        const char *counter =
+            pcq_counter_label(pool, context->server, identifier->guid, identifier->counter_id, context->event);
+        if (identifier->instance) {
+            proto_item_append_text(reader->node, ": \\%s(%s)\\%s", set, identifier->instance, counter);
+        } else {
+            proto_item_append_text(reader->node, ": \\%s\\%s", set, counter);
+        }
+        if (context->is_response && identifier->status != 0) {
+            proto_item_append_text(reader->node, ", %s", win32_error_name(pool, identifier->status));
+        }
+    }
+}
+
+/* PERF_COUNTER_IDENTIFIER, 2.2.4.6 */
+static bool read_identifier(perf_reader *outer, pcq_context *context)
+{
+    perf_reader reader;
+    perf_identifier identifier;
+    uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
+    bool sound = pcq_check_size(outer, context, size, COUNTER_IDENTIFIER_SIZE, "the identifier");
+
+    memset(&identifier, 0, sizeof identifier);
+    reader_structure(outer, hf_identifier, ett_identifier, sound ? size : COUNTER_IDENTIFIER_SIZE, &reader);
+    pcq_read_counterset_guid(&reader, identifier.guid);
+    identifier.status = reader_u32(&reader, hf_identifier_status);
+    if (!context->is_response && !reader.failed) {
+        proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
+    }
+    reader_u32(&reader, hf_identifier_size);
+    identifier.counter_id = pcq_read_counter_id(&reader);
+    identifier.instance_id = pcq_read_instance_id(&reader);
+    identifier.index = reader_u32(&reader, hf_identifier_index);
+    pcq_read_reserved(&reader);
+    read_identifier_name(&reader, &identifier);
+    label_identifier(&reader, context, &identifier);
+    wmem_array_append_one(context->identifiers, identifier);
+    context->count++;
+    if (identifier.status != 0 && context->refused++ == 0) {
+        context->first_refusal = identifier.status;
+    }
+    return sound;
+}
+
+void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
+{
+    perf_reader reader;
+    uint32_t hidden = 0;
+    bool sound = true;
+
+    reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
+    while (sound && reader_left(&reader) >= COUNTER_IDENTIFIER_SIZE) {
+        reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
+        sound = read_identifier(&reader, context);
+    }
+    reader.tree = tree;
+    pcq_report_hidden(context, tree, hidden, "identifiers");
+    if (sound && reader_left(&reader) > 0) {
+        perf_found(context->report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                   reader_left(&reader));
+    }
+    pcq_report_rest(&reader, "the last identifier");
+}
+
+/* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
 
@@ -105,10 +826,95 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     pcq_report_rest(&reader, "the last instance");
 }
 
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
 void pcq_buffers_register(int proto)
 {
-    pcq_parts_register(proto);
-    pcq_registration_register(proto);
-    pcq_strings_register(proto);
-    pcq_identifiers_register(proto);
+    static hf_register_info hf[] = {
+        {&hf_undecoded,
+         {"Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL, 0, "Bytes whose meaning is not known", HFILL}},
+        {&hf_string_buffer,
+         {"String table", "pcq.string_buffer", FT_NONE, BASE_NONE, NULL, 0, "PERF_STRING_BUFFER_HEADER", HFILL}},
+        {&hf_string_buffer_size,
+         {"Size", "pcq.string_buffer.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
+        {&hf_string_buffer_num_counters,
+         {"Number of counters", "pcq.string_buffer.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
+        {&hf_string_counter,
+         {"String", "pcq.string_counter", FT_NONE, BASE_NONE, NULL, 0, "PERF_STRING_COUNTER_HEADER", HFILL}},
+        {&hf_string_offset,
+         {"Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_string_vals), 0,
+          "dwOffset, in bytes", HFILL}},
+        {&hf_counter_description,
+         {"Counter description", "pcq.counter.description", FT_STRING, BASE_NONE, NULL, 0,
+          "Perfmon's explanation of the counter", HFILL}},
+        {&hf_counterset_description,
+         {"Counterset description", "pcq.counterset.description", FT_STRING, BASE_NONE, NULL, 0,
+          "Perfmon's explanation of the counterset", HFILL}},
+        {&hf_provider_name,
+         {"Provider name", "pcq.provider.name", FT_STRING, BASE_NONE, NULL, 0, "Who provides the counterset", HFILL}},
+        {&hf_provider_guid,
+         {"Provider GUID", "pcq.provider.guid", FT_GUID, BASE_NONE, NULL, 0, "Who provides the counterset", HFILL}},
+        {&hf_counterset_reg_info,
+         {"Counterset registration", "pcq.counterset_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTERSET_REG_INFO",
+          HFILL}},
+        {&hf_counterset_type,
+         {"Counterset type", "pcq.counterset.type", FT_UINT32, BASE_HEX, NULL, 0, "Not used", HFILL}},
+        {&hf_detail_level,
+         {"Detail level", "pcq.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals), 0,
+          "Whom the provider means the counter for", HFILL}},
+        {&hf_num_counters,
+         {"Number of counters", "pcq.counterset.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "NumCounters", HFILL}},
+        {&hf_instance_type,
+         {"Instance type", "pcq.counterset.instance_type", FT_UINT32, BASE_HEX, VALS(instance_type_vals), 0,
+          "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance", HFILL}},
+        {&hf_counter_reg_info,
+         {"Counter registration", "pcq.counter_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_REG_INFO", HFILL}},
+        {&hf_attrib, {"Attributes", "pcq.counter.attrib", FT_UINT64, BASE_HEX, NULL, 0, "Attrib", HFILL}},
+        {&hf_attrib_reference,
+         {"By reference", "pcq.counter.attrib.reference", FT_BOOLEAN, 64, NULL, 0x01,
+          "The provider gave an address instead of the value", HFILL}},
+        {&hf_attrib_no_display,
+         {"Not displayable", "pcq.counter.attrib.no_display", FT_BOOLEAN, 64, NULL, 0x02,
+          "Only other counters are calculated with it", HFILL}},
+        {&hf_attrib_no_group_separator,
+         {"No group separator", "pcq.counter.attrib.no_group_separator", FT_BOOLEAN, 64, NULL, 0x04,
+          "Digits are not grouped by thousands", HFILL}},
+        {&hf_attrib_display_as_real,
+         {"Display as real", "pcq.counter.attrib.display_as_real", FT_BOOLEAN, 64, NULL, 0x08, "With decimals", HFILL}},
+        {&hf_attrib_display_as_hex,
+         {"Display as hexadecimal", "pcq.counter.attrib.display_as_hex", FT_BOOLEAN, 64, NULL, 0x10, "Not in decimal",
+          HFILL}},
+        {&hf_default_scale,
+         {"Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL, 0,
+          "Power of ten for graphs; calculated values are not scaled", HFILL}},
+        {&hf_base_id,
+         {"Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
+          "BaseCounterId", HFILL}},
+        {&hf_perf_time_id,
+         {"Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals),
+          0, "PerfTimeId", HFILL}},
+        {&hf_perf_freq_id,
+         {"Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(no_counter_vals), 0, "PerfFreqId", HFILL}},
+        {&hf_multi_id,
+         {"Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
+          "MultiId", HFILL}},
+        {&hf_aggregate_func,
+         {"Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC, VALS(aggregate_vals), 0,
+          "AggregateFunc", HFILL}},
+        {&hf_identifier,
+         {"Counter identifier", "pcq.identifier", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_IDENTIFIER", HFILL}},
+        {&hf_identifier_status,
+         {"Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0,
+          "The server's verdict; without meaning in a request", HFILL}},
+        {&hf_identifier_size,
+         {"Size", "pcq.identifier.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
+        {&hf_identifier_index,
+         {"Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(wildcard_index_vals), 0,
+          "Which block of the counter data is this identifier's", HFILL}},
+    };
+    static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
+
+    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
 }

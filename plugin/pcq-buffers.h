@@ -26,6 +26,7 @@
     X(10, COUNTER_ENGLISH_NAMES)
 
 #define PCQ_REQUEST_CODE_ENUM(value, name) PERF_REG_##name = value,
+
 typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } pcq_request_code;
 
 /* One fact that a buffer teaches. */
@@ -71,8 +72,5 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
 /* Opnums 5 and 7. */
 void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
-
-/* A buffer whose layout is not known. */
-void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree);
 
 #endif
