@@ -6,21 +6,1086 @@
  * goes on showing all ordinary traffic; only an answer that holds a PERF_DATA_BLOCK or a list of titles is dissected here
  * instead.
  *
+ * From the top: what the names of keys and values say; what is kept of a call, its handle and which key that is; opening
+ * and closing keys; requests and answers of values; the table of operations. A PDU is read twice: silently, to see what it
+ * is, and again if it is shown here instead of by the stock function.
+ *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "hkpd/packet-hkpd.h"
 
-#include "hkpd/hkpd-buffers.h"
-#include "hkpd/hkpd-keys.h"
-#include "hkpd/hkpd-query.h"
-#include "hkpd/hkpd-titles.h"
+#include "ws_compat.h"
+#include "readings/tapped.h"
+#include "dcerpc/call.h"
 #include "hkpd/winreg-hook.h"
+#include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd-samples.h"
+#include "hkpd/hkpd-titles.h"
 #include "text/value-strings.h"
+
+static int proto_hkpd = -1;
+static int hf_key = -1;
+static int hf_value_type = -1;
+static int hf_sent_data = -1;
+static int hf_winreg_value_name = -1;
+static int hf_winreg_data_size = -1;
+static int hf_winreg_data_length = -1;
+static int hf_winreg_status = -1;
+static int hf_value_name = -1;
+static int hf_retry_of = -1;
+static int hf_enum_index = -1;
+
+static int ett_hkpd = -1;
+
+/* Keys whose values are performance data or titles. */
+#define HKPD_KEYS(X) \
+    X(DATA, "HKEY_PERFORMANCE_DATA") \
+    X(TEXT, "HKEY_PERFORMANCE_TEXT") \
+    X(NLS_TEXT, "HKEY_PERFORMANCE_NLSTEXT") \
+    X(PERFLIB, "Perflib") \
+    X(LANGUAGE, "Perflib\\")
+
+#define HKPD_KEY_ENUM(key, text) HKPD_KEY_##key,
+
+typedef enum { HKPD_KEYS(HKPD_KEY_ENUM) HKPD_NUM_KEYS } hkpd_key_kind;
+
+typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
+
+#define STATUS_SUCCESS 0
+
+#define STATUS_MORE_DATA 234
+
+/* Which key with performance data a handle stands for. Belongs to the handle. */
+typedef struct hkpd_key {
+    hkpd_key_kind kind;
+    uint32_t language; /* of HKPD_KEY_LANGUAGE */
+    /* the last answer, as long as it was ERROR_MORE_DATA; only for the first pass */
+    const char *too_small_name;
+    uint32_t too_small_frame; /* of its request */
+} hkpd_key;
+
+/* What is kept of a call beside perf_call_record, whose `handle` is the one asked, if it is a key with performance data,
+ * and whose `answering` is the one that was opened. */
+typedef struct {
+    perf_call_record call;
+    bool handle_read; /* the next one holds it */
+    uint8_t handle_bytes[PERF_HANDLE_SIZE];
+    const char *name; /* value name, or name of the key to be opened; NULL if it was not read */
+    uint32_t room;    /* lpcbData where there is a buffer for it, else 0 */
+    /* set on the first pass */
+    perf_handle *closed; /* instead of call.handle: one that was closed before */
+    uint32_t retry_of;   /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
+    perf_sample *sample;
+} hkpd_record;
+
+/* One PDU while it is dissected. */
+typedef struct {
+    perf_call call;
+    hkpd_record *record; /* the same as call.record */
+    proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
+    proto_item *item;
+    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    readings_answer answer; /* of it */
+} hkpd_pdu;
+
+/* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
+typedef struct {
+    uint32_t type;
+    bool has_buffer; /* the pointer to the data is not null */
+    tvbuff_t *tvb;   /* the data, NULL if there is none */
+    uint32_t data;   /* offset of the data in the stub */
+    uint32_t data_size;
+    uint32_t size; /* lpcbData */
+    bool has_length;
+    uint32_t length; /* lpcbLen */
+    proto_item *length_item;
+} hkpd_value_parameters;
+
+/* --- What the names of keys and values say ------------------------------------------------------------------------ */
+
+/* "009": hexadecimal; one of more than 32 bits is none, on every system. */
+static bool is_language(const char *text, uint32_t *language)
+{
+    char *behind;
+    uint64_t number = g_ascii_strtoull(text, &behind, 16);
+    bool is = behind > text && *behind == '\0' && number <= UINT32_MAX;
+
+    *language = is ? (uint32_t)number : 0;
+    return is;
+}
+
+/* "Counter", "Counters", "Help" or "Explain", then nothing or a language: "Counter 009". */
+static hkpd_titles_kind hkpd_titles_of(const char *name, uint32_t *language)
+{
+    static const struct {
+        const char *word;
+        hkpd_titles_kind kind;
+    } words[] = {{"Counters", HKPD_TITLES_NAMES},
+                 {"Counter", HKPD_TITLES_NAMES},
+                 {"Help", HKPD_TITLES_HELP},
+                 {"Explain", HKPD_TITLES_HELP}};
+
+    *language = 0;
+    for (unsigned i = 0; name && i < array_length(words); i++) {
+        size_t length = strlen(words[i].word);
+        if (g_ascii_strncasecmp(name, words[i].word, length) == 0) {
+            const char *rest = name + length;
+            if (*rest == '\0' || (*rest == ' ' && is_language(rest, language))) {
+                return words[i].kind;
+            }
+        }
+    }
+    return HKPD_TITLES_NONE;
+}
+
+/* A list of title indexes: "2 4 238". */
+static bool is_index_list(const char *name)
+{
+    return g_ascii_isdigit(*name) && name[strspn(name, "0123456789 ")] == '\0';
+}
+
+/* Names that hardly any other value has. */
+static bool hkpd_is_performance_name(const char *name)
+{
+    static const char *const names[] = {"Global",         "OLD_Global",         "Costly",
+                                        "MetadataGlobal", "OLD_MetadataGlobal", "MetadataCostly"};
+    uint32_t language;
+
+    for (unsigned i = 0; name && i < array_length(names); i++) {
+        if (g_ascii_strcasecmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return name && (is_index_list(name) || hkpd_titles_of(name, &language) != HKPD_TITLES_NONE);
+}
+
+/* A key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
+static bool hkpd_is_perflib_key(const char *name, bool below_perflib, hkpd_key_kind *kind, uint32_t *language)
+{
+    const char *last = strrchr(name, '\\');
+    const char *word = last ? last + 1 : name;
+
+    *language = 0;
+    *kind = HKPD_KEY_PERFLIB;
+    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
+        return true;
+    }
+    *kind = HKPD_KEY_LANGUAGE;
+    size_t length = strlen("\\Perflib");
+    bool below = last ? (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0
+                      : below_perflib;
+    if (!below) {
+        return false;
+    }
+    return g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, language);
+}
+
+/* "Counter 009", "value name 2", "default value". */
+static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
+{
+    if (*name == '\0') {
+        return "default value";
+    }
+    return is_index_list(name) ? wmem_strdup_printf(pool, "value name %s", name) : name;
+}
+
+/* --- A call ------------------------------------------------------------------------------------------------------- */
+
+/* Fields of the stock dissector. */
+
+static perf_call_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
+
+static const value_string value_type_vals[] = {
+    {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
+    {4, "REG_DWORD"}, {7, "REG_MULTI_SZ"}, {11, "REG_QWORD"},    {0, NULL},
+};
+
+/* --- A PDU's beginning and end --------------------------------------------------------------------------------- */
+
+static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                       uint8_t *drep)
+{
+    p->hkpd = NULL;
+    p->item = NULL;
+    memset(&p->tapped, 0, sizeof p->tapped);
+    perf_call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
+    perf_call_begin(&p->call, sizeof(hkpd_record));
+    p->record = (hkpd_record *)p->call.record;
+    perf_call_silently(&p->call);
+}
+
+static wmem_allocator_t *hkpd_pool(const hkpd_pdu *p)
+{
+    return p->call.pinfo->pool;
+}
+
+static uint16_t hkpd_opnum(const hkpd_pdu *p)
+{
+    return p->call.di->call_data->opnum;
+}
+
+/* Lets the stock function show the stub, whole or up to `end`. */
+static int hkpd_call_stock(hkpd_pdu *p)
+{
+    const perf_call *call = &p->call;
+
+    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+}
+
+static void hkpd_call_stock_until(hkpd_pdu *p, uint32_t end)
+{
+    const perf_call *call = &p->call;
+
+    winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+}
+
+/* What was read silently may have failed: the stock function says so itself. */
+static int hkpd_end_with_stock(hkpd_pdu *p)
+{
+    p->call.report.damaged = false;
+    p->call.ndr.reader.failed = false;
+    perf_call_end(&p->call, p->item);
+    return hkpd_call_stock(p);
+}
+
+static int hkpd_end(hkpd_pdu *p)
+{
+    perf_call_end_stub(&p->call);
+    return perf_call_end(&p->call, p->item);
+}
+
+/* --- Handles --------------------------------------------------------------------------------------------------- */
+
+static hkpd_key *hkpd_key_of(const perf_handle *handle)
+{
+    return handle ? handle->key : NULL;
+}
+
+/* True for the predefined keys. Those below HKEY_LOCAL_MACHINE are ordinary ones: their calls stay as they are. */
+static bool hkpd_is_shown(const perf_handle *handle)
+{
+    const hkpd_key *key = hkpd_key_of(handle);
+
+    return key && key->kind <= HKPD_KEY_NLS_TEXT;
+}
+
+/* The life of a handle that is known, as of this PDU, to be one with performance data. */
+static perf_handle *hkpd_known_handle(const hkpd_pdu *p)
+{
+    perf_handle *handle = p->call.record->handle;
+
+    return handle && handle->begin <= p->call.event ? handle : NULL;
+}
+
+/* The life that is open at this moment, of a key with performance data or another. */
+static perf_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
+{
+    perf_handle *handle = perf_handle_find(PERF_HANDLE_HKPD, p->call.server, bytes, p->call.event);
+
+    return handle && p->call.event <= handle->end ? handle : NULL;
+}
+
+/* A life that begins with event `begin`; frame 0 if the opening was not captured. */
+static perf_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame,
+                                     hkpd_key_kind kind, uint32_t language)
+{
+    perf_handle *handle = perf_call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
+
+    handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
+    handle->key->kind = kind;
+    handle->key->language = language;
+    perf_handle_confirm(handle);
+    return handle;
+}
+
+static void hkpd_open_other(hkpd_pdu *p, const uint8_t *bytes)
+{
+    perf_call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
+}
+
+/* The handle of a request, or of a response to an opening, and where it stands in the stub. */
+static void hkpd_read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
+{
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
+}
+
+static void hkpd_read_asked_handle(hkpd_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+
+    hkpd_read_handle(p, bytes);
+    if (p->call.first_time && !p->call.ndr.reader.failed) {
+        p->record->handle_read = true;
+        memcpy(p->record->handle_bytes, bytes, sizeof bytes);
+        p->call.record->handle = hkpd_find_open(p, bytes);
+    }
+}
+
+static int hkpd_handle_offset(const hkpd_pdu *p)
+{
+    return (p->call.offset + 3) & ~3;
+}
+
+/* Our part of the tree, begun when there is something to show. */
+static void hkpd_show_node(hkpd_pdu *p)
+{
+    if (p->hkpd == NULL) {
+        p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
+        p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
+    }
+}
+
+/* "HKEY_PERFORMANCE_DATA", "Perflib\009". */
+static const char *key_text(const hkpd_pdu *p, const hkpd_key *key)
+{
+#define KEY_TEXT(key, text) text,
+    static const char *const texts[HKPD_NUM_KEYS] = {HKPD_KEYS(KEY_TEXT)};
+
+    return key->kind == HKPD_KEY_LANGUAGE ? wmem_strdup_printf(hkpd_pool(p), "%s%03X", texts[key->kind], key->language)
+                                          : texts[key->kind];
+}
+
+/* The handle of this call, with where it was opened and closed. `offset` is where it stands in the stub, -1 if it does
+ * not. */
+static void hkpd_show_handle(hkpd_pdu *p, const perf_handle *handle, int offset)
+{
+    const hkpd_key *key = hkpd_key_of(handle);
+
+    if (key == NULL) {
+        return;
+    }
+    perf_call_show_number(&p->call, p->hkpd, handle);
+    if (p->hkpd == NULL) {
+        return;
+    }
+    proto_item *item =
+        proto_tree_add_bytes_with_length(p->hkpd, fields.handle, p->call.tvb, offset < 0 ? 0 : offset,
+                                         offset < 0 ? 0 : PERF_HANDLE_SIZE, handle->bytes, PERF_HANDLE_SIZE);
+    if (offset < 0) {
+        proto_item_set_generated(item);
+    }
+    proto_tree *tree = perf_call_show_life(&p->call, item, handle);
+    proto_item_append_text(item, " (%s)", key_text(p, key));
+    add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
+}
+
+/* --- Parameters ------------------------------------------------------------------------------------------------ */
+
+static uint32_t hkpd_read_status(hkpd_pdu *p)
+{
+    p->tapped.status = ndr_u32(&p->call.ndr, hf_winreg_status);
+    p->tapped.has_status = !p->call.ndr.reader.failed;
+    return p->tapped.status;
+}
+
+static const char *read_pointed_name(hkpd_pdu *p, int hf)
+{
+    perf_reader *reader = &p->call.ndr.reader;
+    ndr_array array;
+
+    ndr_varying_array(&p->call.ndr, &fields.ndr, "Name", &array);
+    uint64_t size = 2 * array.actual_count;
+    if (array.actual_count > UINT32_MAX / 2 || !reader_need(reader, size, "The name")) {
+        return NULL;
+    }
+    const char *name = (const char *)tvb_get_string_enc(hkpd_pool(p), reader->tvb, reader->pos, (int)size,
+                                                        ENC_UTF_16 | reader->encoding);
+    if (hf > 0) {
+        proto_tree_add_string(array.tree, hf, reader->tvb, reader->pos, (int)size, name);
+        proto_item_append_text(array.node, ": %s", name);
+        proto_item_set_len(array.node, (int)(reader->pos + size - array.start));
+    }
+    reader->pos += (uint32_t)size;
+    return name;
+}
+
+/* RRP_UNICODE_STRING ([MS-RRP] 2.2.4): sizes in bytes, then a pointer to a conformant varying array. NULL if it could
+ * not be read, "" if it is empty. */
+static const char *hkpd_read_name(hkpd_pdu *p, int hf)
+{
+    ndr_reader *ndr = &p->call.ndr;
+    ndr_pointer pointer;
+
+    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    reader_skip(&ndr->reader, 4);
+    bool there = ndr_pointer_begin(ndr, &fields.ndr, "Name", &pointer);
+    const char *name = there ? read_pointed_name(p, hf) : ndr->reader.failed ? NULL : "";
+    ndr_pointer_end(ndr, &pointer);
+    return name;
+}
+
+/* Returns the item; `there` says whether there is a number at all. */
+static proto_item *read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value, bool *there)
+{
+    ndr_reader *ndr = &p->call.ndr;
+    ndr_pointer pointer;
+
+    *value = 0;
+    *there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
+    if (*there) {
+        *value = ndr_u32(ndr, hf);
+        proto_item_append_text(pointer.node, ": %u", *value);
+    }
+    ndr_pointer_end(ndr, &pointer);
+    return ndr->reader.item;
+}
+
+static void read_type(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    ndr_reader *ndr = &p->call.ndr;
+    ndr_pointer pointer;
+
+    if (ndr_pointer_begin(ndr, &fields.ndr, "Type", &pointer)) {
+        value->type = ndr_u32(ndr, hf_value_type);
+        proto_item_append_text(pointer.node, ": %s", val_to_str_const(value->type, value_type_vals, "unknown type"));
+    }
+    ndr_pointer_end(ndr, &pointer);
+}
+
+static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    ndr_reader *ndr = &p->call.ndr;
+    ndr_pointer pointer;
+    ndr_array array;
+
+    value->has_buffer = ndr_pointer_begin(ndr, &fields.ndr, "Data", &pointer);
+    if (value->has_buffer) {
+        ndr_varying_array(ndr, &fields.ndr, "Data", &array);
+        value->data = ndr->reader.pos;
+        value->tvb = ndr_elements(ndr, &array, 1);
+        value->data_size = value->tvb ? tvb_captured_length(value->tvb) : 0;
+        if (value->data_size == 0) {
+            value->tvb = NULL;
+        }
+        if (pointer.node) {
+            proto_item_append_text(pointer.node, ": %s", perf_counted(hkpd_pool(p), array.actual_count, "byte"));
+        }
+    }
+    ndr_pointer_end(ndr, &pointer);
+}
+
+/* The last two of them, behind the data. */
+static void hkpd_read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    bool there;
+
+    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size, &there);
+    value->length_item = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length, &value->has_length);
+}
+
+static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    memset(value, 0, sizeof *value);
+    read_type(p, value);
+    read_data(p, value);
+    hkpd_read_sizes(p, value);
+}
+
+/* An optional number that nobody asks for. */
+static void hkpd_skip_pointed_u32(hkpd_pdu *p)
+{
+    uint32_t value;
+    bool there;
+
+    read_pointed_u32(p, "Number", hf_winreg_data_size, &value, &there);
+}
+
+/* Data that the client sends along: no performance data. */
+static void hkpd_show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
+{
+    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
+}
+
+/* The stock dissector's field of a value's name. */
+static int hkpd_value_name_field(void)
+{
+    return hf_winreg_value_name;
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+static bool hkpd_call_find_stock_fields(void)
+{
+    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
+    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
+    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
+    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
+    return hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
+           hf_winreg_status != -1;
+}
+
+/* --- Opening and closing keys ------------------------------------------------------------------------------------- */
+
+/* What an opening was asked for. */
+typedef enum {
+    ASKED_UNKNOWN, /* the request was not read, or the handle that it went out from is not known */
+    ASKED_OURS,
+    ASKED_OTHER
+} asked_key;
+
+/* The response that opens a key; `status` stands behind the handle, or further on. */
+static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key asked, hkpd_key_kind kind,
+                  uint32_t language)
+{
+    perf_call_record *record = p->call.record;
+
+    if (perf_call_may_learn(&p->call) && status == STATUS_SUCCESS && !perf_handle_is_null(bytes)) {
+        if (asked == ASKED_OURS) {
+            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, kind, language);
+        } else if (asked == ASKED_OTHER) {
+            hkpd_open_other(p, bytes);
+        }
+    }
+    if (hkpd_is_shown(record->answering)) {
+        hkpd_show_node(p);
+        hkpd_show_handle(p, record->answering, hkpd_handle_offset(p));
+    }
+    return hkpd_end_with_stock(p);
+}
+
+static int opened_predefined(hkpd_pdu *p, asked_key asked, hkpd_key_kind kind)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+
+    hkpd_read_handle(p, bytes);
+    uint32_t status = hkpd_read_status(p);
+    return opened(p, bytes, status, asked, kind, 0);
+}
+
+/* Each reads a stub that hkpd_begin() began, and returns what a dissector does. */
+static int hkpd_open_data_response(hkpd_pdu *p)
+{
+    return opened_predefined(p, ASKED_OURS, HKPD_KEY_DATA);
+}
+
+static int hkpd_open_text_response(hkpd_pdu *p)
+{
+    return opened_predefined(p, ASKED_OURS, HKPD_KEY_TEXT);
+}
+
+static int hkpd_open_nls_text_response(hkpd_pdu *p)
+{
+    return opened_predefined(p, ASKED_OURS, HKPD_KEY_NLS_TEXT);
+}
+
+/* HKEY_LOCAL_MACHINE and all others. */
+static int hkpd_open_other_response(hkpd_pdu *p)
+{
+    return opened_predefined(p, ASKED_OTHER, HKPD_KEY_DATA);
+}
+
+/* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
+static int hkpd_open_key_request(hkpd_pdu *p)
+{
+    hkpd_read_asked_handle(p);
+    const char *name = hkpd_read_name(p, 0);
+    if (p->call.first_time && name) {
+        p->record->name = wmem_strdup(wmem_file_scope(), name);
+    }
+    if (hkpd_is_shown(hkpd_known_handle(p))) {
+        hkpd_show_node(p);
+        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
+    }
+    return hkpd_end_with_stock(p);
+}
+
+/* What the request asked for. An empty name opens the same key once more. */
+static asked_key asked_for(const hkpd_pdu *p, hkpd_key_kind *kind, uint32_t *language)
+{
+    const perf_handle *from = p->call.record->handle;
+    const hkpd_key *parent = hkpd_key_of(from);
+    const char *name = p->record->name;
+
+    *kind = parent ? parent->kind : HKPD_KEY_DATA;
+    *language = parent ? parent->language : 0;
+    if (name == NULL) {
+        return ASKED_UNKNOWN;
+    }
+    if (*name == '\0') {
+        return parent ? ASKED_OURS : from ? ASKED_OTHER : ASKED_UNKNOWN;
+    }
+    return hkpd_is_perflib_key(name, parent && parent->kind == HKPD_KEY_PERFLIB, kind, language) ? ASKED_OURS
+                                                                                                 : ASKED_OTHER;
+}
+
+static int hkpd_open_key_response(hkpd_pdu *p)
+{
+    hkpd_key_kind kind;
+    uint32_t language;
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    asked_key asked = asked_for(p, &kind, &language);
+
+    hkpd_read_handle(p, bytes);
+    uint32_t status = hkpd_read_status(p);
+    return opened(p, bytes, status, asked, kind, language);
+}
+
+static int hkpd_create_key_response(hkpd_pdu *p)
+{
+    hkpd_key_kind kind;
+    uint32_t language;
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    asked_key asked = asked_for(p, &kind, &language);
+
+    hkpd_read_handle(p, bytes);
+    hkpd_skip_pointed_u32(p);
+    uint32_t status = hkpd_read_status(p);
+    return opened(p, bytes, status, asked, kind, language);
+}
+
+/* BaseRegCloseKey, 3.1.5.5. */
+static int hkpd_close_key_request(hkpd_pdu *p)
+{
+    hkpd_read_asked_handle(p);
+    if (perf_call_may_learn(&p->call) && p->call.record->handle) {
+        perf_handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
+    }
+    if (hkpd_is_shown(hkpd_known_handle(p))) {
+        hkpd_show_node(p);
+        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
+    }
+    return hkpd_end_with_stock(p);
+}
+
+static int hkpd_close_key_response(hkpd_pdu *p)
+{
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    perf_handle *handle = p->call.record->handle;
+
+    hkpd_read_handle(p, bytes);
+    uint32_t status = hkpd_read_status(p);
+    if (perf_call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
+        handle->end == p->call.record->request_event) {
+        perf_handle_not_closed(handle);
+    }
+    if (hkpd_is_shown(hkpd_known_handle(p))) {
+        hkpd_show_node(p);
+        hkpd_show_handle(p, hkpd_known_handle(p), -1);
+    }
+    return hkpd_end_with_stock(p);
+}
+
+/* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
+
+/* The stock function shows each byte of the data of a request as an item of its own: no more of them than these. */
+#define MAX_STOCK_BYTES 4096
+
+/* The same value was asked for before, and the buffer was too small. */
+static void find_retry(hkpd_pdu *p)
+{
+    const hkpd_key *key = hkpd_key_of(p->call.record->handle);
+
+    if (p->call.first_time && key && p->record->name && key->too_small_name &&
+        g_ascii_strcasecmp(key->too_small_name, p->record->name) == 0) {
+        p->record->retry_of = key->too_small_frame;
+    }
+}
+
+/* A handle that was closed and is asked all the same. Its bytes may mean another key by now: the name has to tell. */
+static void report_closed(hkpd_pdu *p, const char *name)
+{
+    hkpd_record *record = p->record;
+    perf_report report;
+
+    if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
+        record->closed = perf_handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes, p->call.event);
+    }
+    if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
+        perf_report_init(&report, p->call.pinfo, &p->call.fields->expert);
+        hkpd_show_node(p);
+        hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
+        perf_found(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+                   record->closed->closed_frame);
+    }
+}
+
+/* What the call asks: handle, value name, and whether it was asked before. `handle_at` as in hkpd_show_handle(). */
+static void hkpd_show_question(hkpd_pdu *p, int handle_at)
+{
+    hkpd_show_node(p);
+    hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
+    if (p->record->name) {
+        const char *text = perf_short_text(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
+        proto_item_set_generated(proto_tree_add_string(p->hkpd, hf_value_name, p->call.tvb, 0, 0, p->record->name));
+        proto_item_append_text(p->item, ", %s", text);
+        perf_call_about(&p->call, "%s", text);
+    }
+    if (p->record->retry_of != 0) {
+        add_generated_uint(p->hkpd, hf_retry_of, p->call.tvb, p->record->retry_of);
+    }
+}
+
+/* NDR64: the stock function shows the handle, and would look for the name in a wrong place (Wireshark 4.0 and 4.4). */
+static int show_request64(hkpd_pdu *p)
+{
+    uint32_t handle_end = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
+    hkpd_value_parameters value;
+
+    hkpd_call_stock_until(p, handle_end);
+    perf_call_aloud(&p->call);
+    p->call.ndr.reader.pos = handle_end;
+    hkpd_read_name(p, hkpd_value_name_field());
+    hkpd_read_value(p, &value);
+    if (value.data_size > 0) {
+        hkpd_show_sent_data(p, &value);
+    }
+    return hkpd_end(p);
+}
+
+/* The stock function shows what stands before the data that the client sends along, which it would show byte by
+ * byte. */
+static int show_request_with_data(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    hkpd_call_stock_until(p, value->data);
+    hkpd_show_sent_data(p, value);
+    perf_call_aloud(&p->call);
+    p->call.ndr.reader.pos = value->data + value->data_size;
+    hkpd_read_sizes(p, value);
+    return hkpd_end(p);
+}
+
+static int hkpd_value_request(hkpd_pdu *p)
+{
+    hkpd_value_parameters value;
+    bool is_query = hkpd_opnum(p) == WINREG_QUERY_VALUE;
+    hkpd_record *record = p->record;
+
+    hkpd_read_asked_handle(p);
+    if (!is_query) {
+        ndr_u32(&p->call.ndr, hf_enum_index);
+    }
+    const char *name = hkpd_read_name(p, 0);
+    if (p->call.first_time && name && is_query) {
+        record->name = wmem_strdup(wmem_file_scope(), name);
+    }
+    hkpd_read_value(p, &value);
+    if (p->call.first_time && !p->call.ndr.reader.failed) {
+        record->room = value.has_buffer ? value.size : 0;
+        record->call.request_read = true;
+    }
+    find_retry(p);
+    report_closed(p, name);
+    bool shown = hkpd_is_shown(hkpd_known_handle(p));
+    if (shown) {
+        hkpd_show_question(p, hkpd_handle_offset(p));
+        if (record->room > 0) {
+            perf_call_about(&p->call, "room for %s%s", perf_counted(hkpd_pool(p), record->room, "byte"),
+                            record->retry_of != 0 ? " now" : "");
+        }
+    }
+    if (p->call.ndr.ndr64 && is_query && (hkpd_key_of(hkpd_known_handle(p)) || hkpd_is_performance_name(name))) {
+        return show_request64(p);
+    }
+    return shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed ? show_request_with_data(p, &value)
+                                                                                    : hkpd_end_with_stock(p);
+}
+
+/* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
+
+/* LCID of English without a country. */
+#define LANGUAGE_ENGLISH 0x009
+#define LANGUAGE_MASK 0x3FF
+
+typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
+
+typedef struct {
+    hkpd_value_parameters value;
+    uint32_t status;
+    const char *name; /* of the value; NULL if it is not known */
+    answer_kind kind;
+} answer;
+
+static void init_context(hkpd_pdu *p, hkpd_context *context, perf_report *report)
+{
+    memset(context, 0, sizeof *context);
+    context->report = report;
+    context->server = p->call.server;
+    context->event = p->call.event;
+}
+
+static void read_answer(hkpd_pdu *p, answer *back, int name_field)
+{
+    memset(back, 0, sizeof *back);
+    back->name = p->record->name;
+    if (hkpd_opnum(p) == WINREG_ENUM_VALUE) {
+        back->name = hkpd_read_name(p, name_field);
+    }
+    hkpd_read_value(p, &back->value);
+    back->status = hkpd_read_status(p);
+}
+
+/* --- What an answer is ----------------------------------------------------------------------------------------- */
+
+static bool is_sound_block(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    perf_report report;
+    hkpd_context context;
+
+    perf_report_init(&report, NULL, &p->call.fields->expert);
+    init_context(p, &context, &report);
+    hkpd_check_block(tvb, &context);
+    return context.summary.faults == 0 && !report.damaged;
+}
+
+/* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
+ * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds
+ * up. */
+static answer_kind kind_of(hkpd_pdu *p, const answer *back)
+{
+    uint32_t language;
+    tvbuff_t *tvb = back->value.tvb;
+    const perf_handle *handle = hkpd_known_handle(p);
+    bool is_ours = hkpd_key_of(handle) != NULL;
+
+    if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
+        return ANSWER_OTHER;
+    }
+    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE &&
+        (is_ours || hkpd_check_titles(tvb, hkpd_pool(p), NULL, NULL))) {
+        return ANSWER_TITLES;
+    }
+    uint32_t size = tvb_captured_length(tvb);
+    bool begins_so = perf_block_is(tvb_get_ptr(tvb, 0, (int)size), size);
+    return begins_so && (is_ours || is_sound_block(p, tvb)) ? ANSWER_BLOCK : ANSWER_OTHER;
+}
+
+/* An answer with performance data tells what the handle is, if its opening was not captured. A handle that was closed and
+ * is answered for was given out anew. The request belongs to it too, as a later look shows. */
+static void find_handle(hkpd_pdu *p, const answer *back)
+{
+    hkpd_record *record = p->record;
+    const hkpd_key *closed = hkpd_key_of(record->closed);
+    bool has_data = back->kind == ANSWER_BLOCK || (closed && back->kind == ANSWER_TITLES);
+    bool has_size = closed && !p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA;
+
+    if (!p->call.first_time || record->call.handle || !record->handle_read || !(has_data || has_size)) {
+        return;
+    }
+    record->call.handle = hkpd_find_open(p, record->handle_bytes);
+    if (record->call.handle == NULL) {
+        record->call.handle = hkpd_open_handle(p, record->handle_bytes, record->call.request_event, 0,
+                                               closed ? closed->kind : HKPD_KEY_DATA, closed ? closed->language : 0);
+    }
+}
+
+static void note_outcome(hkpd_pdu *p, const answer *back)
+{
+    hkpd_key *key = hkpd_key_of(p->call.record->handle);
+
+    if (perf_call_may_learn(&p->call) && key && hkpd_opnum(p) == WINREG_QUERY_VALUE) {
+        key->too_small_name = back->status == STATUS_MORE_DATA ? p->record->name : NULL;
+        key->too_small_frame = p->call.record->request_frame;
+    }
+}
+
+/* --- Neither data nor titles ----------------------------------------------------------------------------------- */
+
+static void describe_more_data(hkpd_pdu *p, const answer *back)
+{
+    uint32_t room = p->record->room;
+
+    if (back->value.size > room) {
+        perf_call_about(&p->call, "needs %s", perf_counted(hkpd_pool(p), back->value.size, "byte"));
+    } else if (room > 0) {
+        perf_call_about(&p->call, "more than %s", perf_counted(hkpd_pool(p), room, "byte"));
+    } else {
+        perf_call_about(&p->call, "more data");
+    }
+}
+
+/* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
+static void describe_success(hkpd_pdu *p, const answer *back)
+{
+    const perf_handle *handle = hkpd_known_handle(p);
+    perf_report report;
+
+    perf_report_init(&report, p->call.pinfo, &p->call.fields->expert);
+    if (back->value.data_size > 0) {
+        if (hkpd_key_of(handle)->kind == HKPD_KEY_DATA) {
+            perf_found(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
+                       "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
+            perf_call_about(&p->call, "no PERF_DATA_BLOCK");
+        }
+    } else if (p->record->room > 0) {
+        perf_found(&report, p->item, FINDING_NO_DATA, "The call succeeded with room for %u bytes, but there is no data",
+                   p->record->room);
+        perf_call_about(&p->call, "no data");
+    } else if (back->value.size > 0) {
+        perf_call_about(&p->call, "needs %s", perf_counted(hkpd_pool(p), back->value.size, "byte"));
+    }
+}
+
+/* An answer without data of ours: the stock function shows it. */
+static int other_answer(hkpd_pdu *p, const answer *back)
+{
+    if (hkpd_is_shown(hkpd_known_handle(p))) {
+        hkpd_show_question(p, -1);
+        if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
+            describe_more_data(p, back);
+        } else if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
+            describe_success(p, back);
+        }
+    }
+    return hkpd_end_with_stock(p);
+}
+
+/* --- Performance data ------------------------------------------------------------------------------------------ */
+
+static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    uint32_t count;
+    const perf_object_place *places = hkpd_object_places(tvb, hkpd_pool(p), &count);
+
+    p->record->sample = perf_sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event,
+                                         p->call.pinfo->num);
+    perf_sample_holds(p->record->sample, places, count);
+}
+
+static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *context)
+{
+    const perf_block_summary *summary = &context->summary;
+    wmem_allocator_t *pool = hkpd_pool(p);
+
+    if (!p->call.has_column) {
+        return;
+    }
+    const char *size = perf_counted(pool, back->value.data_size, "byte");
+    const char *objects = perf_counted(pool, summary->objects, "object");
+    readings_answer block = hkpd_block_answer(back->value.tvb, context);
+    value_describe(&p->call, &context->first, &block, summary->values, objects, size);
+}
+
+static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
+{
+    hkpd_context context;
+
+    init_context(p, &context, &p->call.report);
+    bool sound = hkpd_check_block(back->value.tvb, &context);
+    if (learn && sound && p->call.record->handle) {
+        keep_sample(p, back->value.tvb);
+    }
+    context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    hkpd_dissect_block(own_data_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    if (back->status == STATUS_SUCCESS) {
+        p->answer = hkpd_block_answer(back->value.tvb, &context);
+        p->answer.handle = p->call.record->handle;
+        p->tapped.answer = &p->answer;
+    }
+    describe_block(p, back, &context);
+}
+
+/* --- Titles ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const perf_call *call;
+    perf_fact_kind kind;
+    uint32_t language;
+} title_lesson;
+
+/* Title 1 is not one: its text is the highest index. */
+static void learn_title(uint32_t title_index, const char *text, void *user)
+{
+    title_lesson *lesson = user;
+    const perf_call *call = lesson->call;
+    perf_subject subject = {{0}, title_index};
+    perf_fact fact;
+
+    if (title_index > 1 && *text) {
+        memset(&fact, 0, sizeof fact);
+        fact.name = text;
+        fact.lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language;
+        perf_learn(call->server, &subject, lesson->kind, &fact, call->event, call->pinfo->num);
+    }
+}
+
+/* The value name tells the language, else the key does. */
+static void learn_titles(hkpd_pdu *p, const answer *back)
+{
+    const hkpd_key *key = hkpd_key_of(p->call.record->handle);
+    title_lesson lesson = {&p->call, PERF_FACT_LOCAL, 0};
+
+    if (hkpd_titles_of(back->name, &lesson.language) != HKPD_TITLES_NAMES ||
+        !hkpd_check_titles(back->value.tvb, hkpd_pool(p), NULL, NULL)) {
+        return;
+    }
+    if (lesson.language == 0 && key) {
+        lesson.language = key->kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->language;
+    }
+    if ((lesson.language & LANGUAGE_MASK) == LANGUAGE_ENGLISH) {
+        lesson.kind = PERF_FACT_ENGLISH;
+    }
+    hkpd_check_titles(back->value.tvb, hkpd_pool(p), learn_title, &lesson);
+}
+
+static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
+{
+    hkpd_context context;
+
+    init_context(p, &context, &p->call.report);
+    if (learn) {
+        learn_titles(p, back);
+    }
+    hkpd_dissect_titles(own_data_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    perf_call_info(&p->call, "%s, %s", perf_counted(hkpd_pool(p), context.titles, "title"),
+                   perf_counted(hkpd_pool(p), back->value.data_size, "byte"));
+}
+
+/* --- The response ---------------------------------------------------------------------------------------------- */
+
+/* Without room for data, success is the answer to a size probe. */
+static void tell_sizes(hkpd_pdu *p, const answer *back)
+{
+    perf_tapped *tapped = &p->tapped;
+
+    tapped->has_sizes = !p->call.ndr.reader.failed;
+    tapped->rtn_size = back->value.size;
+    tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
+    tapped->is_probe = tapped->has_sizes && tapped->rtn_size > 0 && tapped->out_size == 0 &&
+                       (back->status == STATUS_MORE_DATA || (back->status == STATUS_SUCCESS && p->record->room == 0));
+}
+
+static void check_length(hkpd_pdu *p, const answer *back)
+{
+    const hkpd_value_parameters *value = &back->value;
+
+    if (!p->call.ndr.reader.failed && value->has_length && value->length != value->data_size) {
+        perf_found(&p->call.report, value->length_item, FINDING_LENGTH,
+                   "*lpcbLen is %u, but %u bytes of data are there", value->length, value->data_size);
+    }
+}
+
+static int hkpd_value_response(hkpd_pdu *p)
+{
+    answer back;
+
+    read_answer(p, &back, 0);
+    back.kind = kind_of(p, &back);
+    find_handle(p, &back);
+    note_outcome(p, &back);
+    tell_sizes(p, &back);
+    if (back.kind == ANSWER_OTHER) {
+        return other_answer(p, &back);
+    }
+    bool learn = perf_call_may_learn(&p->call) && back.status == STATUS_SUCCESS;
+    answer_kind kind = back.kind;
+    hkpd_show_question(p, -1);
+    perf_call_aloud(&p->call);
+    read_answer(p, &back, hkpd_value_name_field());
+    perf_call_report_status(&p->call, back.status);
+    check_length(p, &back);
+    if (kind == ANSWER_BLOCK) {
+        block_answer(p, &back, learn);
+    } else {
+        titles_answer(p, &back, learn);
+    }
+    return hkpd_end(p);
+}
+
+/* --- The protocol ------------------------------------------------------------------------------------------------- */
 
 /* Largest size of a value ([MS-RRP] 3.1.5.17). */
 #define MAX_VALUE 0x4000000
-
-static int proto_hkpd = -1;
 
 static ws_pref_bool pref_decode = true;
 
@@ -71,7 +1136,7 @@ static bool is_noise(hkpd_pdu *p, const char *shape)
 }
 
 /* What a value's name asks for, in words that are few. */
-static const char *kind_of(const hkpd_record *record)
+static const char *question_kind(const hkpd_record *record)
 {
     uint32_t language;
 
@@ -101,7 +1166,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->is_response = !perf_call_is_request(&p->call);
     tapped->is_repeated =
         tapped->is_response && record->response_frame != 0 && record->response_frame != p->call.pinfo->num;
-    tapped->kind = kind_of(p->record);
+    tapped->kind = question_kind(p->record);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;
     tapped->server = p->call.server;
@@ -145,6 +1210,35 @@ static void hook(void)
     winreg_hook_install(entries, array_length(entries));
 }
 
+/* --- Registration ---------------------------------------------------------------------------------------------- */
+
+static void register_fields(void)
+{
+    static hf_register_info hf[] = {
+        {&hf_key, {"Key", "hkpd.key", FT_STRING, BASE_NONE, NULL, 0, "What the handle was opened as", HFILL}},
+        {&hf_value_type,
+         {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0,
+          "REG_* type of the data, as the registry says it", HFILL}},
+        {&hf_sent_data,
+         {"Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL, 0,
+          "The client's buffer as it is sent with a request: no performance data", HFILL}},
+        {&hf_value_name,
+         {"Value name", "hkpd.value_name", FT_STRING, BASE_NONE, NULL, 0,
+          "What was asked for: objects, or titles in a language", HFILL}},
+        {&hf_retry_of,
+         {"Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL, 0,
+          "The request of the same value that was answered with ERROR_MORE_DATA", HFILL}},
+        {&hf_enum_index,
+         {"Number of the value", "hkpd.enum_index", FT_UINT32, BASE_DEC, NULL, 0,
+          "Position among the values of the key, from 0", HFILL}},
+    };
+    static int *ett[] = {&ett_hkpd};
+
+    proto_register_field_array(proto_hkpd, hf, array_length(hf));
+    proto_register_subtree_array(ett, array_length(ett));
+    perf_call_fields_register(proto_hkpd, "hkpd", "handle.number", &fields);
+}
+
 void proto_register_hkpd(void)
 {
     if (proto_get_id_by_filter_name("hkpd") != -1) {
@@ -154,8 +1248,7 @@ void proto_register_hkpd(void)
     perf_state_register();
     proto_hkpd =
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
-    hkpd_call_register(proto_hkpd);
-    hkpd_query_register(proto_hkpd);
+    register_fields();
     hkpd_buffers_register(proto_hkpd);
     hkpd_titles_register(proto_hkpd);
     winreg_hook_register();

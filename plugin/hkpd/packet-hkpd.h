@@ -7,6 +7,7 @@
 #define PCQ_HKPD_PACKET_HKPD_H
 
 void proto_register_hkpd(void);
+
 void proto_reg_handoff_hkpd(void);
 
 #endif

@@ -14,7 +14,7 @@
  *   the names file's facts   address or any, subject, kind         facts, perf_names_file_add  perf_names_file_clear
  *   perf_handle: one life    server, kind, 20 bytes; its number    handles, perf_handle_open   with the file; its life
  *   of a handle                                                                                at the close request
- *   hkpd_key: which key it   perf_handle                           hkpd/hkpd-keys.c            with the file
+ *   hkpd_key: which key it   perf_handle                           hkpd/packet-hkpd.c          with the file
  *   is
  *   identifiers of a query   perf_handle                           queries, perf_query_changed each version with the next
  *                                                                  and _info
