@@ -16,7 +16,7 @@
 #include "text/value-strings.h"
 #include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "taps/calls-tree.h"
 #include "taps/export.h"
 #include "taps/graph-menu.h"
@@ -588,7 +588,7 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const perf_handle *handle)
     const perf_query_entry *entry;
     unsigned held, refused, next = 0, listed = 0;
 
-    if (!any_referenced(tree, shown, array_length(shown))) {
+    if (!fields_any_referenced(tree, shown, array_length(shown))) {
         return;
     }
     perf_query_counts(handle, p->call.event, &held, &refused);

@@ -6,7 +6,7 @@
 #include "dcerpc/call.h"
 
 #include "dcerpc/noise.h"
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
 #include "perf/hash.h"
@@ -412,7 +412,7 @@ void perf_call_fields_register(int proto, const char *prefix, const char *number
          "Its bytes, which were probably not decrypted"},
     };
 
-    register_prefixed(proto, prefix, list, array_length(list));
+    fields_register_prefixed(proto, prefix, list, array_length(list));
     ndr_fields_register(proto, prefix, &fields->ndr);
     perf_expert_register(proto, prefix, &fields->expert);
     if (records == NULL) {

@@ -5,7 +5,7 @@
  */
 #include "dcerpc/ndr.h"
 
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 
 static int ett_array = -1;
 static int ett_pointer = -1;
@@ -224,7 +224,7 @@ void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
          "0: the pointer is null, and nothing stands for it"},
     };
 
-    register_prefixed(proto, prefix, list, array_length(list));
+    fields_register_prefixed(proto, prefix, list, array_length(list));
     if (ett_array == -1) {
         proto_register_subtree_array(ett, array_length(ett));
     }

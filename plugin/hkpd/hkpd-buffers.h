@@ -1,5 +1,5 @@
 /* hkpd-buffers.h
- * What HKEY_PERFORMANCE_DATA answers: PERF_DATA_BLOCK, in the tree and the Info column.
+ * What HKEY_PERFORMANCE_DATA answers: PERF_DATA_BLOCK and lists of titles, in the tree and the Info column.
  *
  * A buffer dissector takes the bytes, a tree and a context, and knows nothing of DCE/RPC.
  *
@@ -8,13 +8,11 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "dcerpc/reader.h"
+#include "tree/budget.h"
 #include "tree/values.h"
 #include "state/state.h"
-
+#include "dcerpc/reader.h"
 #include "perf/block-walk.h"
-
-void hkpd_buffers_register(int proto);
 
 typedef struct {
     perf_report *report;
@@ -25,6 +23,21 @@ typedef struct {
     uint32_t titles;            /* of a list: how many pairs there are */
     value_first first;          /* of a block */
 } hkpd_context;
+
+/* One pair of a list of titles. */
+typedef void (*hkpd_title_visitor)(uint32_t index, const char *text, void *user);
+
+/* True if the data is a whole list: pairs of a number and a text, each with its terminator. Calls `visit` (may be
+ * NULL) for each. */
+bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user);
+
+void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
+
+/* A block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is not
+ * certain which of them stands where or whose it is. */
+perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
+
+void hkpd_buffers_register(int proto);
 
 /* Walks the block without looking at values. Returns true if something in it can be compared with other samples; each
  * object answers for itself (perf_block_object_sound()). */

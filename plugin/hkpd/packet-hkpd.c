@@ -19,8 +19,6 @@
 #include "dcerpc/call.h"
 #include "hkpd/winreg-hook.h"
 #include "hkpd/hkpd-buffers.h"
-#include "hkpd/hkpd-samples.h"
-#include "hkpd/hkpd-titles.h"
 #include "text/value-strings.h"
 
 static int proto_hkpd = -1;
@@ -502,8 +500,7 @@ static int hkpd_value_name_field(void)
     return hf_winreg_value_name;
 }
 
-/* --- Registration ---------------------------------------------------------------------------------------------- */
-
+/* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */
 static bool hkpd_call_find_stock_fields(void)
 {
     hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
@@ -1250,7 +1247,6 @@ void proto_register_hkpd(void)
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
     hkpd_buffers_register(proto_hkpd);
-    hkpd_titles_register(proto_hkpd);
     winreg_hook_register();
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",

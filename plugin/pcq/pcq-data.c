@@ -10,7 +10,7 @@
 #include "text/text.h"
 #include "tree/budget.h"
 #include "tree/labels.h"
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "tree/values.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
@@ -425,34 +425,51 @@ static void show_values_alone(data_view *view)
     }
 }
 
+static hf_register_info structure_fields[] = {
+    {&hf_data_header,
+     {"Counter data header", "pcq.data_header", FT_NONE, BASE_NONE, NULL, 0, "PERF_DATA_HEADER", HFILL}},
+    {&hf_total_size,
+     {"Total size", "pcq.data.total_size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize: bytes of header and blocks",
+      HFILL}},
+    {&hf_num_counters,
+     {"Number of blocks", "pcq.data.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwNumCounters", HFILL}},
+    {&hf_perf_time_stamp,
+     {"Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL, 0,
+      "PerfTimeStamp, in units of 1 / PerfFreq seconds", HFILL}},
+    {&hf_perf_time_100ns,
+     {"Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "PerfTime100NSec", HFILL}},
+    {&hf_perf_freq, {"Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
+    {&hf_system_time,
+     {"System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
+    {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
+    {&hf_block_status,
+     {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
+    {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
+    {&hf_block_size,
+     {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
+    {&hf_multi_counters, {"Counters", "pcq.multi_counters", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_COUNTERS", HFILL}},
+    {&hf_multi_counters_size, {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
+    {&hf_multi_counters_count,
+     {"Number of counters", "pcq.multi_counters.count", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
+    {&hf_multi_instances,
+     {"Instances", "pcq.multi_instances", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_INSTANCES", HFILL}},
+    {&hf_multi_instances_size,
+     {"Size", "pcq.multi_instances.size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize", HFILL}},
+    {&hf_multi_instances_count,
+     {"Number of instances", "pcq.multi_instances.count", FT_UINT32, BASE_DEC, NULL, 0, "dwInstances", HFILL}},
+    {&hf_counter_data, {"Counter data", "pcq.counter_data", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DATA", HFILL}},
+    {&hf_value_data_size,
+     {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
+    {&hf_value_size,
+     {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
+};
+
 static bool structures_are_wanted(proto_tree *tree)
 {
-    const int structures[] = {
-        hf_data_header,
-        hf_total_size,
-        hf_num_counters,
-        hf_perf_time_stamp,
-        hf_perf_time_100ns,
-        hf_perf_freq,
-        hf_system_time,
-        hf_block,
-        hf_block_status,
-        hf_block_type,
-        hf_block_size,
-        hf_multi_counters,
-        hf_multi_counters_size,
-        hf_multi_counters_count,
-        hf_multi_instances,
-        hf_multi_instances_size,
-        hf_multi_instances_count,
-        hf_counter_data,
-        hf_value_data_size,
-        hf_value_size,
-        fields.previous,
-        fields.interval,
-    };
+    const int samples[] = {fields.previous, fields.interval};
 
-    return any_referenced(tree, structures, array_length(structures)) || pcq_fields_wanted(tree);
+    return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
+           fields_any_referenced(tree, samples, array_length(samples)) || pcq_fields_wanted(tree);
 }
 
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
@@ -491,51 +508,10 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
 
 void pcq_data_register(int proto)
 {
-    static hf_register_info hf[] = {
-        {&hf_data_header,
-         {"Counter data header", "pcq.data_header", FT_NONE, BASE_NONE, NULL, 0, "PERF_DATA_HEADER", HFILL}},
-        {&hf_total_size,
-         {"Total size", "pcq.data.total_size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize: bytes of header and blocks",
-          HFILL}},
-        {&hf_num_counters,
-         {"Number of blocks", "pcq.data.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwNumCounters", HFILL}},
-        {&hf_perf_time_stamp,
-         {"Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL, 0,
-          "PerfTimeStamp, in units of 1 / PerfFreq seconds", HFILL}},
-        {&hf_perf_time_100ns,
-         {"Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "PerfTime100NSec", HFILL}},
-        {&hf_perf_freq,
-         {"Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
-        {&hf_system_time,
-         {"System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
-        {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
-        {&hf_block_status,
-         {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
-        {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
-        {&hf_block_size,
-         {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
-        {&hf_multi_counters,
-         {"Counters", "pcq.multi_counters", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_COUNTERS", HFILL}},
-        {&hf_multi_counters_size, {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
-        {&hf_multi_counters_count,
-         {"Number of counters", "pcq.multi_counters.count", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
-        {&hf_multi_instances,
-         {"Instances", "pcq.multi_instances", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_INSTANCES", HFILL}},
-        {&hf_multi_instances_size,
-         {"Size", "pcq.multi_instances.size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize", HFILL}},
-        {&hf_multi_instances_count,
-         {"Number of instances", "pcq.multi_instances.count", FT_UINT32, BASE_DEC, NULL, 0, "dwInstances", HFILL}},
-        {&hf_counter_data,
-         {"Counter data", "pcq.counter_data", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DATA", HFILL}},
-        {&hf_value_data_size,
-         {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
-        {&hf_value_size,
-         {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
-    };
     static int *ett[] = {&ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_pcq_data = proto;
-    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_field_array(proto, structure_fields, array_length(structure_fields));
     proto_register_subtree_array(ett, array_length(ett));
     value_fields_register(proto, "pcq", &fields);
 }

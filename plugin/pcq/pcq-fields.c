@@ -6,7 +6,7 @@
 #include "pcq/pcq-fields.h"
 
 #include "tree/labels.h"
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "text/value-strings.h"
 
 static int hf_counterset_guid = -1;
@@ -200,45 +200,42 @@ const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const
     return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", id);
 }
 
+static hf_register_info all_fields[] = {
+    {&hf_counterset_guid,
+     {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
+    {&hf_counterset_name,
+     {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0,
+      "On the wire, or learned from where pcq.learned_in says", HFILL}},
+    {&hf_counter_id,
+     {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0, "CounterId",
+      HFILL}},
+    {&hf_counter_name,
+     {"Counter name", "pcq.counter.name", FT_STRING, BASE_NONE, NULL, 0,
+      "On the wire, or learned from where pcq.learned_in says", HFILL}},
+    {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, "0; its bytes mean nothing", HFILL}},
+    {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_HEADER", HFILL}},
+    {&hf_instance_size,
+     {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
+    {&hf_instance_id,
+     {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(instance_id_vals), 0,
+      "InstanceId", HFILL}},
+    {&hf_instance_name,
+     {"Instance name", "pcq.instance.name", FT_STRING, BASE_NONE, NULL, 0,
+      "Name, or pattern with * and ? where instances are asked for", HFILL}},
+    {&hf_learned_in,
+     {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above", HFILL}},
+};
+
 bool pcq_fields_wanted(proto_tree *tree)
 {
-    const int fields[] = {hf_counterset_guid, hf_counterset_name, hf_counter_id,  hf_counter_name,  hf_reserved,
-                          hf_instance,        hf_instance_size,   hf_instance_id, hf_instance_name, hf_learned_in};
-
-    return any_referenced(tree, fields, array_length(fields)) || type_fields_wanted(tree, &type_fields);
+    return fields_wanted(tree, all_fields, array_length(all_fields)) || type_fields_wanted(tree, &type_fields);
 }
 
 void pcq_fields_register(int proto)
 {
-    static hf_register_info hf[] = {
-        {&hf_counterset_guid,
-         {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
-        {&hf_counterset_name,
-         {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0,
-          "On the wire, or learned from where pcq.learned_in says", HFILL}},
-        {&hf_counter_id,
-         {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0,
-          "CounterId", HFILL}},
-        {&hf_counter_name,
-         {"Counter name", "pcq.counter.name", FT_STRING, BASE_NONE, NULL, 0,
-          "On the wire, or learned from where pcq.learned_in says", HFILL}},
-        {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, "0; its bytes mean nothing", HFILL}},
-        {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_HEADER", HFILL}},
-        {&hf_instance_size,
-         {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
-        {&hf_instance_id,
-         {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(instance_id_vals), 0,
-          "InstanceId", HFILL}},
-        {&hf_instance_name,
-         {"Instance name", "pcq.instance.name", FT_STRING, BASE_NONE, NULL, 0,
-          "Name, or pattern with * and ? where instances are asked for", HFILL}},
-        {&hf_learned_in,
-         {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above",
-          HFILL}},
-    };
     static int *ett[] = {&ett_instance};
 
-    proto_register_field_array(proto, hf, array_length(hf));
+    proto_register_field_array(proto, all_fields, array_length(all_fields));
     proto_register_subtree_array(ett, array_length(ett));
     perf_type_fields_register(proto, "pcq", &type_fields);
 }

@@ -5,7 +5,7 @@
  */
 #include "tree/labels.h"
 
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "text/value-strings.h"
 
 static int ett_counter_type = -1;
@@ -80,7 +80,7 @@ void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *
          PERF_DISPLAY_MASK, "Suffix"},
     };
 
-    register_prefixed(proto, prefix, list, array_length(list));
+    fields_register_prefixed(proto, prefix, list, array_length(list));
     if (ett_counter_type == -1) {
         proto_register_subtree_array(ett, array_length(ett));
     }
@@ -91,7 +91,7 @@ bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields)
     const int types[] = {fields->type,  fields->size,       fields->kind,    fields->subtype, fields->timer,
                          fields->delta, fields->delta_base, fields->inverse, fields->multi,   fields->display};
 
-    return any_referenced(tree, types, array_length(types));
+    return fields_any_referenced(tree, types, array_length(types));
 }
 
 static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, uint32_t offset, uint32_t type)

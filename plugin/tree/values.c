@@ -7,7 +7,7 @@
 
 #include "readings/graph.h"
 #include "tree/labels.h"
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
 #include "perf/number-text.h"
@@ -43,7 +43,7 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
 
     static int *ett[1];
 
-    register_prefixed(proto, prefix, list, array_length(list));
+    fields_register_prefixed(proto, prefix, list, array_length(list));
     ett[0] = &fields->ett_first;
     fields->ett_first = -1;
     proto_register_subtree_array(ett, array_length(ett));
@@ -313,7 +313,8 @@ void value_show_first(proto_tree *tree, const value_fields *fields, value_first 
                       const readings_answer *answer, uint64_t count)
 {
     const int wanted[] = {fields->first, fields->first_path, fields->first_result};
-    readings *r = any_referenced(tree, wanted, array_length(wanted)) ? first_of(first, pool, answer, count) : NULL;
+    readings *r =
+        fields_any_referenced(tree, wanted, array_length(wanted)) ? first_of(first, pool, answer, count) : NULL;
     perf_result result;
 
     if (r == NULL) {

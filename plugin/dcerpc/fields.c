@@ -1,11 +1,11 @@
-/* prefixed.c
- * Fields that both protocols have, each with its own prefix.
+/* fields.c
+ * Tables of fields.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/prefixed.h"
+#include "dcerpc/fields.h"
 
-void register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
+void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
 {
     hf_register_info *info = wmem_alloc0_array(wmem_epan_scope(), hf_register_info, count);
 
@@ -21,10 +21,20 @@ void register_prefixed(int proto, const char *prefix, const prefixed_field *fiel
     proto_register_field_array(proto, info, (int)count);
 }
 
-bool any_referenced(proto_tree *tree, const int *fields, unsigned count)
+bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
 {
     for (unsigned i = 0; tree && i < count; i++) {
         if (proto_field_is_referenced(tree, fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count)
+{
+    for (unsigned i = 0; tree && i < count; i++) {
+        if (proto_field_is_referenced(tree, *fields[i].p_id)) {
             return true;
         }
     }

@@ -1,0 +1,29 @@
+/* fields.h
+ * Tables of fields: those that both protocols have, each with its own prefix, registered from one; and whether somebody looks.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_DCERPC_FIELDS_H
+#define PCQ_DCERPC_FIELDS_H
+
+#include "ws_compat.h"
+
+/* A field whose name begins with a protocol's prefix; `id` and the strings live as long as the program. */
+typedef struct {
+    int *id;
+    const char *label;
+    const char *name; /* behind the prefix */
+    enum ftenum type;
+    int display;
+    const void *strings;
+    uint64_t mask;
+    const char *blurb;
+} prefixed_field;
+
+void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count);
+
+/* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */
+bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);
+bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
+
+#endif
