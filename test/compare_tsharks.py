@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""compare_tsharks.py [--without PART] [-o KEY]… ONE OTHER [CAPTURE…]: do two programs say the same of captures, line by line?
+"""compare_tsharks.py [--without PART] [-o KEY]… ONE OTHER [CAPTURE…]: do two programs say the same of captures, line by line? Two builds of the
+plugin too: before a change that is to change nothing, and after it.
 
 ONE and OTHER are tshark, or a script that runs one. Without a CAPTURE all bundled ones are read, with their keys.
 """
@@ -18,6 +19,11 @@ from pathlib import Path
 
 PCAPS = Path(__file__).resolve().parent / 'pcaps'
 FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
+         'fields': ['-T', 'fields', '-E', 'occurrence=a', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'],
+         'a filter': ['-Y', 'pcq.cooked > 1 || hkpd.cooked > 1'],
+         'statistics': ['-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
+         'statistics, two passes': ['-2', '-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
+         'long form': ['-q', '-z', 'pcq,long,{out}'], 'one file of CSV': ['-q', '-z', 'pcq,csv,{out}'],
          'names file': ['-q', '-z', 'pcq,names,{out}']}
 # What has nothing to do with the capture or the plugin: when and from where it was read, and the program; how Windows
 # calls Greenwich, and that it knows no date beyond the year 3000; how many Kerberos keys were tried, which is chance
