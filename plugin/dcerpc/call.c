@@ -5,7 +5,7 @@
  */
 #include "dcerpc/call.h"
 
-#include "dcerpc/noise.h"
+#include "dcerpc/ndr.h"
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
