@@ -17,12 +17,9 @@
 #include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
 #include "dcerpc/fields.h"
-#include "taps/calls-tree.h"
-#include "taps/export.h"
+#include "taps/taps.h"
 #include "taps/graph-menu.h"
-#include "taps/export-objects.h"
 #include "names/names-file.h"
-#include "taps/statistics.h"
 #include "readings/graph.h"
 #include "dcerpc/sealed.h"
 
@@ -1231,6 +1228,7 @@ void proto_register_pcq(void)
     long_export_register();
     export_objects_register(proto_pcq);
     export_names_register();
+    output_register();
     counters_table_register();
     queries_table_register();
     graph_menu_register(proto_pcq);

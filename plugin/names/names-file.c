@@ -11,15 +11,11 @@
 
 #include <glib/gstdio.h>
 
-#include <epan/stat_tap_ui.h>
-#include <epan/tap.h>
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
 
-#include "taps/file.h"
 #include "names/manifest.h"
 #include "names/names-reader.h"
-#include "taps/outcome.h"
 #include "text/value-strings.h"
 
 #define FIRST_LINE "# pcq names 1"
@@ -115,45 +111,6 @@ char *names_file_text(void)
 
     perf_facts_visit(write_fact, &out);
     return g_string_free(out.text, out.server == NULL);
-}
-
-static void write_names(void *path)
-{
-    char *text = names_file_text();
-    out_file *file = text ? out_file_open(path, path) : NULL;
-
-    if (text == NULL) {
-        outcome_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
-                       "client's browsing?)",
-                       (const char *)path);
-    }
-    if (file) {
-        out_file_write(file, text, strlen(text));
-        out_file_place(file);
-        out_file_close(file);
-    }
-    g_free(text);
-}
-
-static ws_stat_started start_writing(const char *argument, void *user _U_)
-{
-    static const char prefix[] = "pcq,names,";
-    GString *error;
-
-    if (strncmp(argument, prefix, strlen(prefix)) != 0 || argument[strlen(prefix)] == '\0') {
-        report_failure("pcq: say where to write the names: -z pcq,names,FILE");
-        WS_STAT_FAILED;
-    }
-    char *path = g_strdup(argument + strlen(prefix));
-    if (!out_file_claim(path, path)) {
-        WS_STAT_FAILED;
-    }
-    error = register_tap_listener("frame", path, NULL, TL_REQUIRES_NOTHING, NULL, NULL, write_names, NULL);
-    if (error) {
-        report_failure("pcq: %s", error->str);
-        WS_STAT_FAILED;
-    }
-    WS_STAT_STARTED;
 }
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */
@@ -268,9 +225,5 @@ static void load(void)
 
 void names_file_register(void)
 {
-    static stat_tap_ui writing = {REGISTER_STAT_GROUP_GENERIC, NULL, "pcq,names", start_writing, 0, NULL};
-
-    register_stat_tap_ui(&writing, NULL);
     register_init_routine(load);
-    outcome_register();
 }

@@ -6,10 +6,10 @@
 #ifndef PCQ_NAMES_NAMES_FILE_H
 #define PCQ_NAMES_NAMES_FILE_H
 
-/* Registers `-z pcq,names,FILE`. */
+/* The file is read before each capture. */
 void names_file_register(void);
 
-/* What it writes, NULL if the capture taught nothing. To be freed. */
+/* What the capture taught, as such a file; NULL if that is nothing. To be freed. */
 char *names_file_text(void);
 
 /* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/calls-tree.h"
+#include "taps/taps.h"
 
 #include "readings/tapped.h"
 #include "perf/hash.h"

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "taps/file.h"
+#include "taps/output.h"
 
 #if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
 #define fseeko _fseeki64

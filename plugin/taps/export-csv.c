@@ -8,10 +8,12 @@
  */
 #include "taps/export.h"
 
+#include "taps/taps.h"
+
 #include <wsutil/report_message.h>
 
 #include "taps/document.h"
-#include "taps/file.h"
+#include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>
 

@@ -5,7 +5,9 @@
  */
 #include "taps/export.h"
 
-#include "taps/file.h"
+#include "taps/taps.h"
+
+#include "taps/output.h"
 #include "readings/tapped.h"
 #include "perf/bytes.h"
 #include "perf/csv.h"

@@ -1,18 +1,23 @@
 /* export-names.c
- * The names file among Wireshark's export objects: File, Export Objects, PCQ-NAMES.
+ * The names file: `-z pcq,names,FILE`, and among Wireshark's export objects: File, Export Objects, PCQ-NAMES.
  *
- * `-z pcq,names,FILE` is for the command line; a window has no other dialog to choose a file with that a plugin may use.
+ * The first is for the command line; a window has no other dialog to choose a file with that a plugin may use.
  * Export objects belong to protocols, and each has one kind: so there is one that has nothing else.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "taps/export-objects.h"
 
+#include "taps/taps.h"
+
 #include "names/names-file.h"
 #include "readings/tapped.h"
+#include "taps/output.h"
 
 #include <epan/export_object.h>
+#include <epan/stat_tap_ui.h>
 #include <epan/tap.h>
+#include <wsutil/report_message.h>
 
 #define FILTER_NAME "pcq-names"
 
@@ -78,8 +83,52 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     return TAP_PACKET_REDRAW;
 }
 
+/* --- -z pcq,names,FILE -----------------------------------------------------------------------------------------------*/
+
+static void write_names(void *path)
+{
+    char *text = names_file_text();
+    out_file *file = text ? out_file_open(path, path) : NULL;
+
+    if (text == NULL) {
+        output_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
+                      "client's browsing?)",
+                      (const char *)path);
+    }
+    if (file) {
+        out_file_write(file, text, strlen(text));
+        out_file_place(file);
+        out_file_close(file);
+    }
+    g_free(text);
+}
+
+static ws_stat_started start_writing(const char *argument, void *user _U_)
+{
+    static const char prefix[] = "pcq,names,";
+    GString *error;
+
+    if (strncmp(argument, prefix, strlen(prefix)) != 0 || argument[strlen(prefix)] == '\0') {
+        report_failure("pcq: say where to write the names: -z pcq,names,FILE");
+        WS_STAT_FAILED;
+    }
+    char *path = g_strdup(argument + strlen(prefix));
+    if (!out_file_claim(path, path)) {
+        WS_STAT_FAILED;
+    }
+    error = register_tap_listener("frame", path, NULL, TL_REQUIRES_NOTHING, NULL, NULL, write_names, NULL);
+    if (error) {
+        report_failure("pcq: %s", error->str);
+        WS_STAT_FAILED;
+    }
+    WS_STAT_STARTED;
+}
+
 void export_names_register(void)
 {
+    static stat_tap_ui writing = {REGISTER_STAT_GROUP_GENERIC, NULL, "pcq,names", start_writing, 0, NULL};
+
+    register_stat_tap_ui(&writing, NULL);
     if (proto_get_id_by_filter_name(FILTER_NAME) == -1) {
         int proto = proto_register_protocol("Names of performance counters, to be exported", "PCQ-NAMES", FILTER_NAME);
         perf_tap_add(register_export_object(proto, add, reset));

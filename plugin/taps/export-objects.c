@@ -12,6 +12,8 @@
  */
 #include "taps/export-objects.h"
 
+#include "taps/taps.h"
+
 #include "taps/document.h"
 
 #include <epan/export_object.h>

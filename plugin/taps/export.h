@@ -1,6 +1,5 @@
 /* export.h
- * `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value.
- * docs/export.md describes both.
+ * What the exports to a file have in common: their arguments and their listeners.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -10,9 +9,6 @@
 #include "ws_compat.h"
 
 #include <epan/tap.h>
-
-void csv_export_register(void);
-void long_export_register(void);
 
 /* What stands behind "pcq,csv,": a file and perhaps a filter. False, and reported, if there is no file. To be freed. */
 typedef struct {

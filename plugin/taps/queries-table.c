@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/statistics.h"
+#include "taps/taps.h"
 
 #include "taps/table.h"
 #include "readings/tapped.h"

@@ -1,4 +1,4 @@
-/* file.c
+/* output.c
  * A file that is written whole or not at all.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -6,7 +6,8 @@
 #define _POSIX_C_SOURCE 200809L /* fdopen */
 #define _FILE_OFFSET_BITS 64
 
-#include "taps/file.h"
+#include "taps/output.h"
+#include "taps/taps.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #include <glib/gstdio.h>
 
-#include "taps/outcome.h"
+#include <wsutil/report_message.h>
 
 #ifdef _WIN32
 #include <io.h>
@@ -36,6 +37,32 @@ struct out_file {
 };
 
 /* --- The program's end ----------------------------------------------------------------------------------------- */
+
+static bool has_failed;
+
+void output_failed(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    char *sentence = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    report_failure("%s", sentence);
+    g_free(sentence);
+    has_failed = true;
+}
+
+static void leave(void)
+{
+    if (has_failed) {
+        exit(EXIT_FAILURE);
+    }
+}
+
+void output_register(void)
+{
+    register_shutdown_routine(leave);
+}
 
 static GSList *unfinished; /* out_file with a temporary file */
 
@@ -69,7 +96,7 @@ static const char *name_of(const char *path)
 
 void out_file_report(const char *path, int error)
 {
-    outcome_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
+    output_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
 }
 
 static void fail(out_file *file)
@@ -172,7 +199,7 @@ bool out_file_claim(const char *path, const void *owner)
         why = "something else that was asked for goes there";
     }
     if (why) {
-        outcome_failed("pcq: cannot write %s: %s", name_of(path), why);
+        output_failed("pcq: cannot write %s: %s", name_of(path), why);
     }
     g_free(whole);
     g_free(target);

@@ -1,4 +1,4 @@
-/* file.h
+/* output.h
  * A file that is written whole or not at all.
  *
  * What is written goes to a temporary file beside it, which takes its place at the end; a pipe, a device or standard
@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_FILE_H
-#define PCQ_TAPS_FILE_H
+#ifndef PCQ_TAPS_OUTPUT_H
+#define PCQ_TAPS_OUTPUT_H
 
 #include "ws_compat.h"
 
@@ -51,5 +51,9 @@ FILE *out_file_scratch(const char *path);
 
 /* "cannot write PATH: reason", and exit status 1 when the program ends. */
 void out_file_report(const char *path, int error);
+
+/* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
+ * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
+void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 #endif

@@ -1,0 +1,29 @@
+/* taps.h
+ * What listens to the calls: statistics and exports. docs/statistics.md and docs/export.md describe them.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_TAPS_TAPS_H
+#define PCQ_TAPS_TAPS_H
+
+/* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. Called once all dissectors are there. */
+void calls_tree_register(void);
+
+/* `-z pcq,counters[,FILTER]`: a row for each path. `-z pcq,queries[,FILTER]`: a row for each handle. */
+void counters_table_register(void);
+void queries_table_register(void);
+
+/* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
+void csv_export_register(void);
+void long_export_register(void);
+
+/* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query. */
+void export_objects_register(int proto);
+
+/* `-z pcq,names,FILE`; File, Export Objects, PCQ-NAMES, and `--export-objects pcq-names,DIR`: the names file. */
+void export_names_register(void);
+
+/* Their files: what was not written whole ends the program with exit status 1. */
+void output_register(void);
+
+#endif
