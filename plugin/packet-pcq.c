@@ -44,9 +44,9 @@ static int ett_buffer = -1;
 static int ett_query = -1;
 static int ett_pcq = -1;
 
-/* What is kept of a call beside perf_call_record: the request as it was read. */
+/* What is kept of a call beside rpc_record: the request as it was read. */
 typedef struct {
-    perf_call_record call;
+    rpc_record call;
     uint8_t guid[16];
     uint32_t request_code;
     uint32_t lcid;
@@ -54,15 +54,15 @@ typedef struct {
     uint64_t array_count; /* of ValidateCounters, which gets the same array back */
     bool add;
     const char *machine;
-    perf_sample *sample; /* of the response */
+    state_sample *sample; /* of the response */
 } pcq_record;
 
 /* One PDU while it is dissected. */
 typedef struct {
-    perf_call call;
+    rpc_call call;
     pcq_record *record;     /* the same as call.record */
     bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
-    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
 } pcq_pdu;
 
@@ -87,29 +87,29 @@ typedef struct {
 /* Largest array of ValidateCounters ([MS-PCQ] 3.1.4.1.7). */
 #define MAX_IDENTIFIERS 67108864
 
-static perf_call_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
+static rpc_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
 
 /* Begins a PDU of the operation, and reports what is strange about it before it is read. */
 static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                       uint8_t *drep)
 {
-    perf_call *call = &p->call;
+    rpc_call *call = &p->call;
 
-    perf_call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
-    perf_call_begin(call, sizeof(pcq_record));
+    call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
+    call_begin(call, sizeof(pcq_record));
     p->record = (pcq_record *)call->record;
     memset(&p->tapped, 0, sizeof p->tapped);
-    perf_call_aloud(call);
-    if (perf_call_is_request(call)) {
+    call_aloud(call);
+    if (call_is_request(call)) {
         return;
     }
     if (call->record->response_frame != 0 && call->record->response_frame != pinfo->num) {
-        perf_found(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
-                   "The call was answered in frame %u already", call->record->response_frame);
+        findings_add(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
+                     "The call was answered in frame %u already", call->record->response_frame);
     }
     if (!call->record->request_read) {
-        perf_found(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
-                   "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
+        findings_add(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
+                     "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
     }
 }
 
@@ -146,9 +146,9 @@ static void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
 {
     p->record->in_size = pcq_read_u32(p, hf_in_size);
     if (p->record->in_size > largest) {
-        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
-                   "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
-                   largest);
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
+                     "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
+                     largest);
     }
 }
 
@@ -170,7 +170,7 @@ static proto_item *pcq_read_handle(pcq_pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
 static void pcq_request_end(pcq_pdu *p)
 {
     p->record->call.request_read = !p->call.ndr.reader.failed;
-    perf_call_end_stub(&p->call);
+    call_end_stub(&p->call);
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
@@ -182,13 +182,13 @@ static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq
         back->tvb = NULL;
         return;
     }
-    back->tvb = own_data_source(p->call.pinfo, back->tvb, "lpData");
+    back->tvb = reader_own_source(p->call.pinfo, back->tvb, "lpData");
     if (array->tree == NULL) {
         return;
     }
     back->item = proto_tree_add_item(array->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
     back->tree = proto_item_add_subtree(back->item, ett_buffer);
-    proto_item_append_text(back->item, ", %s", perf_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
+    proto_item_append_text(back->item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
 }
 
 static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *array)
@@ -197,13 +197,13 @@ static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *
         return;
     }
     if (array->actual_count != back->out_size) {
-        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData holds %s, but *pdwOutSize says %u",
-                   perf_counted(pcq_pool(p), array->actual_count, back->unit), back->out_size);
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData holds %s, but *pdwOutSize says %u",
+                     text_counted(pcq_pool(p), array->actual_count, back->unit), back->out_size);
     }
     if (pcq_request_read(p) && array->max_count != p->record->in_size) {
-        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                   "lpData has room for %s, but dwInSize of the request was %u",
-                   perf_counted(pcq_pool(p), array->max_count, back->unit), p->record->in_size);
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                     "lpData has room for %s, but dwInSize of the request was %u",
+                     text_counted(pcq_pool(p), array->max_count, back->unit), p->record->in_size);
     }
 }
 
@@ -244,8 +244,8 @@ static bool pcq_is_size_probe(const pcq_returned *back)
 static void report_empty(pcq_pdu *p, const pcq_returned *back)
 {
     if (back->out_size == 0 && back->rtn_size > 0 && pcq_request_read(p) && p->record->in_size > 0) {
-        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
-                   "The call succeeded, lpData is empty, but *pdwRtnSize says %u", back->rtn_size);
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                     "The call succeeded, lpData is empty, but *pdwRtnSize says %u", back->rtn_size);
     }
 }
 
@@ -262,10 +262,10 @@ static bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
     p->tapped.out_size = back->out_size;
     p->tapped.rtn_size = back->rtn_size;
     if (p->tapped.is_probe) {
-        perf_call_info(&p->call, "needs %s", perf_counted(pcq_pool(p), back->rtn_size, back->unit));
+        call_info(&p->call, "needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
         return false;
     }
-    perf_call_report_status(&p->call, back->status);
+    call_report_status(&p->call, back->status);
     if (back->status != STATUS_SUCCESS) {
         return false;
     }
@@ -279,16 +279,16 @@ static void check_sent(pcq_pdu *p, const ndr_array *array)
         return;
     }
     if (array->max_count > MAX_IDENTIFIERS) {
-        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                   "lpData would have %" PRIu64 " bytes, more than the interface admits (%u)", array->max_count,
-                   MAX_IDENTIFIERS);
-    } else if (perf_call_is_request(&p->call) && array->max_count != p->record->in_size) {
-        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                   "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
-    } else if (!perf_call_is_request(&p->call) && pcq_request_read(p) && array->max_count != p->record->array_count) {
-        perf_found(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                   "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, array->max_count,
-                   p->record->array_count);
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                     "lpData would have %" PRIu64 " bytes, more than the interface admits (%u)", array->max_count,
+                     MAX_IDENTIFIERS);
+    } else if (call_is_request(&p->call) && array->max_count != p->record->in_size) {
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                     "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
+    } else if (!call_is_request(&p->call) && pcq_request_read(p) && array->max_count != p->record->array_count) {
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
+                     "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, array->max_count,
+                     p->record->array_count);
     }
 }
 
@@ -301,7 +301,7 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
     back->unit = "byte";
     ndr_conformant_array(&p->call.ndr, &fields.ndr, "lpData", &array);
     check_sent(p, &array);
-    if (perf_call_is_request(&p->call)) {
+    if (call_is_request(&p->call)) {
         p->record->array_count = array.max_count;
     }
     label_array(&array, back->unit);
@@ -313,7 +313,7 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 static void pcq_init_context(pcq_pdu *p, pcq_context *context)
 {
     pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
-    context->is_response = !perf_call_is_request(&p->call);
+    context->is_response = !call_is_request(&p->call);
     context->request_known = pcq_request_read(p);
     context->request_code = p->record->request_code;
     context->lcid = p->record->lcid;
@@ -324,7 +324,7 @@ static void pcq_learn(pcq_pdu *p, const pcq_context *context)
 {
     for (unsigned i = 0; i < wmem_array_get_count(context->lessons); i++) {
         const pcq_lesson *lesson = wmem_array_index(context->lessons, i);
-        perf_learn(p->call.server, &lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
+        facts_learn(p->call.server, &lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -345,7 +345,7 @@ static void pcq_enumerate_request(pcq_pdu *p)
     pcq_read_machine(p);
     pcq_read_in_size(p, MAX_GUIDS);
     pcq_request_end(p);
-    perf_call_info(&p->call, "room for %s", perf_counted(pcq_pool(p), p->record->in_size, "GUID"));
+    call_info(&p->call, "room for %s", text_counted(pcq_pool(p), p->record->in_size, "GUID"));
 }
 
 static void pcq_enumerate_response(pcq_pdu *p)
@@ -359,9 +359,9 @@ static void pcq_enumerate_response(pcq_pdu *p)
         pcq_dissect_counterset_list(back.tvb, back.tree, &context, p->call.ndr.reader.encoding);
     }
     if (pcq_read_returned_status(p, &back)) {
-        perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), context.count, "counterset"));
+        call_info(&p->call, "%s", text_counted(pcq_pool(p), context.count, "counterset"));
     }
-    perf_call_end_stub(&p->call);
+    call_end_stub(&p->call);
 }
 
 /* --- Opnums 1 and 2 -------------------------------------------------------------------------------------------- */
@@ -369,7 +369,7 @@ static void pcq_enumerate_response(pcq_pdu *p)
 /* CounterSetGuid, with its name. */
 static void read_counterset(pcq_pdu *p)
 {
-    perf_reader *reader = &p->call.ndr.reader;
+    bounded_reader *reader = &p->call.ndr.reader;
 
     ndr_align(&p->call.ndr, 4);
     pcq_read_counterset_guid(reader, p->record->guid);
@@ -391,8 +391,7 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return perf_short_text(pcq_pool(p),
-                           pcq_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pcq_pool(p), pcq_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -428,7 +427,7 @@ static const char *locale_text(pcq_pdu *p)
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
 static void read_request_lcid(pcq_pdu *p)
 {
-    perf_reader *reader = &p->call.ndr.reader;
+    bounded_reader *reader = &p->call.ndr.reader;
 
     if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         ndr_align(&p->call.ndr, 4);
@@ -448,14 +447,14 @@ static void read_request_lcid(pcq_pdu *p)
 /* Which counterset, what of it, and in which language or of which counter. */
 static void about_registration(pcq_pdu *p)
 {
-    perf_call_about(&p->call, "%s, %s", counterset_text(p), request_code_text(p));
+    call_about(&p->call, "%s, %s", counterset_text(p), request_code_text(p));
     if (has_locale(p->record->request_code)) {
-        perf_call_about(&p->call, "%s", locale_text(p));
+        call_about(&p->call, "%s", locale_text(p));
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
             pcq_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
-        perf_call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
-                        perf_short_text(pcq_pool(p), name));
+        call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
+                   text_short(pcq_pool(p), name));
     }
 }
 
@@ -465,8 +464,8 @@ static void pcq_registration_request(pcq_pdu *p)
     read_counterset(p);
     p->record->request_code = pcq_read_u32(p, hf_request_code);
     if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
-        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
-                   "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
+                     "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
     }
     read_request_lcid(p);
     pcq_read_in_size(p, MAX_REGISTRATION);
@@ -479,11 +478,11 @@ static void pcq_registration_request(pcq_pdu *p)
 static void describe_registration(pcq_pdu *p, const pcq_context *context, const pcq_returned *back)
 {
     if (context->text) {
-        perf_call_info(&p->call, "\"%s\"", perf_short_text(pcq_pool(p), context->text));
+        call_info(&p->call, "\"%s\"", text_short(pcq_pool(p), context->text));
     } else if (context->count > 0) {
-        perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), context->count, "counter"));
+        call_info(&p->call, "%s", text_counted(pcq_pool(p), context->count, "counter"));
     }
-    perf_call_info(&p->call, "%s", perf_counted(pcq_pool(p), back->out_size, "byte"));
+    call_info(&p->call, "%s", text_counted(pcq_pool(p), back->out_size, "byte"));
 }
 
 static void pcq_registration_response(pcq_pdu *p)
@@ -497,8 +496,8 @@ static void pcq_registration_response(pcq_pdu *p)
         pcq_dissect_registration(back.tvb, back.tree, &context);
     }
     bool done = pcq_read_returned_status(p, &back);
-    perf_call_end_stub(&p->call);
-    if (done && perf_call_may_learn(&p->call)) {
+    call_end_stub(&p->call);
+    if (done && call_may_learn(&p->call)) {
         pcq_learn(p, &context);
     }
     show_counterset(p, &context);
@@ -519,7 +518,7 @@ static void pcq_instances_request(pcq_pdu *p)
     pcq_read_in_size(p, MAX_INSTANCES);
     pcq_request_end(p);
     if (pcq_request_read(p)) {
-        perf_call_about(&p->call, "%s", counterset_text(p));
+        call_about(&p->call, "%s", counterset_text(p));
     }
 }
 
@@ -534,14 +533,14 @@ static void pcq_instances_response(pcq_pdu *p)
         pcq_dissect_instances(back.tvb, back.tree, &context);
     }
     bool done = pcq_read_returned_status(p, &back);
-    perf_call_end_stub(&p->call);
+    call_end_stub(&p->call);
     show_counterset(p, &context);
     if (pcq_request_read(p)) {
-        perf_call_about(&p->call, "%s", counterset_text(p));
+        call_about(&p->call, "%s", counterset_text(p));
     }
     if (done) {
-        perf_call_info(&p->call, "%s, %s", perf_counted(pcq_pool(p), context.count, "instance"),
-                       perf_counted(pcq_pool(p), back.out_size, "byte"));
+        call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "instance"),
+                  text_counted(pcq_pool(p), back.out_size, "byte"));
     }
 }
 
@@ -556,62 +555,62 @@ static void pcq_instances_response(pcq_pdu *p)
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
 /* "\Processor(0)\% Processor Time". Each packet lists many of them: long names are cut before anything is made of them. */
-static const char *identifier_text(pcq_pdu *p, const perf_identifier *identifier)
+static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier)
 {
     wmem_allocator_t *pool = pcq_pool(p);
-    perf_server *server = p->call.server;
-    const char *set = perf_short_text(pool, pcq_counterset_label(pool, server, identifier->guid, p->call.event));
+    state_host *server = p->call.server;
+    const char *set = text_short(pool, pcq_counterset_label(pool, server, identifier->guid, p->call.event));
     const char *counter =
-        perf_short_text(pool, pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
+        text_short(pool, pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
 
     return identifier->instance
-               ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, perf_short_text(pool, identifier->instance), counter)
+               ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)
                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
 }
 
-static const char *entry_text(pcq_pdu *p, const perf_query_entry *entry)
+static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
 {
-    const perf_identifier *identifier = &entry->identifier;
+    const state_identifier *identifier = &entry->identifier;
     const char *path = identifier_text(p, identifier);
 
     return identifier->status == 0 ? path
                                    : wmem_strdup_printf(pcq_pool(p), "%s: refused, %s", path,
-                                                        win32_error_name(pcq_pool(p), identifier->status));
+                                                        text_win32_error(pcq_pool(p), identifier->status));
 }
 
-static void show_query(pcq_pdu *p, proto_tree *tree, const perf_handle *handle)
+static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
 {
     const int shown[] = {hf_query, hf_query_counter};
-    const perf_query_entry *entry;
+    const state_query_entry *entry;
     unsigned held, refused, next = 0, listed = 0;
 
     if (!fields_any_referenced(tree, shown, array_length(shown))) {
         return;
     }
-    perf_query_counts(handle, p->call.event, &held, &refused);
+    query_counts(handle, p->call.event, &held, &refused);
     if (held + refused == 0) {
         return;
     }
     proto_item *item = proto_tree_add_item(tree, hf_query, p->call.tvb, 0, 0, ENC_NA);
     proto_tree *list = proto_item_add_subtree(item, ett_query);
     proto_item_set_generated(item);
-    proto_item_append_text(item, ": %s", perf_counted(pcq_pool(p), held, "counter"));
+    proto_item_append_text(item, ": %s", text_counted(pcq_pool(p), held, "counter"));
     if (refused > 0) {
         proto_item_append_text(item, ", %u refused", refused);
     }
     if (held + refused > MAX_LISTED_COUNTERS) {
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }
-    while (listed++ < MAX_LISTED_COUNTERS && (entry = perf_query_entries(handle, p->call.event, &next)) != NULL) {
-        add_generated_string(list, hf_query_counter, p->call.tvb, entry_text(p, entry));
+    while (listed++ < MAX_LISTED_COUNTERS && (entry = query_entries(handle, p->call.event, &next)) != NULL) {
+        reader_add_generated_string(list, hf_query_counter, p->call.tvb, entry_text(p, entry));
     }
 }
 
 /* Where a handle was opened and closed, and what it holds at this moment. */
-static void show_handle(pcq_pdu *p, proto_item *item, const perf_handle *handle)
+static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
     if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
-        show_query(p, perf_call_show_life(&p->call, item, handle), handle);
+        show_query(p, call_show_life(&p->call, item, handle), handle);
     }
 }
 
@@ -619,8 +618,8 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
     proto_item *item = pcq_read_handle(p, bytes);
 
-    if (!p->call.ndr.reader.failed && perf_handle_is_null(bytes)) {
-        perf_found(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+    if (!p->call.ndr.reader.failed && call_handle_is_null(bytes)) {
+        findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     }
     return item;
 }
@@ -629,50 +628,50 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
  * uses it. */
 static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
 {
-    perf_call_record *record = p->call.record;
+    rpc_record *record = p->call.record;
 
-    if (p->call.first_time && !perf_handle_is_null(bytes)) {
-        record->handle = perf_handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
-        if (record->handle == NULL && perf_call_may_learn(&p->call)) {
-            record->handle = perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
+    if (p->call.first_time && !call_handle_is_null(bytes)) {
+        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
+        if (record->handle == NULL && call_may_learn(&p->call)) {
+            record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
         }
     }
-    const perf_handle *handle = record->handle;
+    const state_handle *handle = record->handle;
     if (handle && handle->end < p->call.event) {
-        perf_found(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                   handle->closed_frame);
+        findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+                     handle->closed_frame);
     }
     show_handle(p, item, handle);
-    perf_call_show_number(&p->call, p->call.tree, handle);
+    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
  * it answers belongs to the new life, as a later look at it shows. */
-static perf_handle *reopened(pcq_pdu *p, perf_handle *asked)
+static state_handle *reopened(pcq_pdu *p, state_handle *asked)
 {
-    perf_handle *now = perf_handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
+    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
     uint32_t asked_at = p->call.record->request_event;
 
     return now != asked && now->end > p->call.event
                ? now
-               : perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes, asked_at, 0, NULL);
+               : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes, asked_at, 0, NULL);
 }
 
 /* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
-static perf_handle *answering_handle(pcq_pdu *p, bool known)
+static state_handle *answering_handle(pcq_pdu *p, bool known)
 {
-    perf_call_record *record = p->call.record;
+    rpc_record *record = p->call.record;
 
     if (p->call.first_time && record->handle) {
-        if (known && perf_call_may_learn(&p->call)) {
+        if (known && call_may_learn(&p->call)) {
             if (record->handle->end < record->request_event) {
                 record->handle = reopened(p, record->handle);
             }
-            perf_handle_confirm(record->handle);
+            handle_confirm(record->handle);
         }
         record->answering = record->handle;
     }
-    perf_call_show_number(&p->call, p->call.tree, record->answering);
+    call_show_number(&p->call, p->call.tree, record->answering);
     return record->answering;
 }
 
@@ -683,27 +682,27 @@ static void pcq_open_request(pcq_pdu *p)
     pcq_read_machine(p);
     pcq_request_end(p);
     /* on a later look, the query that the response opened */
-    perf_call_show_number(&p->call, p->call.tree, p->call.record->handle);
+    call_show_number(&p->call, p->call.tree, p->call.record->handle);
     if (p->record->machine && *p->record->machine) {
-        perf_call_info(&p->call, "%s", p->record->machine);
+        call_info(&p->call, "%s", p->record->machine);
     }
 }
 
 static void pcq_open_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
-    perf_call_record *record = p->call.record;
+    rpc_record *record = p->call.record;
     proto_item *item = pcq_read_handle(p, bytes);
     uint32_t status = pcq_read_status(p);
 
-    perf_call_report_status(&p->call, status);
-    perf_call_end_stub(&p->call);
-    if (perf_call_may_learn(&p->call) && status == STATUS_SUCCESS && !perf_handle_is_null(bytes)) {
-        record->handle = perf_call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num,
-                                               p->record->machine);
+    call_report_status(&p->call, status);
+    call_end_stub(&p->call);
+    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
+        record->handle =
+            call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
     }
     show_handle(p, item, record->handle);
-    perf_call_show_number(&p->call, p->call.tree, record->handle);
+    call_show_number(&p->call, p->call.tree, record->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
@@ -715,32 +714,32 @@ static void pcq_close_request(pcq_pdu *p)
 
     pcq_request_end(p);
     use_handle(p, bytes, item);
-    perf_handle *handle = p->call.record->handle;
-    if (perf_call_may_learn(&p->call) && handle && handle->end == UINT32_MAX) {
-        perf_handle_close(handle, p->call.event, p->call.pinfo->num);
+    state_handle *handle = p->call.record->handle;
+    if (call_may_learn(&p->call) && handle && handle->end == UINT32_MAX) {
+        handle_close(handle, p->call.event, p->call.pinfo->num);
     }
 }
 
 static void pcq_close_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
-    perf_handle *handle = p->call.record->handle;
+    state_handle *handle = p->call.record->handle;
     proto_item *item = pcq_read_handle(p, bytes);
     uint32_t status = pcq_read_status(p);
 
-    perf_call_report_status(&p->call, status);
-    perf_call_end_stub(&p->call);
-    if (perf_call_may_learn(&p->call) && handle) {
+    call_report_status(&p->call, status);
+    call_end_stub(&p->call);
+    if (call_may_learn(&p->call) && handle) {
         if (status == STATUS_SUCCESS) {
-            perf_handle_confirm(handle);
+            handle_confirm(handle);
         } else if (handle->end == p->call.record->request_event) {
-            perf_handle_not_closed(handle);
+            handle_not_closed(handle);
         }
     }
-    if (!perf_handle_is_null(bytes)) {
+    if (!call_handle_is_null(bytes)) {
         show_handle(p, item, handle);
     }
-    perf_call_show_number(&p->call, p->call.tree, handle);
+    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
@@ -753,7 +752,7 @@ static void query_request(pcq_pdu *p, uint32_t largest)
     pcq_read_in_size(p, largest);
     pcq_request_end(p);
     if (p->call.has_column) {
-        perf_call_info_texts(&p->call, "room for ", perf_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
+        call_info_texts(&p->call, "room for ", text_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
     }
     use_handle(p, bytes, item);
 }
@@ -770,13 +769,13 @@ static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *it
     bool *taken = wmem_alloc0_array(pcq_pool(p), bool, count);
 
     for (uint32_t i = 0; i < count; i++) {
-        const perf_identifier *identifier = wmem_array_index(context->identifiers, i);
+        const state_identifier *identifier = wmem_array_index(context->identifiers, i);
         if (identifier->index >= count) {
-            perf_found(&p->call.report, item, FINDING_INDEX, "Index %u of identifier %u is beyond the %u blocks",
-                       identifier->index, i, count);
+            findings_add(&p->call.report, item, FINDING_INDEX, "Index %u of identifier %u is beyond the %u blocks",
+                         identifier->index, i, count);
         } else if (taken[identifier->index]) {
-            perf_found(&p->call.report, item, FINDING_INDEX,
-                       "Index %u is given twice, the second time to identifier %u", identifier->index, i);
+            findings_add(&p->call.report, item, FINDING_INDEX,
+                         "Index %u is given twice, the second time to identifier %u", identifier->index, i);
         } else {
             taken[identifier->index] = true;
         }
@@ -797,14 +796,13 @@ static void pcq_info_response(pcq_pdu *p)
     }
     bool done = pcq_read_returned_status(p, &back);
     if (done) {
-        perf_call_info(&p->call, "%s, %s", perf_counted(pcq_pool(p), context.count, "counter"),
-                       perf_counted(pcq_pool(p), back.out_size, "byte"));
+        call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
+                  text_counted(pcq_pool(p), back.out_size, "byte"));
     }
-    perf_call_end_stub(&p->call);
-    perf_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    if (done && perf_call_may_learn(&p->call) && handle) {
-        perf_query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.event,
-                        p->call.pinfo->num);
+    call_end_stub(&p->call);
+    state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    if (done && call_may_learn(&p->call) && handle) {
+        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -823,8 +821,8 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     if (!p->call.has_column) {
         return;
     }
-    const char *size = perf_counted(pool, back->out_size, "byte");
-    const char *blocks = perf_counted(pool, summary->blocks, "block");
+    const char *size = text_counted(pool, back->out_size, "byte");
+    const char *blocks = text_counted(pool, summary->blocks, "block");
     if (summary->failed > 0) {
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
@@ -838,12 +836,12 @@ static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     perf_data_summary *summary = &context->summary;
-    perf_sample *sample = perf_sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+    state_sample *sample = sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
 
     if (sample) {
         *summary = sample->form->summary;
     } else if (pcq_check_data(tvb, summary)) {
-        sample = perf_sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+        sample = sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
         sample->has_doubts = summary->sound_blocks < summary->blocks;
     }
     p->record->sample = context->sample = sample;
@@ -853,11 +851,11 @@ static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
 /* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
 static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
 {
-    perf_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     uint32_t size = tvb_captured_length(tvb);
 
     context->sample = sample;
-    context->has_form = sample && size > 0 && perf_sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    context->has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
     if (context->has_form) {
         context->summary = sample->form->summary;
     } else {
@@ -869,9 +867,9 @@ static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
 static void report_no_header(pcq_pdu *p, const pcq_returned *back)
 {
     if (back->out_size == 0 && back->rtn_size == 0 && pcq_request_read(p) && p->record->in_size > 0) {
-        perf_found(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
-                   "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
-                   p->record->in_size);
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                     "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
+                     p->record->in_size);
     }
 }
 
@@ -891,10 +889,10 @@ static void pcq_data_response(pcq_pdu *p)
     if (done) {
         report_no_header(p, &back);
     }
-    perf_call_end_stub(&p->call);
+    call_end_stub(&p->call);
     context.handle = answering_handle(p, done || pcq_is_size_probe(&back));
     if (back.tvb) {
-        if (done && context.handle && perf_call_may_learn(&p->call)) {
+        if (done && context.handle && call_may_learn(&p->call)) {
             keep_sample(p, back.tvb, &context);
         } else {
             look_again(p, back.tvb, &context);
@@ -914,7 +912,7 @@ static void pcq_data_response(pcq_pdu *p)
 static void read_identifiers(pcq_pdu *p, pcq_context *context)
 {
     pcq_returned back;
-    bool repeated = !perf_call_is_request(&p->call) && p->call.record->request_damaged;
+    bool repeated = !call_is_request(&p->call) && p->call.record->request_damaged;
 
     p->identifiers_sound = true;
     pcq_init_context(p, context);
@@ -932,7 +930,7 @@ static void read_identifiers(pcq_pdu *p, pcq_context *context)
     }
 }
 
-static const perf_identifier *identifier_at(const pcq_context *context, unsigned i)
+static const state_identifier *identifier_at(const pcq_context *context, unsigned i)
 {
     return wmem_array_index(context->identifiers, i);
 }
@@ -945,7 +943,7 @@ static const char *identifiers_text(pcq_pdu *p, const pcq_context *context)
     if (count == 0) {
         return wmem_strdup_printf(pcq_pool(p), "%u", context->count);
     }
-    const char *first = perf_short_text(pcq_pool(p), identifier_text(p, identifier_at(context, 0)));
+    const char *first = text_short(pcq_pool(p), identifier_text(p, identifier_at(context, 0)));
     return count == 1 ? wmem_strdup_printf(pcq_pool(p), "1: %s", first)
                       : wmem_strdup_printf(pcq_pool(p), "%u: %s, %u more", context->count, first, context->count - 1);
 }
@@ -961,7 +959,7 @@ static void pcq_validate_request(pcq_pdu *p)
     p->record->add = pcq_read_u32(p, hf_add) != 0;
     pcq_request_end(p);
     if (p->call.has_column) {
-        perf_call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
+        call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
     }
     use_handle(p, bytes, item);
 }
@@ -973,18 +971,18 @@ static void describe_refusals(pcq_pdu *p, const pcq_context *context)
     unsigned named = 0;
 
     for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
-        const perf_identifier *identifier = identifier_at(context, i);
+        const state_identifier *identifier = identifier_at(context, i);
         if (identifier->status != 0) {
             wmem_strbuf_append_printf(text, "%s%s (%s)", named > 0 ? ", " : "",
-                                      perf_short_text(pcq_pool(p), identifier_text(p, identifier)),
-                                      win32_error_name(pcq_pool(p), identifier->status));
+                                      text_short(pcq_pool(p), identifier_text(p, identifier)),
+                                      text_win32_error(pcq_pool(p), identifier->status));
             named++;
         }
     }
     if (context->refused > named) {
         wmem_strbuf_append_printf(text, "%s%u more", named > 0 ? ", " : "", context->refused - named);
     }
-    perf_call_info(&p->call, "%u refused: %s", context->refused, wmem_strbuf_get_str(text));
+    call_info(&p->call, "%u refused: %s", context->refused, wmem_strbuf_get_str(text));
 }
 
 static void describe_validation(pcq_pdu *p, const pcq_context *context)
@@ -995,12 +993,12 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
         return;
     }
     if (context->refused == 0 && wmem_array_get_count(context->identifiers) > 0) {
-        perf_call_info(&p->call, "%u %s: %s%s", context->count, done,
-                       perf_short_text(pcq_pool(p), identifier_text(p, identifier_at(context, 0))),
-                       context->count > 1 ? wmem_strdup_printf(pcq_pool(p), ", %u more", context->count - 1) : "");
+        call_info(&p->call, "%u %s: %s%s", context->count, done,
+                  text_short(pcq_pool(p), identifier_text(p, identifier_at(context, 0))),
+                  context->count > 1 ? wmem_strdup_printf(pcq_pool(p), ", %u more", context->count - 1) : "");
         return;
     }
-    perf_call_info(&p->call, "%u %s", context->count - context->refused, done);
+    call_info(&p->call, "%u %s", context->count - context->refused, done);
     if (context->refused > 0) {
         describe_refusals(p, context);
     }
@@ -1010,7 +1008,7 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
 static void pcq_validate_unknown(pcq_pdu *p)
 {
     if (p->call.first_time && p->call.record->handle) {
-        perf_query_unknown_change(p->call.record->handle, p->call.event);
+        query_unknown_change(p->call.record->handle, p->call.event);
     }
 }
 
@@ -1026,12 +1024,11 @@ static void pcq_validate_response(pcq_pdu *p)
         p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
         p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
     }
-    perf_call_report_status(&p->call, status);
-    perf_call_end_stub(&p->call);
-    perf_handle *handle = answering_handle(p, done);
-    if (perf_call_may_learn(&p->call) && p->identifiers_sound && handle && done && pcq_request_read(p)) {
-        perf_query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count,
-                           p->call.event);
+    call_report_status(&p->call, status);
+    call_end_stub(&p->call);
+    state_handle *handle = answering_handle(p, done);
+    if (call_may_learn(&p->call) && p->identifiers_sound && handle && done && pcq_request_read(p)) {
+        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
     } else if (p->call.report.damaged || p->call.ndr.reader.failed || (!p->identifiers_sound && done)) {
         pcq_validate_unknown(p);
     }
@@ -1078,7 +1075,7 @@ static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}}
 enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
-static void tell_subject(pcq_pdu *p, const perf_handle *handle)
+static void tell_subject(pcq_pdu *p, const state_handle *handle)
 {
     pcq_record *record = p->record;
 
@@ -1086,7 +1083,7 @@ static void tell_subject(pcq_pdu *p, const perf_handle *handle)
         p->tapped.subject = handle->bytes;
         p->tapped.subject_size = sizeof handle->bytes;
     } else {
-        char *text = wmem_strdup_printf(pcq_pool(p), "%s %u", perf_guid_text(pcq_pool(p), record->guid), record->lcid);
+        char *text = wmem_strdup_printf(pcq_pool(p), "%s %u", facts_guid_text(pcq_pool(p), record->guid), record->lcid);
         p->tapped.subject = text;
         p->tapped.subject_size = (uint32_t)strlen(text);
     }
@@ -1094,15 +1091,15 @@ static void tell_subject(pcq_pdu *p, const perf_handle *handle)
 
 static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 {
-    const perf_call *call = &p->call;
-    perf_tapped *tapped = &p->tapped;
-    const perf_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
+    const rpc_call *call = &p->call;
+    tapped_call *tapped = &p->tapped;
+    const state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
-    if (call->is_noise || !perf_tap_wanted()) {
+    if (call->is_noise || !tapped_wanted()) {
         return;
     }
     tapped->operation = opnum_vals[opnum].strptr;
-    tapped->is_response = !perf_call_is_request(call);
+    tapped->is_response = !call_is_request(call);
     tapped->is_repeated =
         tapped->is_response && call->record->response_frame != 0 && call->record->response_frame != call->pinfo->num;
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && pcq_request_read(p)) {
@@ -1114,7 +1111,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->server = call->server;
     tapped->handle = handle;
     tell_subject(p, handle);
-    perf_tap(call->pinfo, tapped);
+    tapped_tell(call->pinfo, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1123,14 +1120,14 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     pcq_pdu p;
 
     pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
-    bool is_request = perf_call_is_request(&p.call);
-    if (!perf_call_is_noise(&p.call, is_request ? op->request_shape : op->response_shape, op->largest)) {
+    bool is_request = call_is_request(&p.call);
+    if (!call_is_noise(&p.call, is_request ? op->request_shape : op->response_shape, op->largest)) {
         (is_request ? op->request : op->response)(&p);
     } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
         pcq_validate_unknown(&p);
     }
     tap_pdu(&p, di->call_data->opnum);
-    return perf_call_end(&p.call, proto_tree_get_parent(tree));
+    return call_end(&p.call, proto_tree_get_parent(tree));
 }
 
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},
@@ -1140,7 +1137,7 @@ static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NUL
 
 static void apply_preferences(void)
 {
-    perf_sample_limit((uint64_t)pref_sample_limit << 20);
+    sample_limit((uint64_t)pref_sample_limit << 20);
     names_file_choose(pref_names_file);
     graph_choose(pref_graph);
 }
@@ -1206,7 +1203,7 @@ static void register_fields(void)
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    perf_call_fields_register(proto_pcq, "pcq", "query.number", &fields);
+    call_fields_register(proto_pcq, "pcq", "query.number", &fields);
 }
 
 void proto_register_pcq(void)
@@ -1214,18 +1211,18 @@ void proto_register_pcq(void)
     if (is_taken()) {
         return;
     }
-    perf_strings_init();
+    value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
     pcq_fields_register(proto_pcq);
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(proto_pcq);
-    perf_state_register();
+    state_register();
     names_file_register();
-    perf_tap_register();
-    csv_export_register();
-    long_export_register();
+    tapped_register();
+    export_csv_register();
+    export_long_register();
     export_objects_register(proto_pcq);
     export_names_register();
     output_register();

@@ -51,7 +51,7 @@ static int ett_identifier = -1;
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
 /* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
-static pcq_lesson *pcq_new_lesson(pcq_context *context, const uint8_t *guid, uint32_t id, perf_fact_kind kind)
+static pcq_lesson *pcq_new_lesson(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
 {
     pcq_lesson lesson;
 
@@ -80,7 +80,7 @@ static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
 /* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
 static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden)
 {
-    if (tree && (*hidden > 0 || tree_room(tree) < items)) {
+    if (tree && (*hidden > 0 || reader_tree_room(tree) < items)) {
         (*hidden)++;
         return NULL;
     }
@@ -90,8 +90,8 @@ static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden
 static void pcq_report_hidden(pcq_context *context, proto_tree *tree, uint32_t hidden, const char *what)
 {
     if (hidden > 0) {
-        perf_found(context->report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
-                   "%u %s are not shown, a packet's tree is limited", hidden, what);
+        findings_add(context->report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
+                     "%u %s are not shown, a packet's tree is limited", hidden, what);
     }
 }
 
@@ -104,28 +104,29 @@ static void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree)
 }
 
 /* Bytes that are left behind the last structure. */
-static void pcq_report_rest(perf_reader *reader, const char *behind)
+static void pcq_report_rest(bounded_reader *reader, const char *behind)
 {
     uint32_t left = reader_left(reader);
 
     if (left > 0) {
         proto_item *item = proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, reader->pos, left, ENC_NA);
-        perf_found(reader->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
+        findings_add(reader->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind %s", left, behind);
     }
 }
 
 /* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
-static bool pcq_check_size(perf_reader *reader, pcq_context *context, uint32_t size, uint32_t header, const char *what)
+static bool pcq_check_size(bounded_reader *reader, pcq_context *context, uint32_t size, uint32_t header,
+                           const char *what)
 {
     if (size < header || size > reader_left(reader)) {
-        perf_found(context->report, reader->node, FINDING_SIZE,
-                   "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what, reader->pos,
-                   size, header, reader_left(reader));
+        findings_add(context->report, reader->node, FINDING_SIZE,
+                     "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
+                     reader->pos, size, header, reader_left(reader));
         return false;
     }
     if (size % 8 != 0) {
-        perf_found(context->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
-                   what, reader->pos, size);
+        findings_add(context->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
+                     what, reader->pos, size);
     }
     return true;
 }
@@ -158,7 +159,7 @@ typedef struct {
     uint64_t keepable;  /* bytes of names that may still be kept */
     bool overlaps;      /* one of the two is used up */
     uint32_t farthest;  /* start of the farthest string shown */
-    uint32_t idle;      /* items shown since, see own_data_source() */
+    uint32_t idle;      /* items shown since, see reader_own_source() */
 } string_table;
 
 static bool string_starts_at(tvbuff_t *tvb, const string_table *table, uint64_t offset)
@@ -199,29 +200,29 @@ static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
 #define TIMES_KEPT 4
 #define KEPT_AT_LEAST 2048
 
-static void report_overlap(perf_reader *reader, string_table *table)
+static void report_overlap(bounded_reader *reader, string_table *table)
 {
     if (!table->overlaps) {
-        perf_found(reader->report, reader->item, FINDING_STRING_OFFSET,
-                   "The strings overlap too much to read them, here and in what follows");
+        findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
+                     "The strings overlap too much to read them, here and in what follows");
     }
     table->overlaps = true;
     table->readable = table->keepable = 0;
 }
 
-static const char *read_table_string(perf_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
+static const char *read_table_string(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
 {
     uint64_t start = (uint64_t)table->base + offset;
-    perf_reader at = *reader;
+    bounded_reader at = *reader;
 
     if (start < table->table_end || start + 2 > table->end || start % 2 != 0) {
-        perf_found(context->report, reader->item, FINDING_STRING_OFFSET,
-                   "Offset %u does not lead to a string: strings are at %u to %u", offset,
-                   table->table_end - table->base, table->end - table->base);
+        findings_add(context->report, reader->item, FINDING_STRING_OFFSET,
+                     "Offset %u does not lead to a string: strings are at %u to %u", offset,
+                     table->table_end - table->base, table->end - table->base);
         return NULL;
     }
     uint32_t left = table->end - (uint32_t)start;
-    uint32_t size = utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
+    uint32_t size = text_utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
     if (size + 2 > table->readable) {
         report_overlap(reader, table);
         return NULL;
@@ -239,7 +240,7 @@ static const char *read_table_string(perf_reader *reader, pcq_context *context, 
                : pcq_read_counter_name(&at, room);
 }
 
-static void teach_table_name(perf_reader *reader, pcq_context *context, string_table *table, uint32_t id,
+static void teach_table_name(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t id,
                              const char *name)
 {
     size_t size = strlen(name) + 1;
@@ -253,9 +254,9 @@ static void teach_table_name(perf_reader *reader, pcq_context *context, string_t
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
-static void read_string_counter(perf_reader *outer, pcq_context *context, string_table *table)
+static void read_string_counter(bounded_reader *outer, pcq_context *context, string_table *table)
 {
-    perf_reader reader;
+    bounded_reader reader;
     const char *text = "(none)";
     bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
 
@@ -300,20 +301,20 @@ static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table,
 }
 
 /* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
-static void check_table(perf_reader *reader, pcq_context *context, string_table *table, uint32_t size,
+static void check_table(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t size,
                         proto_item *size_item, uint32_t count, proto_item *count_item)
 {
     uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
 
     if (size > reader->end || reader->end - size >= 8) {
-        perf_found(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
-                   reader->end);
+        findings_add(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+                     reader->end);
     }
     table->end = reader->end;
     table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
     if (count != table->count) {
-        perf_found(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
-                   table->count);
+        findings_add(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+                     table->count);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
     table->readable = (uint64_t)reader->end * TIMES_READ;
@@ -323,9 +324,9 @@ static void check_table(perf_reader *reader, pcq_context *context, string_table 
 }
 
 /* RequestCode 5, 6 and 10; 3, 4, 7 and 9; 8. */
-static void pcq_dissect_counter_strings(perf_reader *reader, proto_tree *tree, pcq_context *context)
+static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree, pcq_context *context)
 {
-    perf_reader header;
+    bounded_reader header;
     string_table table;
     uint32_t hidden = 0;
 
@@ -343,9 +344,9 @@ static void pcq_dissect_counter_strings(perf_reader *reader, proto_tree *tree, p
                                table.base == 0 ? "block's start" : "end of the headers");
     }
     if (table.base != 0) {
-        perf_found(context->report, header.node, FINDING_STRING_OFFSET_BASE,
-                   "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
-                   "from the block's start");
+        findings_add(context->report, header.node, FINDING_STRING_OFFSET_BASE,
+                     "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
+                     "from the block's start");
     }
     for (uint32_t i = 0; i < table.count; i++) {
         reader->tree = table.idle < MAX_IDLE_ITEMS ? pcq_afford(tree, ITEMS_OF_STRING, &hidden) : NULL;
@@ -359,10 +360,10 @@ static void pcq_dissect_counter_strings(perf_reader *reader, proto_tree *tree, p
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
-static void pcq_dissect_single_string(perf_reader *reader, pcq_context *context)
+static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *context)
 {
     uint32_t room = reader_left(reader);
-    uint32_t size = utf16_size(reader->tvb, reader->pos, room);
+    uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
 
     room = MIN(room, size + 2);
     switch (context->request_code) {
@@ -382,13 +383,13 @@ static void pcq_dissect_single_string(perf_reader *reader, pcq_context *context)
     }
 }
 
-static void pcq_dissect_provider_guid(perf_reader *reader, pcq_context *context)
+static void pcq_dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 {
     uint8_t guid[16];
 
     reader_guid(reader, hf_provider_guid, guid);
     if (!reader->failed) {
-        context->text = perf_guid_text(reader_pinfo(reader)->pool, guid);
+        context->text = facts_guid_text(reader_pinfo(reader)->pool, guid);
     }
     pcq_report_rest(reader, "the GUID");
 }
@@ -428,7 +429,7 @@ typedef struct {
     proto_item *item;
 } counter_relations;
 
-static void read_attrib(perf_reader *reader)
+static void read_attrib(bounded_reader *reader)
 {
     static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
                                 &hf_attrib_display_as_real, &hf_attrib_display_as_hex, NULL};
@@ -443,21 +444,21 @@ static void read_attrib(perf_reader *reader)
     reader->pos += 8;
 }
 
-static int32_t read_default_scale(perf_reader *reader)
+static int32_t read_default_scale(bounded_reader *reader)
 {
     int32_t scale = (int32_t)reader_u32(reader, hf_default_scale);
 
     if (scale < -10 || scale > 10) {
-        perf_found(reader->report, reader->item, FINDING_SCALE, "DefaultScale %d is outside -10 to 10", scale);
+        findings_add(reader->report, reader->item, FINDING_SCALE, "DefaultScale %d is outside -10 to 10", scale);
     }
     return scale;
 }
 
 /* PERF_COUNTER_REG_INFO, 2.2.4.2 */
-static bool read_counter_reg_info(perf_reader *outer, pcq_context *context, counter_relations *relations)
+static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, counter_relations *relations)
 {
-    perf_reader reader;
-    perf_counter_info info;
+    bounded_reader reader;
+    state_counter_info info;
 
     if (!reader_need(outer, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
         return false;
@@ -503,7 +504,7 @@ static bool leads_back(wmem_map_t *by_id, const counter_relations *start, unsign
     return false;
 }
 
-static void check_relations(perf_reader *reader, wmem_array_t *counters)
+static void check_relations(bounded_reader *reader, wmem_array_t *counters)
 {
     static const char *const names[] = {"BaseCounterId", "PerfTimeId", "PerfFreqId", "MultiId"};
     wmem_map_t *by_id = wmem_map_new(reader_pinfo(reader)->pool, g_direct_hash, g_direct_equal);
@@ -517,20 +518,20 @@ static void check_relations(perf_reader *reader, wmem_array_t *counters)
         for (unsigned which = 0; which < array_length(names); which++) {
             uint32_t id = counter->references[which];
             if (id != PERF_NO_ID && !wmem_map_contains(by_id, GUINT_TO_POINTER(id))) {
-                perf_found(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
-                           "%s %u of counter %u is not in the set", names[which], id, counter->id);
+                findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+                             "%s %u of counter %u is not in the set", names[which], id, counter->id);
             } else if (leads_back(by_id, counter, which)) {
-                perf_found(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
-                           "%s of counter %u leads back to the counter itself", names[which], counter->id);
+                findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
+                             "%s of counter %u leads back to the counter itself", names[which], counter->id);
             }
         }
     }
 }
 
 /* PERF_COUNTERSET_REG_INFO, 2.2.4.1. Returns NumCounters. */
-static uint32_t read_counterset_reg_info(perf_reader *outer, pcq_context *context)
+static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *context)
 {
-    perf_reader reader;
+    bounded_reader reader;
 
     reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
     pcq_read_counterset_guid(&reader, context->guid);
@@ -547,17 +548,17 @@ static uint32_t read_counterset_reg_info(perf_reader *outer, pcq_context *contex
         pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %s, %u counters",
-                               name ? name : perf_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
+                               name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
     }
     pcq_new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
     if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
-        perf_found(context->report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
-                   reader_left(outer) / COUNTER_REG_INFO_SIZE);
+        findings_add(context->report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
+                     reader_left(outer) / COUNTER_REG_INFO_SIZE);
     }
     return num_counters;
 }
 
-static void dissect_counterset_struct(perf_reader *reader, proto_tree *tree, pcq_context *context)
+static void dissect_counterset_struct(bounded_reader *reader, proto_tree *tree, pcq_context *context)
 {
     wmem_array_t *counters = wmem_array_new(reader_pinfo(reader)->pool, sizeof(counter_relations));
     uint32_t left = read_counterset_reg_info(reader, context);
@@ -577,7 +578,7 @@ static void dissect_counterset_struct(perf_reader *reader, proto_tree *tree, pcq
     pcq_report_rest(reader, "the last counter");
 }
 
-static void dissect_counter_struct(perf_reader *reader, pcq_context *context)
+static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
 {
     counter_relations relations;
 
@@ -586,8 +587,8 @@ static void dissect_counter_struct(perf_reader *reader, pcq_context *context)
     }
     for (unsigned which = 0; which < array_length(relations.references); which++) {
         if (relations.references[which] == relations.id) {
-            perf_found(context->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
-                       relations.id);
+            findings_add(context->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
+                         relations.id);
             break;
         }
     }
@@ -598,7 +599,7 @@ static void dissect_counter_struct(perf_reader *reader, pcq_context *context)
 
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
-    perf_reader reader;
+    bounded_reader reader;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     switch (context->request_known ? context->request_code : PERF_REG_UNKNOWN) {
@@ -637,7 +638,7 @@ void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *cont
 
 static const value_string wildcard_index_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
 
-static void read_identifier_name(perf_reader *reader, perf_identifier *identifier)
+static void read_identifier_name(bounded_reader *reader, state_identifier *identifier)
 {
     packet_info *pinfo = reader_pinfo(reader);
     uint32_t room = reader_left(reader);
@@ -647,14 +648,14 @@ static void read_identifier_name(perf_reader *reader, perf_identifier *identifie
         return;
     }
     identifier->instance = pcq_read_instance_name(reader, room);
-    identifier->utf16_size = utf16_size(reader->tvb, start, room);
+    identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {
         identifier->instance = NULL;
     }
 }
 
-static void label_identifier(perf_reader *reader, pcq_context *context, const perf_identifier *identifier)
+static void label_identifier(bounded_reader *reader, pcq_context *context, const state_identifier *identifier)
 {
     wmem_allocator_t *pool = reader_pinfo(reader)->pool;
 
@@ -673,16 +674,16 @@ static void label_identifier(perf_reader *reader, pcq_context *context, const pe
             proto_item_append_text(reader->node, ": \\%s\\%s", set, counter);
         }
         if (context->is_response && identifier->status != 0) {
-            proto_item_append_text(reader->node, ", %s", win32_error_name(pool, identifier->status));
+            proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
         }
     }
 }
 
 /* PERF_COUNTER_IDENTIFIER, 2.2.4.6 */
-static bool read_identifier(perf_reader *outer, pcq_context *context)
+static bool read_identifier(bounded_reader *outer, pcq_context *context)
 {
-    perf_reader reader;
-    perf_identifier identifier;
+    bounded_reader reader;
+    state_identifier identifier;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
     bool sound = pcq_check_size(outer, context, size, COUNTER_IDENTIFIER_SIZE, "the identifier");
 
@@ -710,7 +711,7 @@ static bool read_identifier(perf_reader *outer, pcq_context *context)
 
 void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
-    perf_reader reader;
+    bounded_reader reader;
     uint32_t hidden = 0;
     bool sound = true;
 
@@ -722,8 +723,8 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     reader.tree = tree;
     pcq_report_hidden(context, tree, hidden, "identifiers");
     if (sound && reader_left(&reader) > 0) {
-        perf_found(context->report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
-                   reader_left(&reader));
+        findings_add(context->report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+                     reader_left(&reader));
     }
     pcq_report_rest(&reader, "the last identifier");
 }
@@ -736,7 +737,7 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 #define ITEMS_OF_INSTANCE 12
 #define ITEMS_OF_GUID 4
 
-void pcq_context_init(pcq_context *context, perf_report *report, perf_server *server, uint32_t event, uint32_t frame)
+void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event, uint32_t frame)
 {
     memset(context, 0, sizeof *context);
     context->report = report;
@@ -744,14 +745,14 @@ void pcq_context_init(pcq_context *context, perf_report *report, perf_server *se
     context->event = event;
     context->frame = frame;
     context->lessons = wmem_array_new(report->pinfo->pool, sizeof(pcq_lesson));
-    context->identifiers = wmem_array_new(report->pinfo->pool, sizeof(perf_identifier));
+    context->identifiers = wmem_array_new(report->pinfo->pool, sizeof(state_identifier));
 }
 
 /* --- Opnum 0 --------------------------------------------------------------------------------------------------- */
 
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {
-    perf_reader reader;
+    bounded_reader reader;
     uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, encoding);
@@ -778,7 +779,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
 
 /* --- Opnum 2 --------------------------------------------------------------------------------------------------- */
 
-static bool read_instance(perf_reader *reader, pcq_context *context)
+static bool read_instance(bounded_reader *reader, pcq_context *context)
 {
     pcq_instance instance;
     packet_info *pinfo = reader_pinfo(reader);
@@ -791,19 +792,19 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
         return false;
     }
     uint32_t room = instance.size - INSTANCE_HEADER_SIZE;
-    instance.name_size = utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
+    instance.name_size = text_utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
     instance.terminated = room == 0 || instance.name_size + 2 <= room;
     if (reader->tree) {
-        const char *name = perf_text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
-                                         instance.name_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
+                                    PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
         pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
     }
     if (!instance.terminated) {
-        perf_found(context->report, reader->node, FINDING_TEXT,
-                   "The name of the instance at offset %u has no terminator", reader->pos);
+        findings_add(context->report, reader->node, FINDING_TEXT,
+                     "The name of the instance at offset %u has no terminator", reader->pos);
     }
-    check_utf16(context->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
-                ENC_LITTLE_ENDIAN, "The instance's name");
+    reader_check_utf16(context->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
+                       instance.name_size, ENC_LITTLE_ENDIAN, "The instance's name");
     reader->pos += instance.size;
     context->count++;
     return true;
@@ -811,7 +812,7 @@ static bool read_instance(perf_reader *reader, pcq_context *context)
 
 void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
-    perf_reader reader;
+    bounded_reader reader;
     uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);

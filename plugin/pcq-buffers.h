@@ -31,15 +31,15 @@ typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } p
 
 /* One fact that a buffer teaches. */
 typedef struct {
-    perf_subject subject;
-    perf_fact_kind kind;
-    perf_fact fact;
+    state_subject subject;
+    state_fact_kind kind;
+    state_fact fact;
 } pcq_lesson;
 
 typedef struct {
     /* given */
-    perf_report *report;
-    perf_server *server;
+    findings_report *report;
+    state_host *server;
     uint32_t event; /* as of when names are looked up; 0 finds none */
     uint32_t frame;
     bool request_known; /* the next three are as the request had them */
@@ -50,7 +50,7 @@ typedef struct {
 
     /* collected */
     wmem_array_t *lessons;     /* pcq_lesson */
-    wmem_array_t *identifiers; /* perf_identifier, in the packet's pool */
+    wmem_array_t *identifiers; /* state_identifier, in the packet's pool */
     uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
     uint32_t refused;          /* identifiers with a status other than 0 */
     uint32_t first_refusal;    /* status of the first of those */
@@ -59,7 +59,8 @@ typedef struct {
 
 void pcq_buffers_register(int proto);
 
-void pcq_context_init(pcq_context *context, perf_report *report, perf_server *server, uint32_t event, uint32_t frame);
+void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event,
+                      uint32_t frame);
 
 /* Opnum 0. GUIDs follow the data representation: they are NDR's, not the server's. */
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding);

@@ -23,12 +23,12 @@ static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
-static wmem_map_t *records; /* perf_call_key -> the protocol's record, filled by record_of(), emptied with the file */
-static perf_call_record *asked_last;
+static wmem_map_t *records; /* rpc_call_key -> the protocol's record, filled by record_of(), emptied with the file */
+static rpc_record *asked_last;
 
 static unsigned call_key_hash(const void *key)
 {
-    const perf_call_key *k = key;
+    const rpc_call_key *k = key;
 
     return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
                      (uint64_t)k->frame << 32 | k->call_id);
@@ -36,16 +36,16 @@ static unsigned call_key_hash(const void *key)
 
 static gboolean call_key_equal(const void *a, const void *b)
 {
-    const perf_call_key *x = a, *y = b;
+    const rpc_call_key *x = a, *y = b;
 
     return x->protocol == y->protocol && x->frame == y->frame && x->has_request == y->has_request &&
            x->call_id == y->call_id && x->transport_salt == y->transport_salt;
 }
 
-static perf_call_record *record_of(const perf_call *call, size_t record_size)
+static rpc_record *record_of(const rpc_call *call, size_t record_size)
 {
     const dcerpc_info *di = call->di;
-    perf_call_key key = {
+    rpc_call_key key = {
         .protocol = call->fields,
         .frame = di->call_data->req_frame != 0 ? di->call_data->req_frame : call->pinfo->num,
         .has_request = di->call_data->req_frame != 0,
@@ -56,7 +56,7 @@ static perf_call_record *record_of(const perf_call *call, size_t record_size)
     if (asked_last && call_key_equal(&asked_last->key, &key)) {
         return asked_last; /* a response mostly follows its request */
     }
-    perf_call_record *record = wmem_map_lookup(records, &key);
+    rpc_record *record = wmem_map_lookup(records, &key);
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->key = key;
@@ -73,10 +73,10 @@ static void forget(void)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
-                    proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
+               proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    memset(call, 0, offsetof(perf_call, about));
+    memset(call, 0, offsetof(rpc_call, about));
     call->about.size = call->info.size = 0;
     call->fields = fields;
     call->tvb = tvb;
@@ -88,57 +88,57 @@ void perf_call_init(perf_call *call, const perf_call_fields *fields, tvbuff_t *t
 }
 
 /* A PDU takes its event when it is first seen, and keeps it. */
-static void take_event(perf_call *call)
+static void take_event(rpc_call *call)
 {
-    bool is_request = perf_call_is_request(call);
+    bool is_request = call_is_request(call);
     uint32_t *event = is_request ? &call->record->request_event : &call->record->response_event;
     uint32_t *frame = is_request ? &call->record->request_frame : &call->record->response_frame;
 
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = perf_next_event();
+        *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = true;
     }
     call->event = *event;
 }
 
-void perf_call_begin(perf_call *call, size_t record_size)
+void call_begin(rpc_call *call, size_t record_size)
 {
     const packet_info *pinfo = call->pinfo;
 
     call->record = record_of(call, record_size);
-    call->server = perf_server_get(perf_call_is_request(call) ? &pinfo->dst : &pinfo->src);
+    call->server = host_get(call_is_request(call) ? &pinfo->dst : &pinfo->src);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     take_event(call);
 }
 
-static void read_stub(perf_call *call, packet_info *pinfo, proto_tree *tree)
+static void read_stub(rpc_call *call, packet_info *pinfo, proto_tree *tree)
 {
-    perf_report_init(&call->report, pinfo, &call->fields->expert);
+    findings_begin(&call->report, pinfo, &call->fields->expert);
     ndr_init(&call->ndr, call->tvb, (uint32_t)call->offset, tree, &call->report, call->di, call->drep);
 }
 
-void perf_call_aloud(perf_call *call)
+void call_aloud(rpc_call *call)
 {
     read_stub(call, call->pinfo, call->tree);
 }
 
-void perf_call_silently(perf_call *call)
+void call_silently(rpc_call *call)
 {
     read_stub(call, NULL, NULL);
 }
 
-bool perf_call_is_noise(perf_call *call, const char *shape, uint64_t largest)
+bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
 {
     if (!ws_has_decrypted_stub(call->pinfo)) {
         return false;
     }
-    perf_call_silently(call);
+    call_silently(call);
     call->is_noise = ndr_is_noise(&call->ndr, shape, largest);
-    perf_call_aloud(call);
+    call_aloud(call);
     if (call->is_noise) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->noise, call->tvb, call->offset, -1, ENC_NA);
-        perf_found(
+        findings_add(
             &call->report, item, FINDING_NOT_DECRYPTED,
             "This is noise: the stub was probably not decrypted correctly, perhaps because packets before it were "
             "not captured");
@@ -146,14 +146,14 @@ bool perf_call_is_noise(perf_call *call, const char *shape, uint64_t largest)
     return call->is_noise;
 }
 
-bool perf_call_may_learn(const perf_call *call)
+bool call_may_learn(const rpc_call *call)
 {
     return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;
 }
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
 
-static void append(perf_info_text *to, const char *text, size_t size)
+static void append(rpc_info_text *to, const char *text, size_t size)
 {
     size_t left = sizeof to->text - 1 - to->size;
 
@@ -162,7 +162,7 @@ static void append(perf_info_text *to, const char *text, size_t size)
     to->size += size;
 }
 
-static void append_format(perf_info_text *to, const char *format, va_list args)
+static void append_format(rpc_info_text *to, const char *format, va_list args)
 {
     append(to, SEPARATOR, SEPARATOR_SIZE);
     size_t room = sizeof to->text - to->size;
@@ -171,7 +171,7 @@ static void append_format(perf_info_text *to, const char *format, va_list args)
 }
 
 /* Most packets have such a text: printf would cost more than all the rest of the call. */
-static void append_texts(perf_info_text *to, const char *first, va_list more)
+static void append_texts(rpc_info_text *to, const char *first, va_list more)
 {
     append(to, SEPARATOR, SEPARATOR_SIZE);
     char *end = to->text + to->size;
@@ -185,7 +185,7 @@ static void append_texts(perf_info_text *to, const char *first, va_list more)
     to->size = (size_t)(end - to->text);
 }
 
-void perf_call_about(perf_call *call, const char *format, ...)
+void call_about(rpc_call *call, const char *format, ...)
 {
     va_list args;
 
@@ -196,7 +196,7 @@ void perf_call_about(perf_call *call, const char *format, ...)
     va_end(args);
 }
 
-void perf_call_info(perf_call *call, const char *format, ...)
+void call_info(rpc_call *call, const char *format, ...)
 {
     va_list args;
 
@@ -207,7 +207,7 @@ void perf_call_info(perf_call *call, const char *format, ...)
     va_end(args);
 }
 
-void perf_call_about_texts(perf_call *call, const char *first, ...)
+void call_about_texts(rpc_call *call, const char *first, ...)
 {
     va_list more;
 
@@ -218,7 +218,7 @@ void perf_call_about_texts(perf_call *call, const char *first, ...)
     va_end(more);
 }
 
-void perf_call_info_texts(perf_call *call, const char *first, ...)
+void call_info_texts(rpc_call *call, const char *first, ...)
 {
     va_list more;
 
@@ -230,7 +230,7 @@ void perf_call_info_texts(perf_call *call, const char *first, ...)
 }
 
 /* In Wireshark's own words. */
-static const char *damage_text(const perf_call *call)
+static const char *damage_text(const rpc_call *call)
 {
     if (call->is_noise) {
         return SEPARATOR "[Probably not decrypted correctly]";
@@ -253,10 +253,10 @@ static void write_column(column_info *cinfo, const char *text)
     }
 }
 
-static void write_info(perf_call *call)
+static void write_info(rpc_call *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
-    perf_info_text *line = &call->about;
+    rpc_info_text *line = &call->about;
     const char *damage = damage_text(call);
 
     if (damage) {
@@ -271,7 +271,7 @@ static void write_info(perf_call *call)
     }
 }
 
-const char *perf_number(wmem_allocator_t *pool, uint64_t number)
+const char *text_number(wmem_allocator_t *pool, uint64_t number)
 {
     char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
 
@@ -279,7 +279,7 @@ const char *perf_number(wmem_allocator_t *pool, uint64_t number)
     return text;
 }
 
-const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
+const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
     size_t word_size = strlen(word);
     char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
@@ -292,7 +292,7 @@ const char *perf_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 }
 
 /* Looks at no more of the text than is shown. */
-const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned characters)
+const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
 {
     const char *end = text;
 
@@ -307,94 +307,94 @@ const char *perf_cut_text(wmem_allocator_t *pool, const char *text, unsigned cha
     return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
 }
 
-const char *perf_short_text(wmem_allocator_t *pool, const char *text)
+const char *text_short(wmem_allocator_t *pool, const char *text)
 {
-    return perf_cut_text(pool, text, MAX_TEXT);
+    return text_cut(pool, text, MAX_TEXT);
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
 
-void perf_call_report_status(perf_call *call, uint32_t status)
+void call_report_status(rpc_call *call, uint32_t status)
 {
     if (!call->ndr.reader.failed && status != 0) {
-        const char *name = win32_error_name(call->pinfo->pool, status);
-        perf_found(&call->report, call->ndr.reader.item, FINDING_STATUS, "The call failed: %s", name);
-        perf_call_info(call, "%s", name);
+        const char *name = text_win32_error(call->pinfo->pool, status);
+        findings_add(&call->report, call->ndr.reader.item, FINDING_STATUS, "The call failed: %s", name);
+        call_info(call, "%s", name);
     }
 }
 
-bool perf_handle_is_null(const uint8_t *bytes)
+bool call_handle_is_null(const uint8_t *bytes)
 {
     static const uint8_t null_handle[PERF_HANDLE_SIZE];
 
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
-perf_handle *perf_call_open_handle(perf_call *call, perf_handle_kind kind, const uint8_t *bytes, uint32_t begin,
-                                   uint32_t frame, const char *machine)
+state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
+                               uint32_t frame, const char *machine)
 {
-    perf_handle *handle = perf_handle_open(kind, call->server, bytes, begin, frame, machine);
-    const address *client = perf_call_is_request(call) ? &call->pinfo->src : &call->pinfo->dst;
+    state_handle *handle = handle_open(kind, call->server, bytes, begin, frame, machine);
+    const address *client = call_is_request(call) ? &call->pinfo->src : &call->pinfo->dst;
 
-    handle->client = perf_server_get(client);
+    handle->client = host_get(client);
     return handle;
 }
 
-proto_tree *perf_call_show_life(perf_call *call, proto_item *item, const perf_handle *handle)
+proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);
 
     if (handle->opened_frame != 0) {
-        add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
+        reader_add_generated_uint(tree, call->fields->handle_opened_in, call->tvb, handle->opened_frame);
     }
     if (handle->closed_frame != 0) {
-        add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
+        reader_add_generated_uint(tree, call->fields->handle_closed_in, call->tvb, handle->closed_frame);
     }
     return tree;
 }
 
-void perf_call_show_number(perf_call *call, proto_tree *tree, const perf_handle *handle)
+void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle)
 {
     char number[PERF_NUMBER_TEXT_SIZE];
 
     if (handle && handle->number != 0) {
         if (tree) {
-            add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+            reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
         perf_plain_text(handle->number, number);
-        perf_call_about_texts(call, call->fields->handle_word, " ", number, NULL);
+        call_about_texts(call, call->fields->handle_word, " ", number, NULL);
     }
 }
 
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
-void perf_call_end_stub(perf_call *call)
+void call_end_stub(rpc_call *call)
 {
-    perf_reader *reader = &call->ndr.reader;
+    bounded_reader *reader = &call->ndr.reader;
     uint32_t left = reader_left(reader);
 
     if (left >= (call->ndr.ndr64 ? 8U : 4U)) {
         proto_item *item = proto_tree_add_item(call->tree, call->fields->rest, reader->tvb, reader->pos, left, ENC_NA);
-        perf_found(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
+        findings_add(&call->report, item, FINDING_TRAILING_BYTES, "%u bytes are left behind the last parameter", left);
     }
 }
 
-int perf_call_end(perf_call *call, proto_item *item)
+int call_end(rpc_call *call, proto_item *item)
 {
-    if (perf_call_is_request(call) && call->first_time) {
+    if (call_is_request(call) && call->first_time) {
         call->record->request_damaged = call->report.damaged;
     }
     if (call->has_column) {
         write_info(call);
     }
-    perf_report_end(&call->report, item);
+    findings_end(&call->report, item);
     return (int)tvb_reported_length(call->tvb);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-void perf_call_fields_register(int proto, const char *prefix, const char *number_field, perf_call_fields *fields)
+void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
 {
     static int *ett[] = {&ett_handle};
     const prefixed_field list[] = {
@@ -414,7 +414,7 @@ void perf_call_fields_register(int proto, const char *prefix, const char *number
 
     fields_register_prefixed(proto, prefix, list, array_length(list));
     ndr_fields_register(proto, prefix, &fields->ndr);
-    perf_expert_register(proto, prefix, &fields->expert);
+    findings_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
         register_cleanup_routine(forget);

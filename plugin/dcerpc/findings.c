@@ -20,7 +20,7 @@ typedef struct {
 } finding_info;
 
 #define FINDING_ROW(id, name, group, severity, damage, summary) {name, group, severity, damage, summary},
-static const finding_info finding_table[NUM_FINDINGS] = {PERF_FINDINGS(FINDING_ROW)};
+static const finding_info finding_table[NUM_FINDINGS] = {FINDINGS(FINDING_ROW)};
 
 /* What it means for a reader and what can be done: the description of the expert field, for docs/reference.md. */
 static const char *const remedies[NUM_FINDINGS] = {
@@ -57,7 +57,7 @@ static const char *const remedies[NUM_FINDINGS] = {
     [FINDING_NOT_DECRYPTED] = "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md",
 };
 
-void perf_expert_register(int proto, const char *prefix, perf_expert *expert)
+void findings_register(int proto, const char *prefix, findings_expert *expert)
 {
     ei_register_info *info = wmem_alloc0_array(wmem_epan_scope(), ei_register_info, NUM_FINDINGS);
 
@@ -74,14 +74,14 @@ void perf_expert_register(int proto, const char *prefix, perf_expert *expert)
     expert_register_field_array(expert_register_protocol(proto), info, NUM_FINDINGS);
 }
 
-void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert *expert)
+void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert)
 {
     memset(report, 0, sizeof *report);
     report->pinfo = pinfo;
     report->expert = expert;
 }
 
-static void add_finding(perf_report *report, proto_item *item, perf_finding finding, const char *format, va_list args)
+static void add_finding(findings_report *report, proto_item *item, finding_id finding, const char *format, va_list args)
 {
     if (report->pinfo == NULL || report->muted) {
         return;
@@ -95,7 +95,7 @@ static void add_finding(perf_report *report, proto_item *item, perf_finding find
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
 }
 
-void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
 {
     va_list args;
 
@@ -105,7 +105,7 @@ void perf_found(perf_report *report, proto_item *item, perf_finding finding, con
     va_end(args);
 }
 
-void perf_noted(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+void findings_note(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
 {
     va_list args;
 
@@ -134,7 +134,7 @@ static void find_stock(void)
     stock.known = true;
 }
 
-bool perf_findings_wanted(const perf_report *report, proto_tree *tree)
+bool findings_wanted(const findings_report *report, proto_tree *tree)
 {
     if (tree == NULL) {
         return false;
@@ -155,7 +155,7 @@ bool perf_findings_wanted(const perf_report *report, proto_tree *tree)
     return have_tap_listener(stock.tap);
 }
 
-void perf_report_end(perf_report *report, proto_item *item)
+void findings_end(findings_report *report, proto_item *item)
 {
     if (report->not_reported > 0) {
         expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[FINDING_NOT_SHOWN],

@@ -13,7 +13,7 @@
 
 /* X(identifier, filter name, group, severity, damage, summary). "damage" is true where the bytes contradict
  * themselves: nothing is learned from such a stub. */
-#define PERF_FINDINGS(X) \
+#define FINDINGS(X) \
     X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub") \
     X(CAPTURE_CUT, "capture_cut", PI_MALFORMED, PI_WARN, true, "The packet was cut when it was captured") \
     X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree") \
@@ -49,42 +49,42 @@
       "Which counter a value belongs to is assumed from the order of the identifiers") \
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly")
 
-#define PERF_FINDING_ENUM(id, name, group, severity, damage, summary) FINDING_##id,
-typedef enum { PERF_FINDINGS(PERF_FINDING_ENUM) NUM_FINDINGS } perf_finding;
+#define FINDING_ENUM(id, name, group, severity, damage, summary) FINDING_##id,
+typedef enum { FINDINGS(FINDING_ENUM) NUM_FINDINGS } finding_id;
 
 /* The expert fields of one protocol. */
 typedef struct {
     expert_field fields[NUM_FINDINGS];
-} perf_expert;
+} findings_expert;
 
 /* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. */
-void perf_expert_register(int proto, const char *prefix, perf_expert *expert);
+void findings_register(int proto, const char *prefix, findings_expert *expert);
 
 /* The report of one stub or buffer. */
 typedef struct {
     packet_info *pinfo; /* NULL: the findings only count, nothing is shown */
     bool muted;         /* the same, where a tree is shown: they were reported before */
-    const perf_expert *expert;
+    const findings_expert *expert;
     unsigned findings;     /* reported so far */
     unsigned not_reported; /* beyond what a reader could want to see */
     bool damaged;          /* the bytes contradict themselves: learn nothing from them */
-} perf_report;
+} findings_report;
 
-void perf_report_init(perf_report *report, packet_info *pinfo, const perf_expert *expert);
+void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert);
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
-void perf_found(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
 /* The same where nothing that was read is uncertain: it is never damage (a name without a terminator, a size that is no
  * multiple of 8). */
-void perf_noted(perf_report *report, proto_item *item, perf_finding finding, const char *format, ...)
+void findings_note(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
 /* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */
-bool perf_findings_wanted(const perf_report *report, proto_tree *tree);
+bool findings_wanted(const findings_report *report, proto_tree *tree);
 
 /* Says how many findings were too many to show. */
-void perf_report_end(perf_report *report, proto_item *item);
+void findings_end(findings_report *report, proto_item *item);
 
 #endif

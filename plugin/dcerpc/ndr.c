@@ -10,7 +10,7 @@
 static int ett_array = -1;
 static int ett_pointer = -1;
 
-void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
+void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
               const dcerpc_info *di, const uint8_t *drep)
 {
     reader_init(&ndr->reader, tvb, tree, report, (drep[0] & DREP_LITTLE_ENDIAN) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
@@ -31,7 +31,7 @@ void ndr_align(ndr_reader *ndr, uint32_t to)
 
 uint64_t ndr_count(ndr_reader *ndr, int hf)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
     uint32_t size = ndr->ndr64 ? 8 : 4;
 
     ndr_align(ndr, size);
@@ -53,7 +53,7 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf)
 
 void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
     ndr_align(ndr, 4);
@@ -62,7 +62,7 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
     }
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
     memcpy(handle, &attributes, 4);
-    guid_bytes(reader->tvb, reader->pos + 4, reader->encoding, handle + 4);
+    reader_guid_bytes(reader->tvb, reader->pos + 4, reader->encoding, handle + 4);
     reader->item = NULL;
     if (reader->tree) {
         reader->item =
@@ -75,7 +75,7 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
 
 static void begin_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     memset(array, 0, sizeof *array);
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
@@ -113,13 +113,13 @@ static void check_counts(ndr_reader *ndr, const ndr_array *array)
         return;
     }
     if (array->offset != 0) {
-        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
-                   "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
+        findings_add(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                     "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
     }
     if (array->actual_count > array->max_count) {
-        perf_found(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
-                   "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
-                   array->max_count);
+        findings_add(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+                     "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
+                     array->max_count);
     }
 }
 
@@ -140,7 +140,7 @@ void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char 
 
 const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
     proto_tree *outer = reader->tree;
     ndr_array array;
 
@@ -161,7 +161,7 @@ const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, c
 
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     if (reader->failed) {
         return NULL;
@@ -182,7 +182,7 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
 
 bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     memset(pointer, 0, sizeof *pointer);
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
@@ -237,7 +237,7 @@ void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 
 static uint32_t silent_u32(ndr_reader *ndr)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     ndr_align(ndr, 4);
     if (reader->failed || reader_left(reader) < 4) {
@@ -251,7 +251,7 @@ static uint32_t silent_u32(ndr_reader *ndr)
 
 static uint64_t silent_count(ndr_reader *ndr)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     if (!ndr->ndr64) {
         return silent_u32(ndr);
@@ -268,7 +268,7 @@ static uint64_t silent_count(ndr_reader *ndr)
 
 static void silent_skip(ndr_reader *ndr, uint64_t size)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
 
     if (size > reader_left(reader)) {
         reader->failed = true;
@@ -281,7 +281,7 @@ static void silent_skip(ndr_reader *ndr, uint64_t size)
  * appendix A), but who makes handles in another way need not care: that counts only beside the attributes. */
 static unsigned strange_handle(ndr_reader *ndr)
 {
-    perf_reader *reader = &ndr->reader;
+    bounded_reader *reader = &ndr->reader;
     uint8_t uuid[16];
 
     uint32_t attributes = silent_u32(ndr);
@@ -289,7 +289,7 @@ static unsigned strange_handle(ndr_reader *ndr)
         reader->failed = true;
         return 0;
     }
-    guid_bytes(reader->tvb, reader->pos, reader->encoding, uuid);
+    reader_guid_bytes(reader->tvb, reader->pos, reader->encoding, uuid);
     reader->pos += sizeof uuid;
     unsigned version = uuid[7] >> 4;
     bool is_uuid = (uuid[8] & 0xC0) == 0x80 && version >= 1 && version <= 5;
@@ -345,7 +345,7 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
 }
 
 /* Where a count leads beyond the stub, the status is still its last four bytes. */
-static unsigned strange_end(const perf_reader *reader, const char *shape)
+static unsigned strange_end(const bounded_reader *reader, const char *shape)
 {
     bool has_status = shape[strlen(shape) - 1] == 'R';
 

@@ -14,7 +14,7 @@
 #define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
 
 typedef struct {
-    perf_reader reader; /* its encoding is the data representation's */
+    bounded_reader reader; /* its encoding is the data representation's */
     bool ndr64;
 } ndr_reader;
 
@@ -50,7 +50,7 @@ static inline bool ndr_is_connectionless(const dcerpc_info *di)
 }
 
 /* `offset` is where the stub begins in `tvb`; parameters are aligned from the tvb's start, as Wireshark does. */
-void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, perf_report *report,
+void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
               const dcerpc_info *di, const uint8_t *drep);
 
 void ndr_align(ndr_reader *ndr, uint32_t to);

@@ -15,7 +15,7 @@
 /* Bytes; a smaller buffer cannot hold the number of structures that Wireshark 4.6 takes for a loop. */
 #define OWN_DATA_SOURCE 65536
 
-void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_report *report, unsigned encoding)
+void reader_init(bounded_reader *reader, tvbuff_t *tvb, proto_tree *tree, findings_report *report, unsigned encoding)
 {
     memset(reader, 0, sizeof *reader);
     reader->tvb = tvb;
@@ -26,7 +26,7 @@ void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_repo
     reader->node = proto_tree_get_parent(tree);
 }
 
-bool reader_need(perf_reader *reader, uint64_t size, const char *what)
+bool reader_need(bounded_reader *reader, uint64_t size, const char *what)
 {
     if (reader_has(reader, size)) {
         return true;
@@ -37,11 +37,11 @@ bool reader_need(perf_reader *reader, uint64_t size, const char *what)
     reader->failed = true;
     uint32_t reported = tvb_reported_length(reader->tvb);
     if (reader->end == tvb_captured_length(reader->tvb) && reported >= reader->pos && size <= reported - reader->pos) {
-        perf_found(reader->report, reader->node, FINDING_CAPTURE_CUT, "%s was not captured", what);
+        findings_add(reader->report, reader->node, FINDING_CAPTURE_CUT, "%s was not captured", what);
     } else {
-        perf_found(reader->report, reader->node, FINDING_STUB_SHORT,
-                   "%s needs %" PRIu64 " bytes at offset %u, %u are left", what, size, reader->pos,
-                   reader->end - reader->pos);
+        findings_add(reader->report, reader->node, FINDING_STUB_SHORT,
+                     "%s needs %" PRIu64 " bytes at offset %u, %u are left", what, size, reader->pos,
+                     reader->end - reader->pos);
     }
     return false;
 }
@@ -51,7 +51,7 @@ const char *reader_field_name(int hf)
     return hf > 0 ? proto_registrar_get_name(hf) : "A field";
 }
 
-static void add_item(perf_reader *reader, int hf, uint32_t size)
+static void add_item(bounded_reader *reader, int hf, uint32_t size)
 {
     reader->item = NULL;
     if (hf > 0 && reader->tree) {
@@ -59,7 +59,7 @@ static void add_item(perf_reader *reader, int hf, uint32_t size)
     }
 }
 
-uint32_t reader_u32(perf_reader *reader, int hf)
+uint32_t reader_u32(bounded_reader *reader, int hf)
 {
     if (!reader_need_field(reader, 4, hf)) {
         return 0;
@@ -70,7 +70,7 @@ uint32_t reader_u32(perf_reader *reader, int hf)
     return value;
 }
 
-uint64_t reader_u64(perf_reader *reader, int hf)
+uint64_t reader_u64(bounded_reader *reader, int hf)
 {
     if (!reader_need_field(reader, 8, hf)) {
         return 0;
@@ -89,7 +89,7 @@ static void swap_guid(uint8_t guid[16])
     memcpy(guid, swapped, sizeof swapped);
 }
 
-void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
+void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
 {
     tvb_memcpy(tvb, guid, offset, 16);
     if (encoding == ENC_BIG_ENDIAN) {
@@ -97,18 +97,18 @@ void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[
     }
 }
 
-void reader_guid(perf_reader *reader, int hf, uint8_t guid[16])
+void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16])
 {
     memset(guid, 0, 16);
     if (!reader_need_field(reader, 16, hf)) {
         return;
     }
-    guid_bytes(reader->tvb, reader->pos, reader->encoding, guid);
+    reader_guid_bytes(reader->tvb, reader->pos, reader->encoding, guid);
     add_item(reader, hf, 16);
     reader->pos += 16;
 }
 
-uint64_t reader_filetime(perf_reader *reader, int hf)
+uint64_t reader_filetime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
@@ -122,8 +122,8 @@ uint64_t reader_filetime(perf_reader *reader, int hf)
     }
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 8, &when);
     if (!valid || value > INT64_MAX) {
-        perf_found(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
-                   reader_field_name(hf), value);
+        findings_add(reader->report, reader->item, FINDING_TIME, "%s: %" PRIu64 " is not a FILETIME",
+                     reader_field_name(hf), value);
     }
     reader->pos += 8;
     return value;
@@ -150,7 +150,7 @@ static bool date_exists(unsigned year, unsigned month, unsigned day)
            day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
 }
 
-bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
     unsigned word[WORDS];
@@ -169,22 +169,22 @@ bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
     return true;
 }
 
-void reader_systemtime(perf_reader *reader, int hf)
+void reader_systemtime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
     if (!reader_need_field(reader, 16, hf)) {
         return;
     }
-    bool valid = systemtime_to_nstime(reader->tvb, reader->pos, reader->encoding, &when);
+    bool valid = reader_systemtime_nstime(reader->tvb, reader->pos, reader->encoding, &when);
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
     if (!valid) {
-        perf_found(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
+        findings_add(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
     }
     reader->pos += 16;
 }
 
-const char *utf16_string(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
+const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
 {
     return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
 }
@@ -204,7 +204,7 @@ static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, un
     return high;
 }
 
-uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
+uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 {
     uint32_t size = 0;
 
@@ -214,56 +214,56 @@ uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
     return size;
 }
 
-bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                 unsigned encoding, const char *what)
+bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                        unsigned encoding, const char *what)
 {
     if (!has_lone_surrogate(tvb, offset, size, encoding)) {
         return true;
     }
-    perf_noted(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+    findings_note(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
     return false;
 }
 
-static const char *read_text(perf_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
+static const char *read_text(bounded_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
 {
     if (!reader_need(reader, room, what)) {
         return NULL;
     }
-    uint32_t size = utf16_size(reader->tvb, reader->pos, room);
+    uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
     bool terminated = size + 1 < room;
-    const char *text = perf_text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, PERF_CODE_PAGE_UTF16,
-                                     reader->encoding, most);
+    const char *text = text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, PERF_CODE_PAGE_UTF16,
+                                reader->encoding, most);
 
     reader->item =
         proto_tree_add_string(reader->tree, hf, reader->tvb, reader->pos, terminated ? size + 2 : size, text);
     if (!terminated) {
-        perf_found(reader->report, reader->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
+        findings_add(reader->report, reader->item, FINDING_TEXT, "%s has no terminator in its %u bytes", what, room);
     }
-    if (!check_utf16(reader->report, reader->item, reader->tvb, reader->pos, size, reader->encoding, what)) {
+    if (!reader_check_utf16(reader->report, reader->item, reader->tvb, reader->pos, size, reader->encoding, what)) {
         reader->report->damaged = true; /* not what anybody should learn */
     }
     reader->pos += room;
     return text;
 }
 
-const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what)
+const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what)
 {
     return read_text(reader, hf, room, what, PERF_TEXT_WHOLE);
 }
 
-const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what)
+const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what)
 {
     return read_text(reader, hf, room, what, PERF_NAME_MAX);
 }
 
-void reader_skip(perf_reader *reader, uint32_t size)
+void reader_skip(bounded_reader *reader, uint32_t size)
 {
     if (reader_need(reader, size, "Padding")) {
         reader->pos += size;
     }
 }
 
-void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_reader *inner)
+void reader_structure(bounded_reader *reader, int hf, int ett, uint32_t size, bounded_reader *inner)
 {
     uint32_t there = size <= reader_left(reader) ? size : reader_left(reader);
 
@@ -280,7 +280,7 @@ void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_
     }
 }
 
-tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
+tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
 {
     uint32_t size = tvb_captured_length(tvb);
 
@@ -295,7 +295,7 @@ tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
 /* A structure's own fields stand before what it holds: the search ends soon. */
 #define MOST_FIELDS 40
 
-proto_item *perf_field_at(proto_item *structure, uint32_t offset)
+proto_item *reader_field_at(proto_item *structure, uint32_t offset)
 {
     if (structure == NULL || PITEM_FINFO(structure) == NULL) {
         return structure;
@@ -325,7 +325,7 @@ static uint32_t tree_reserve(const proto_tree *tree, uint32_t limit)
     return (uint32_t)MIN(reserve, limit / 4);
 }
 
-uint32_t tree_room(const proto_tree *tree)
+uint32_t reader_tree_room(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
@@ -337,7 +337,7 @@ uint32_t tree_room(const proto_tree *tree)
     return used + reserve < limit ? limit - reserve - used : 0;
 }
 
-proto_item *add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
+proto_item *reader_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text)
 {
     proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, text);
 
@@ -345,7 +345,7 @@ proto_item *add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const 
     return item;
 }
 
-proto_item *add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value)
+proto_item *reader_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value)
 {
     proto_item *item = proto_tree_add_uint(tree, hf, tvb, 0, 0, value);
 

@@ -15,95 +15,95 @@
 typedef struct {
     tvbuff_t *tvb;
     proto_tree *tree; /* NULL: nothing is shown, everything is still read and checked */
-    perf_report *report;
+    findings_report *report;
     unsigned encoding; /* ENC_LITTLE_ENDIAN or ENC_BIG_ENDIAN */
     uint32_t pos;      /* next byte, from the tvb's start */
     uint32_t end;      /* first byte beyond the structure */
     bool failed;       /* something did not fit; pos no longer moves */
     proto_item *node;  /* item of the structure being read */
     proto_item *item;  /* item of the field read last */
-} perf_reader;
+} bounded_reader;
 
-void reader_init(perf_reader *reader, tvbuff_t *tvb, proto_tree *tree, perf_report *report, unsigned encoding);
+void reader_init(bounded_reader *reader, tvbuff_t *tvb, proto_tree *tree, findings_report *report, unsigned encoding);
 
-static inline packet_info *reader_pinfo(const perf_reader *reader)
+static inline packet_info *reader_pinfo(const bounded_reader *reader)
 {
     return reader->report->pinfo;
 }
 
-static inline uint32_t reader_left(const perf_reader *reader)
+static inline uint32_t reader_left(const bounded_reader *reader)
 {
     return reader->failed ? 0 : reader->end - reader->pos;
 }
 
-static inline bool reader_has(const perf_reader *reader, uint64_t size)
+static inline bool reader_has(const bounded_reader *reader, uint64_t size)
 {
     return !reader->failed && size <= reader->end - reader->pos;
 }
 
 /* True if `size` more bytes are there; else reports that `what` or the field is missing and fails. Names of fields are
  * looked up where one is missing. */
-bool reader_need(perf_reader *reader, uint64_t size, const char *what);
+bool reader_need(bounded_reader *reader, uint64_t size, const char *what);
 const char *reader_field_name(int hf);
 
-static inline bool reader_need_field(perf_reader *reader, uint64_t size, int hf)
+static inline bool reader_need_field(bounded_reader *reader, uint64_t size, int hf)
 {
     return reader_has(reader, size) || reader_need(reader, size, reader_field_name(hf));
 }
 
 /* Scalars: read, add as `hf`, move on. 0 if they are not there. */
-uint32_t reader_u32(perf_reader *reader, int hf);
-uint64_t reader_u64(perf_reader *reader, int hf);
+uint32_t reader_u32(bounded_reader *reader, int hf);
+uint64_t reader_u64(bounded_reader *reader, int hf);
 
 /* 16 bytes as FT_GUID; `guid` gets them as the little-endian bytes that buffers carry. */
-void reader_guid(perf_reader *reader, int hf, uint8_t guid[16]);
+void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16]);
 
 /* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. Returns the raw number. */
-uint64_t reader_filetime(perf_reader *reader, int hf);
+uint64_t reader_filetime(bounded_reader *reader, int hf);
 
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
-void reader_systemtime(perf_reader *reader, int hf);
+void reader_systemtime(bounded_reader *reader, int hf);
 
 /* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's
  * pool; NULL if `room` is not there. A missing terminator and lone surrogates are reported as `what`. */
-const char *reader_string(perf_reader *reader, int hf, uint32_t room, const char *what);
+const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what);
 
 /* The same for a name, of which PERF_NAME_MAX characters are kept and shown. */
-const char *reader_name(perf_reader *reader, int hf, uint32_t room, const char *what);
+const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what);
 
-void reader_skip(perf_reader *reader, uint32_t size);
+void reader_skip(bounded_reader *reader, uint32_t size);
 
 /* A structure of `size` bytes from here on, bounded and with a node of its own in the tree. `reader` is moved behind
  * it: its own fields are read from `inner`. A size that does not fit is cut to what is there without a word: the
  * caller has checked it, or reading on will tell. */
-void reader_structure(perf_reader *reader, int hf, int ett, uint32_t size, perf_reader *inner);
+void reader_structure(bounded_reader *reader, int hf, int ett, uint32_t size, bounded_reader *inner);
 
 /* A large buffer as a data source of its own, a small one as it is. Wireshark 4.6 takes 50,000 items that do not get
  * beyond the last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's
  * beginning. In a source of its own a buffer starts anew, and has a tab of its own in the bytes pane. */
-tvbuff_t *own_data_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
+tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
 
 /* The item of the field that begins `offset` bytes behind the beginning of `structure`; the structure's own if it shows
  * none there. NULL if `structure` is. */
-proto_item *perf_field_at(proto_item *structure, uint32_t offset);
+proto_item *reader_field_at(proto_item *structure, uint32_t offset);
 
 /* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a
  * tree. */
-uint32_t tree_room(const proto_tree *tree);
+uint32_t reader_tree_room(const proto_tree *tree);
 
 /* 16 bytes of a GUID in either byte order, as the little-endian bytes that buffers carry. */
-void guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
+void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
 /* Helpers for what readers of other sources (the counter data walk) share with this one. */
-bool systemtime_to_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
+bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 /* Bytes of UTF-16 before its terminator, at most `room` of them. */
-uint32_t utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
+uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 /* Notes half surrogate pairs in `size` bytes. False if there are any: such a name is nothing to learn, but a value beside
  * it is certain. */
-bool check_utf16(perf_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                 unsigned encoding, const char *what);
-const char *utf16_string(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size);
-proto_item *add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
-proto_item *add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);
+bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
+                        unsigned encoding, const char *what);
+const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size);
+proto_item *reader_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
+proto_item *reader_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);
 
 #endif

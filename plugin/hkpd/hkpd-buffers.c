@@ -83,7 +83,7 @@ typedef struct {
     const perf_block_walk *walk; /* that of the readings */
     value_wishes wishes;
     const value_fields *fields;
-    perf_budget budget;
+    tree_budget budget;
     unsigned encoding;
     proto_tree *tree;      /* of the answer */
     proto_item *structure; /* of the structure that the walk announced last, NULL if it is not shown */
@@ -107,7 +107,7 @@ static inline wmem_allocator_t *hkpd_view_pool(const hkpd_view *view)
 #define ITEMS_OF_INSTANCE 9
 
 static value_fields fields;
-static perf_type_fields type_fields;
+static labels_type_fields type_fields;
 
 static const value_string num_instances_vals[] = {
     {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
@@ -119,29 +119,29 @@ static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
 static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
-static perf_subject title_subject(uint32_t title_index)
+static state_subject title_subject(uint32_t title_index)
 {
-    return (perf_subject){{0}, title_index};
+    return (state_subject){{0}, title_index};
 }
 
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    perf_subject subject = title_subject(title_index);
-    perf_known known = perf_lookup_name(view->context->server, &subject, view->context->event);
+    state_subject subject = title_subject(title_index);
+    state_known known = facts_lookup_name(view->context->server, &subject, view->context->event);
 
     if (tree == NULL || !known.fact) {
         return NULL;
     }
-    perf_add_source(tree, view->tvb, hf_learned_in, proto_tree_add_string(tree, hf, view->tvb, 0, 0, known.fact->name),
-                    &known, true);
+    labels_add_source(tree, view->tvb, hf_learned_in,
+                      proto_tree_add_string(tree, hf, view->tvb, 0, 0, known.fact->name), &known, true);
     return known.fact->name;
 }
 
 /* A reader of a structure's own fields at `offset`, with a node of its own in `tree`. */
 static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                                uint32_t fields_size, perf_reader *reader)
+                                uint32_t fields_size, bounded_reader *reader)
 {
-    perf_reader outer;
+    bounded_reader outer;
 
     reader_init(&outer, view->tvb, tree, view->context->report, view->encoding);
     outer.pos = offset;
@@ -155,7 +155,7 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
-static void show_system_name(hkpd_view *view, perf_reader *reader)
+static void show_system_name(hkpd_view *view, bounded_reader *reader)
 {
     const perf_block_walk *walk = view->walk;
     unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
@@ -165,14 +165,15 @@ static void show_system_name(hkpd_view *view, perf_reader *reader)
     }
     uint32_t size =
         walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = perf_text_get(hkpd_view_pool(view), view->tvb, walk->header.name, walk->header.name_size,
-                                     PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
+    const char *name = text_get(hkpd_view_pool(view), view->tvb, walk->header.name, walk->header.name_size,
+                                PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf_system_name, view->tvb, walk->header.name, size, name);
-    check_utf16(reader->report, item, view->tvb, walk->header.name, walk->header.name_size, order, "The system name");
+    reader_check_utf16(reader->report, item, view->tvb, walk->header.name, walk->header.name_size, order,
+                       "The system name");
     proto_item_append_text(reader->node, " of %s", name);
 }
 
-static void show_byte_order(perf_reader *reader)
+static void show_byte_order(bounded_reader *reader)
 {
     uint32_t little_endian = reader_u32(reader, 0);
 
@@ -184,7 +185,7 @@ static void show_byte_order(perf_reader *reader)
 /* What the walk has just announced. */
 static void hkpd_show_header(hkpd_view *view)
 {
-    perf_reader reader;
+    bounded_reader reader;
 
     view->encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     hkpd_open_structure(view, view->tree, hf_data_block, ett_data_block, 0,
@@ -204,7 +205,7 @@ static void hkpd_show_header(hkpd_view *view)
     uint64_t freq = reader_u64(&reader, hf_perf_freq);
     value_label_frequency(reader.item, freq);
     if (freq == 0 && !reader.failed) {
-        perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+        findings_add(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_filetime(&reader, hf_perf_time_100ns);
     reader_u32(&reader, hf_system_name_size);
@@ -234,8 +235,8 @@ static void label_object(hkpd_view *view, proto_item *item, const char *name)
 static void hkpd_show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    perf_reader reader;
-    bool shown = perf_budget_take_any(&view->budget, ITEMS_OF_OBJECT);
+    bounded_reader reader;
+    bool shown = budget_take_any(&view->budget, ITEMS_OF_OBJECT);
 
     view->budget.others_hidden += !shown;
     view->structure = NULL;
@@ -257,10 +258,10 @@ static void hkpd_show_object(hkpd_view *view)
     reader_u32(&reader, hf_object_num_counters);
     reader_u32(&reader, hf_object_default_counter);
     reader_u32(&reader, hf_object_num_instances);
-    if (!perf_code_page_known(reader_u32(&reader, hf_object_code_page))) {
-        perf_found(reader.report, reader.item, FINDING_CODE_PAGE,
-                   "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..",
-                   walk->object.code_page);
+    if (!text_code_page_known(reader_u32(&reader, hf_object_code_page))) {
+        findings_add(reader.report, reader.item, FINDING_CODE_PAGE,
+                     "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..",
+                     walk->object.code_page);
     }
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
@@ -274,10 +275,10 @@ static void hkpd_show_object(hkpd_view *view)
 static void hkpd_show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    perf_reader reader;
+    bounded_reader reader;
 
     view->structure = NULL;
-    if (view->object == NULL || !perf_budget_take(&view->budget, ITEMS_OF_DEFINITION)) {
+    if (view->object == NULL || !budget_take(&view->budget, ITEMS_OF_DEFINITION)) {
         view->budget.others_hidden++;
         return;
     }
@@ -291,10 +292,10 @@ static void hkpd_show_definition(hkpd_view *view)
     reader_skip(&reader, 4);
     int32_t scale = (int32_t)reader_u32(&reader, hf_counter_default_scale);
     if (scale < -10 || scale > 10) {
-        perf_found(reader.report, reader.item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use", scale);
+        findings_add(reader.report, reader.item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use", scale);
     }
     reader_u32(&reader, hf_detail_level);
-    uint32_t type = perf_read_counter_type(&reader, &type_fields);
+    uint32_t type = labels_read_counter_type(&reader, &type_fields);
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
@@ -303,7 +304,7 @@ static void hkpd_show_definition(hkpd_view *view)
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
-static void show_instance_name(hkpd_view *view, perf_reader *reader)
+static void show_instance_name(hkpd_view *view, bounded_reader *reader)
 {
     const perf_block_walk *walk = view->walk;
     unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
@@ -311,24 +312,24 @@ static void show_instance_name(hkpd_view *view, perf_reader *reader)
     if (walk->instance.name_room == 0 || reader->tree == NULL) {
         return;
     }
-    const char *name = perf_text_get(hkpd_view_pool(view), view->tvb, walk->instance.name, walk->instance.name_size,
-                                     walk->object.code_page, order, PERF_NAME_MAX);
+    const char *name = text_get(hkpd_view_pool(view), view->tvb, walk->instance.name, walk->instance.name_size,
+                                walk->object.code_page, order, PERF_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->tvb, walk->instance.name,
                                              walk->instance.name_room, name);
-    if (perf_text_is_wide(walk->object.code_page)) {
-        check_utf16(reader->report, item, view->tvb, walk->instance.name, walk->instance.name_size, order,
-                    "The instance's name");
+    if (text_is_wide(walk->object.code_page)) {
+        reader_check_utf16(reader->report, item, view->tvb, walk->instance.name, walk->instance.name_size, order,
+                           "The instance's name");
     }
 }
 
 static void hkpd_show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    perf_reader reader;
+    bounded_reader reader;
 
     view->structure = NULL;
     view->body = view->object;
-    if (view->object == NULL || !perf_budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
+    if (view->object == NULL || !budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
         view->budget.others_hidden += walk->object.num_definitions == 0;
         return;
     }
@@ -468,7 +469,7 @@ static bool structures_are_wanted(proto_tree *tree)
     const int samples[] = {fields.previous, fields.interval};
 
     return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           fields_any_referenced(tree, samples, array_length(samples)) || type_fields_wanted(tree, &type_fields);
+           fields_any_referenced(tree, samples, array_length(samples)) || labels_type_fields_wanted(tree, &type_fields);
 }
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
@@ -510,7 +511,7 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
 
     memset(pair, 0, sizeof *pair);
     pair->offset = offset;
-    uint32_t digits = left >= 2 ? utf16_size(tvb, offset, left) : 0;
+    uint32_t digits = left >= 2 ? text_utf16_size(tvb, offset, left) : 0;
     if (digits == 0) {
         return false;
     }
@@ -518,7 +519,7 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
     bool number_whole = digits + 2 <= left;
     pair->text = number_whole ? offset + digits + 2 : offset + digits;
     left -= pair->text - offset;
-    pair->text_size = number_whole ? utf16_size(tvb, pair->text, left) : 0;
+    pair->text_size = number_whole ? text_utf16_size(tvb, pair->text, left) : 0;
     pair->whole = number_whole && pair->text_size + 2 <= left;
     pair->end = pair->text + pair->text_size + (pair->whole ? 2 : 0);
     pair->has_text = !pair->whole || pair->text_size > 0 || left > 2;
@@ -537,39 +538,39 @@ bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor
     while (sound && read_title(tvb, offset, &pair)) {
         sound = pair.is_number && pair.whole && pair.has_text;
         if (sound && visit) {
-            visit(pair.title_index,
-                  perf_text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
-                                PERF_NAME_MAX),
-                  user);
+            visit(
+                pair.title_index,
+                text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX),
+                user);
         }
         offset = pair.end;
     }
     return sound;
 }
 
-static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, perf_report *report)
+static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
 {
     proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, pair->end - pair->offset, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, ett_title);
-    const char *text = utf16_string(report->pinfo->pool, tvb, pair->text, pair->text_size);
+    const char *text = text_utf16(report->pinfo->pool, tvb, pair->text, pair->text_size);
 
     if (pair->is_number) {
         proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);
     }
     if (!pair->has_text) {
-        perf_found(report, item, FINDING_TEXT,
-                   "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
+        findings_add(report, item, FINDING_TEXT,
+                     "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
         proto_item_append_text(item, ": %u", pair->title_index);
         return;
     }
     proto_item *text_item = proto_tree_add_string(inner, hf_title_text, tvb, pair->text, pair->end - pair->text, text);
     if (!pair->is_number) {
-        perf_found(report, item, FINDING_TEXT, "The title at offset %u has no number", pair->offset);
+        findings_add(report, item, FINDING_TEXT, "The title at offset %u has no number", pair->offset);
     }
     if (!pair->whole) {
-        perf_found(report, text_item, FINDING_TEXT, "The title at offset %u has no terminator", pair->offset);
+        findings_add(report, text_item, FINDING_TEXT, "The title at offset %u has no terminator", pair->offset);
     }
-    if (!check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title")) {
+    if (!reader_check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title")) {
         report->damaged = true;
     }
     proto_item_append_text(item, ": %u %s", pair->title_index, text);
@@ -577,22 +578,22 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
 
 void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 {
-    perf_budget budget;
+    tree_budget budget;
     title_pair pair;
     bool looked_at = proto_field_is_referenced(tree, proto_hkpd);
 
-    perf_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
+    budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
         context->titles++;
         if (!pair.whole || !pair.has_text || !pair.is_number || looked_at) {
-            if (perf_budget_take_any(&budget, ITEMS_OF_TITLE)) {
+            if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
                 show_title(tvb, tree, &pair, context->report);
             } else {
                 budget.others_hidden++;
             }
         }
     }
-    perf_budget_report(&budget, context->report, proto_tree_get_parent(tree), "titles");
+    budget_report(&budget, context->report, proto_tree_get_parent(tree), "titles");
 }
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
@@ -638,11 +639,11 @@ static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsou
     return true;
 }
 
-perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
+state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
     perf_block_walk walk;
     perf_block_event event;
-    wmem_array_t *places = wmem_array_new(pool, sizeof(perf_object_place));
+    wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
     wmem_map_t *unsound = unsound_objects(tvb, pool);
 
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
@@ -650,7 +651,7 @@ perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uin
         if (event == PERF_BLOCK_OBJECT) {
             bool known = wmem_map_size(unsound) == 0 || instances_are_known(&walk, unsound);
             uint32_t title_index = perf_block_holds_values(&walk) && known ? walk.object.index : PERF_NO_OBJECT;
-            perf_object_place place = {title_index, walk.object.offset};
+            state_object_place place = {title_index, walk.object.offset};
             wmem_array_append_one(places, place);
             perf_block_skip_object(&walk);
         }
@@ -666,7 +667,7 @@ perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uin
 #define ITEMS_OF_VALUE 4
 
 /* Which finding each kind of fault is. */
-static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
+static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
     [PERF_FAULT_IS_TYPE] = FINDING_NUMBER,      [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
     [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
@@ -678,11 +679,11 @@ static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
 static void show_counters(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    perf_reader reader;
+    bounded_reader reader;
 
     view->structure = NULL;
     view->counters = NULL;
-    if (view->body == NULL || !perf_budget_take(&view->budget, ITEMS_OF_COUNTER_BLOCK)) {
+    if (view->body == NULL || !budget_take(&view->budget, ITEMS_OF_COUNTER_BLOCK)) {
         return;
     }
     hkpd_open_structure(view, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
@@ -713,12 +714,12 @@ static void hide_values(hkpd_view *view)
 
 static void show_value(hkpd_view *view)
 {
-    bool affordable = perf_budget_take_bytes(&view->budget, view->walk->value.size);
+    bool affordable = budget_take_bytes(&view->budget, view->walk->value.size);
 
     view->budget.values_left--;
-    if (affordable && view->counters && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+    if (affordable && view->counters && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         show_value_in_full(view);
-    } else if (affordable && view->object && perf_budget_take_short_value(&view->budget)) {
+    } else if (affordable && view->object && budget_take_short_value(&view->budget)) {
         value_show_short(view->object, &fields, &view->wishes, view->readings);
     } else {
         view->budget.values_hidden++;
@@ -736,12 +737,12 @@ static proto_item *faulty_item(const hkpd_view *view)
     proto_item *object = proto_tree_get_parent(view->object);
 
     if (view->structure && at >= view->start && view->walk->object.number != UINT32_MAX) {
-        return perf_field_at(view->structure, at - view->start);
+        return reader_field_at(view->structure, at - view->start);
     }
     if (object && at >= view->walk->object.offset) {
-        return perf_field_at(object, at - view->walk->object.offset);
+        return reader_field_at(object, at - view->walk->object.offset);
     }
-    return view->header ? perf_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+    return view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
 }
 
 static void show_fault(hkpd_view *view)
@@ -754,8 +755,8 @@ static void show_fault(hkpd_view *view)
         return;
     }
     char *text = wmem_strdup_printf(hkpd_view_pool(view), info->text, walk->fault_stated, walk->fault_found);
-    (info->harm ? perf_found : perf_noted)(view->context->report, faulty_item(view), fault_findings[info->kind],
-                                           "At offset %u: %s", walk->fault_offset, text);
+    (info->harm ? findings_add : findings_note)(view->context->report, faulty_item(view), fault_findings[info->kind],
+                                                "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(hkpd_view *view, perf_block_event event)
@@ -807,8 +808,8 @@ static void show_structures(hkpd_view *view)
     while ((event = hkpd_readings_event(view->readings)) != PERF_BLOCK_END) {
         show_event(view, event);
     }
-    perf_budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
-                       "objects, counter definitions or instances");
+    budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+                  "objects, counter definitions or instances");
 }
 
 /* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
@@ -816,8 +817,8 @@ static void show_values_alone(hkpd_view *view)
 {
     const reading *at;
 
-    while ((at = readings_next(view->readings)) != NULL && perf_budget_take_bytes(&view->budget, at->size) &&
-           perf_budget_take_short_value(&view->budget)) {
+    while ((at = readings_next(view->readings)) != NULL && budget_take_bytes(&view->budget, at->size) &&
+           budget_take_short_value(&view->budget)) {
         value_show_short(view->tree, &fields, &view->wishes, view->readings);
     }
 }
@@ -827,7 +828,7 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     readings_answer answer = hkpd_block_answer(tvb, context);
     value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures =
-        context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
+        context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
     value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
     if (!structures && !wishes.any) {
@@ -841,7 +842,7 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     view->wishes = wishes;
     view->readings = readings_begin(context->report->pinfo->pool, &answer);
     view->walk = hkpd_readings_walk(view->readings);
-    perf_budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
+    budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
     if (structures) {
         show_structures(view);
     } else {
@@ -868,7 +869,7 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, structure_fields, array_length(structure_fields));
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    perf_type_fields_register(proto, "hkpd", &type_fields);
+    labels_register_type_fields(proto, "hkpd", &type_fields);
     proto_hkpd = proto;
     value_fields_register(proto, "hkpd", &fields);
 }

@@ -15,9 +15,9 @@
 #include "perf/block-walk.h"
 
 typedef struct {
-    perf_report *report;
-    perf_server *server;
-    const perf_sample *sample;  /* this answer's, NULL if it is none */
+    findings_report *report;
+    state_host *server;
+    const state_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;             /* as of when names are looked up; 0 finds none */
     perf_block_summary summary; /* of a block: filled by hkpd_check_block() */
     uint32_t titles;            /* of a list: how many pairs there are */
@@ -35,7 +35,7 @@ void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 
 /* A block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is not
  * certain which of them stands where or whose it is. */
-perf_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
+state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count);
 
 void hkpd_buffers_register(int proto);
 

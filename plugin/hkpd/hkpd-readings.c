@@ -11,7 +11,7 @@
 typedef struct {
     perf_block_walk walk;
     hkpd_side *now;
-    wmem_map_t *sides; /* perf_sample -> hkpd_side: the samples before */
+    wmem_map_t *sides; /* state_sample -> hkpd_side: the samples before */
     /* of the object that the walk is in */
     hkpd_table *table;
     hkpd_table *table_before; /* NULL without one */
@@ -44,15 +44,15 @@ static unsigned byte_order(const perf_block_walk *walk)
 }
 
 /* A name that lies in the answer. */
-static const char *name_text(readings *r, const perf_block_walk *object, const perf_name *name, unsigned most)
+static const char *name_text(readings *r, const perf_block_walk *object, const reading_name *name, unsigned most)
 {
-    return perf_text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size,
-                         object->object.code_page, byte_order(object), most);
+    return text_get(r->pool, r->answer.tvb, (uint32_t)(name->bytes - r->bytes), name->size, object->object.code_page,
+                    byte_order(object), most);
 }
 
 /* A parent's name stands in an answer once, however many children it has: once their names have taken twice the answer's
  * bytes they show its beginning. */
-static const char *parent_text(readings *r, const perf_block_walk *object, const perf_name *name)
+static const char *parent_text(readings *r, const perf_block_walk *object, const reading_name *name)
 {
     hkpd_stream *stream = stream_of(r);
     bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
@@ -64,8 +64,8 @@ static const char *parent_text(readings *r, const perf_block_walk *object, const
 
 static const char *title_label(readings *r, uint32_t title_index)
 {
-    perf_subject subject = {{0}, title_index};
-    perf_known known = perf_lookup_name(r->answer.server, &subject, r->names_event);
+    state_subject subject = {{0}, title_index};
+    state_known known = facts_lookup_name(r->answer.server, &subject, r->names_event);
 
     return known.fact ? known.fact->name : wmem_strdup_printf(r->pool, "#%u", title_index);
 }
@@ -80,8 +80,8 @@ static const char *machine_of(readings *r)
     if (perf_block_next(&walk) != PERF_BLOCK_HEADER || walk.header.name_size == 0) {
         return NULL;
     }
-    const char *name = perf_text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size,
-                                     PERF_CODE_PAGE_UTF16, byte_order(&walk), PERF_NAME_MAX);
+    const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size, PERF_CODE_PAGE_UTF16,
+                                byte_order(&walk), PERF_NAME_MAX);
     return name + strspn(name, "\\");
 }
 
@@ -96,7 +96,7 @@ static void begin(readings *r)
     perf_block_init(&stream->walk, r->bytes, r->size);
 }
 
-static hkpd_side *side_of(readings *r, const perf_sample *sample)
+static hkpd_side *side_of(readings *r, const state_sample *sample)
 {
     hkpd_stream *stream = stream_of(r);
     hkpd_side *side = wmem_map_lookup(stream->sides, sample);
@@ -113,9 +113,9 @@ static void enter_object(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
     uint32_t number = stream->walk.object.number;
-    const perf_sample *sample = r->answer.sample;
-    const perf_sample *previous = perf_sample_before(sample, number);
-    bool follows = perf_sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
+    const state_sample *sample = r->answer.sample;
+    const state_sample *previous = sample_before(sample, number);
+    bool follows = sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
 
     readings_enter(r, number);
     readings_pair(r, NULL, 0);
@@ -168,9 +168,9 @@ const char *hkpd_readings_instance(readings *r)
 {
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
-    const perf_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    perf_name parent;
-    const perf_instance *row = reading_table_named(readings_table(r), walk->instance.number);
+    const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
+    reading_name parent;
+    const reading_instance *row = reading_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     const hkpd_table *object;
 
@@ -216,9 +216,9 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     uint32_t too_short = terminated ? 4 : size % 2 == 0 ? 1 : 0;
     bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_plain(text, narrow) && narrow > too_short);
     r->at.text_size = is_narrow ? narrow : wide;
-    r->at.code_page = is_narrow && !perf_text_is_wide(walk->object.code_page) ? walk->object.code_page
-                      : is_narrow                                             ? PERF_CODE_PAGE_ASCII
-                                                                              : PERF_CODE_PAGE_UTF16;
+    r->at.code_page = is_narrow && !text_is_wide(walk->object.code_page) ? walk->object.code_page
+                      : is_narrow                                        ? PERF_CODE_PAGE_ASCII
+                                                                         : PERF_CODE_PAGE_UTF16;
     r->at.byte_order = byte_order(walk);
 }
 
@@ -330,9 +330,9 @@ static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_p
 
 static bool is_doubtful(readings *r)
 {
-    const perf_sample *sample = r->answer.sample;
+    const state_sample *sample = r->answer.sample;
 
-    return perf_sample_object_marks(sample, r->number) & PERF_OBJECT_DOUBTFUL;
+    return sample_object_marks(sample, r->number) & PERF_OBJECT_DOUBTFUL;
 }
 
 const readings_layout hkpd_readings_layout = {

@@ -66,7 +66,7 @@ static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
-    perf_instances_init(&table->names, side->base.pool);
+    instances_init(&table->names, side->base.pool);
     return table;
 }
 
@@ -110,7 +110,7 @@ hkpd_table *hkpd_side_table(hkpd_side *side, uint32_t number)
 /* Where a kept sample's object stands is known, however many others lie before it. */
 static hkpd_table *table_in_sample(hkpd_side *side, uint32_t title_index)
 {
-    const perf_object *object = perf_sample_object(side->sample, title_index);
+    const state_object *object = sample_object(side->sample, title_index);
     perf_block_walk walk = side->scout;
 
     if (object == NULL) {
@@ -218,12 +218,12 @@ typedef struct {
     uint32_t object;
     uint32_t ordinal;
     bool is_named; /* else it could not be found, its number in its object (ordinal) must do */
-    perf_name name;
+    reading_name name;
 } parent_identity;
 
 #define ANY_ORDINAL UINT32_MAX
 
-static perf_name *name_in(const void *identity)
+static reading_name *name_in(const void *identity)
 {
     return &((parent_identity *)(uintptr_t)identity)->name;
 }
@@ -232,7 +232,7 @@ static unsigned parent_hash(const void *key)
 {
     const parent_identity *k = key;
 
-    return perf_hash(NULL, 0, perf_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal));
+    return perf_hash(NULL, 0, instance_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal));
 }
 
 static gboolean parent_equal(const void *a, const void *b)
@@ -240,7 +240,7 @@ static gboolean parent_equal(const void *a, const void *b)
     const parent_identity *x = a, *y = b;
 
     return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
-           perf_name_equal(name_in(x), name_in(y));
+           instance_name_equal(name_in(x), name_in(y));
 }
 
 /* A number above 0 for a parent, the same one for the same parent. */
@@ -256,9 +256,9 @@ static uint32_t parent_number(const hkpd_side *side, const parent_identity *iden
     return number;
 }
 
-static perf_instance_key name_of(const perf_block_walk *walk)
+static reading_instance_key name_of(const perf_block_walk *walk)
 {
-    return (perf_instance_key){.name = {walk->data + walk->instance.name, walk->instance.name_size, 0}};
+    return (reading_instance_key){.name = {walk->data + walk->instance.name, walk->instance.name_size, 0}};
 }
 
 static bool is_in_object(perf_block_event event)
@@ -267,22 +267,22 @@ static bool is_in_object(perf_block_event event)
 }
 
 /* A row's name and which of those alike it is, NULL if there is no such row. */
-static perf_instance *named_row(hkpd_table *table, uint32_t row)
+static reading_instance *named_row(hkpd_table *table, uint32_t row)
 {
     perf_block_event event = PERF_BLOCK_HEADER;
 
-    while (perf_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
+    while (instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
-            perf_instance_key key = name_of(&table->ahead);
-            perf_instances_add(&table->names, &key);
+            reading_instance_key key = name_of(&table->ahead);
+            instances_add(&table->names, &key);
         } else if (event == PERF_BLOCK_VALUE) {
             perf_block_skip_values(&table->ahead);
         }
     }
-    return row < perf_instances_count(&table->names) ? perf_instances_counted(&table->names, row) : NULL;
+    return row < instances_count(&table->names) ? instances_counted(&table->names, row) : NULL;
 }
 
-static perf_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
+static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
 {
     hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
 
@@ -290,9 +290,9 @@ static perf_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, co
     return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
 }
 
-bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, perf_name *parent)
+bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, reading_name *parent)
 {
-    perf_instance *row = parent_of(side, walk, object);
+    reading_instance *row = parent_of(side, walk, object);
 
     if (row) {
         *parent = row->key.name;
@@ -304,17 +304,17 @@ bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_t
 
 /* An instance is told by its UniqueID, else by its name, its parent and which of those alike it is. The parent's
  * number in its object changes as others come and go: it is told by its own name. */
-static perf_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
+static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
 {
-    perf_instance_key key = name_of(walk);
+    reading_instance_key key = name_of(walk);
     const hkpd_table *object;
-    perf_instance *parent = parent_of(side, walk, &object);
+    reading_instance *parent = parent_of(side, walk, &object);
     parent_identity identity = {walk->instance.parent_object, walk->instance.parent_instance, false, {NULL, 0, 0}};
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     if (parent) {
-        perf_name_digest(&parent->key.name);
+        instance_name_digest(&parent->key.name);
         identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
         key.parent_name = parent_number(side, &identity);
         identity.ordinal = parent->name_ordinal;
@@ -335,8 +335,8 @@ static bool next_row(reading_table *base)
 
     while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
-            perf_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
-            perf_instances_add(&base->instances, &key);
+            reading_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
+            instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
             counters = (row_counters){table->walk.counters.offset, table->walk.counters.size};
@@ -379,7 +379,7 @@ hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t 
     return side;
 }
 
-hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const perf_sample *sample)
+hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const state_sample *sample)
 {
     hkpd_side *side = new_side(now->base.pool, sample->bytes, sample->size);
 

@@ -25,19 +25,19 @@ typedef struct {
     uint32_t title_index;
     uint64_t perf_time;
     uint64_t perf_freq;
-    wmem_array_t *columns;  /* hkpd_column */
-    wmem_map_t *by_counter; /* key of a column -> column + 1 */
-    perf_block_walk walk;   /* behind the last row that was read */
-    wmem_array_t *cells;    /* where each row's counter block is */
-    perf_block_walk ahead;  /* the same for names, */
-    perf_instances names;   /* by which children know their parents: they are told by no parent of their own */
+    wmem_array_t *columns;   /* hkpd_column */
+    wmem_map_t *by_counter;  /* key of a column -> column + 1 */
+    perf_block_walk walk;    /* behind the last row that was read */
+    wmem_array_t *cells;     /* where each row's counter block is */
+    perf_block_walk ahead;   /* the same for names, */
+    reading_instances names; /* by which children know their parents: they are told by no parent of their own */
 } hkpd_table;
 
 /* One of the samples. */
 typedef struct {
     reading_side base;
-    const perf_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
-    perf_block_walk scout;     /* behind the last object that was found */
+    const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
+    perf_block_walk scout;      /* behind the last object that was found */
     bool at_end;
     wmem_array_t *tables; /* hkpd_table * */
     wmem_map_t *by_index; /* title index -> the first such hkpd_table */
@@ -46,7 +46,7 @@ typedef struct {
 
 /* Of an answer's bytes; and of an earlier sample, for the same stream. */
 hkpd_side *hkpd_side_new(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size);
-hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const perf_sample *sample);
+hkpd_side *hkpd_side_of_sample(const hkpd_side *now, const state_sample *sample);
 
 /* An object by its place in the block (not in a side of an earlier sample) or by its title index; NULL if there is none. */
 hkpd_table *hkpd_side_table(hkpd_side *side, uint32_t number);
@@ -64,6 +64,6 @@ perf_raw hkpd_table_number(hkpd_table *table, uint32_t row, uint64_t offset, uin
 uint32_t hkpd_number_size(const hkpd_column *column);
 
 /* The name of an instance's parent as it was sent; false without one, or where the block does not hold it. */
-bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, perf_name *parent);
+bool hkpd_parent_name(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object, reading_name *parent);
 
 #endif

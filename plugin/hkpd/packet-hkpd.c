@@ -62,27 +62,27 @@ typedef struct hkpd_key {
     uint32_t too_small_frame; /* of its request */
 } hkpd_key;
 
-/* What is kept of a call beside perf_call_record, whose `handle` is the one asked, if it is a key with performance data,
+/* What is kept of a call beside rpc_record, whose `handle` is the one asked, if it is a key with performance data,
  * and whose `answering` is the one that was opened. */
 typedef struct {
-    perf_call_record call;
+    rpc_record call;
     bool handle_read; /* the next one holds it */
     uint8_t handle_bytes[PERF_HANDLE_SIZE];
     const char *name; /* value name, or name of the key to be opened; NULL if it was not read */
     uint32_t room;    /* lpcbData where there is a buffer for it, else 0 */
     /* set on the first pass */
-    perf_handle *closed; /* instead of call.handle: one that was closed before */
-    uint32_t retry_of;   /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
-    perf_sample *sample;
+    state_handle *closed; /* instead of call.handle: one that was closed before */
+    uint32_t retry_of;    /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
+    state_sample *sample;
 } hkpd_record;
 
 /* One PDU while it is dissected. */
 typedef struct {
-    perf_call call;
+    rpc_call call;
     hkpd_record *record; /* the same as call.record */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
-    perf_tapped tapped;     /* what statistics are told, as far as it was read */
+    tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
 } hkpd_pdu;
 
@@ -191,7 +191,7 @@ static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
 
 /* Fields of the stock dissector. */
 
-static perf_call_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
+static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
     {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
@@ -206,10 +206,10 @@ static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinf
     p->hkpd = NULL;
     p->item = NULL;
     memset(&p->tapped, 0, sizeof p->tapped);
-    perf_call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
-    perf_call_begin(&p->call, sizeof(hkpd_record));
+    call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
+    call_begin(&p->call, sizeof(hkpd_record));
     p->record = (hkpd_record *)p->call.record;
-    perf_call_silently(&p->call);
+    call_silently(&p->call);
 }
 
 static wmem_allocator_t *hkpd_pool(const hkpd_pdu *p)
@@ -225,14 +225,14 @@ static uint16_t hkpd_opnum(const hkpd_pdu *p)
 /* Lets the stock function show the stub, whole or up to `end`. */
 static int hkpd_call_stock(hkpd_pdu *p)
 {
-    const perf_call *call = &p->call;
+    const rpc_call *call = &p->call;
 
     return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
 }
 
 static void hkpd_call_stock_until(hkpd_pdu *p, uint32_t end)
 {
-    const perf_call *call = &p->call;
+    const rpc_call *call = &p->call;
 
     winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
 }
@@ -242,25 +242,25 @@ static int hkpd_end_with_stock(hkpd_pdu *p)
 {
     p->call.report.damaged = false;
     p->call.ndr.reader.failed = false;
-    perf_call_end(&p->call, p->item);
+    call_end(&p->call, p->item);
     return hkpd_call_stock(p);
 }
 
 static int hkpd_end(hkpd_pdu *p)
 {
-    perf_call_end_stub(&p->call);
-    return perf_call_end(&p->call, p->item);
+    call_end_stub(&p->call);
+    return call_end(&p->call, p->item);
 }
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-static hkpd_key *hkpd_key_of(const perf_handle *handle)
+static hkpd_key *hkpd_key_of(const state_handle *handle)
 {
     return handle ? handle->key : NULL;
 }
 
 /* True for the predefined keys. Those below HKEY_LOCAL_MACHINE are ordinary ones: their calls stay as they are. */
-static bool hkpd_is_shown(const perf_handle *handle)
+static bool hkpd_is_shown(const state_handle *handle)
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
@@ -268,37 +268,37 @@ static bool hkpd_is_shown(const perf_handle *handle)
 }
 
 /* The life of a handle that is known, as of this PDU, to be one with performance data. */
-static perf_handle *hkpd_known_handle(const hkpd_pdu *p)
+static state_handle *hkpd_known_handle(const hkpd_pdu *p)
 {
-    perf_handle *handle = p->call.record->handle;
+    state_handle *handle = p->call.record->handle;
 
     return handle && handle->begin <= p->call.event ? handle : NULL;
 }
 
 /* The life that is open at this moment, of a key with performance data or another. */
-static perf_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
+static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 {
-    perf_handle *handle = perf_handle_find(PERF_HANDLE_HKPD, p->call.server, bytes, p->call.event);
+    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes, p->call.event);
 
     return handle && p->call.event <= handle->end ? handle : NULL;
 }
 
 /* A life that begins with event `begin`; frame 0 if the opening was not captured. */
-static perf_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame,
-                                     hkpd_key_kind kind, uint32_t language)
+static state_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame,
+                                      hkpd_key_kind kind, uint32_t language)
 {
-    perf_handle *handle = perf_call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
+    state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
 
     handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
     handle->key->kind = kind;
     handle->key->language = language;
-    perf_handle_confirm(handle);
+    handle_confirm(handle);
     return handle;
 }
 
 static void hkpd_open_other(hkpd_pdu *p, const uint8_t *bytes)
 {
-    perf_call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
+    call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
 }
 
 /* The handle of a request, or of a response to an opening, and where it stands in the stub. */
@@ -345,14 +345,14 @@ static const char *key_text(const hkpd_pdu *p, const hkpd_key *key)
 
 /* The handle of this call, with where it was opened and closed. `offset` is where it stands in the stub, -1 if it does
  * not. */
-static void hkpd_show_handle(hkpd_pdu *p, const perf_handle *handle, int offset)
+static void hkpd_show_handle(hkpd_pdu *p, const state_handle *handle, int offset)
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
     if (key == NULL) {
         return;
     }
-    perf_call_show_number(&p->call, p->hkpd, handle);
+    call_show_number(&p->call, p->hkpd, handle);
     if (p->hkpd == NULL) {
         return;
     }
@@ -362,9 +362,9 @@ static void hkpd_show_handle(hkpd_pdu *p, const perf_handle *handle, int offset)
     if (offset < 0) {
         proto_item_set_generated(item);
     }
-    proto_tree *tree = perf_call_show_life(&p->call, item, handle);
+    proto_tree *tree = call_show_life(&p->call, item, handle);
     proto_item_append_text(item, " (%s)", key_text(p, key));
-    add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
+    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
 }
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
@@ -378,7 +378,7 @@ static uint32_t hkpd_read_status(hkpd_pdu *p)
 
 static const char *read_pointed_name(hkpd_pdu *p, int hf)
 {
-    perf_reader *reader = &p->call.ndr.reader;
+    bounded_reader *reader = &p->call.ndr.reader;
     ndr_array array;
 
     ndr_varying_array(&p->call.ndr, &fields.ndr, "Name", &array);
@@ -456,7 +456,7 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
             value->tvb = NULL;
         }
         if (pointer.node) {
-            proto_item_append_text(pointer.node, ": %s", perf_counted(hkpd_pool(p), array.actual_count, "byte"));
+            proto_item_append_text(pointer.node, ": %s", text_counted(hkpd_pool(p), array.actual_count, "byte"));
         }
     }
     ndr_pointer_end(ndr, &pointer);
@@ -524,9 +524,9 @@ typedef enum {
 static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key asked, hkpd_key_kind kind,
                   uint32_t language)
 {
-    perf_call_record *record = p->call.record;
+    rpc_record *record = p->call.record;
 
-    if (perf_call_may_learn(&p->call) && status == STATUS_SUCCESS && !perf_handle_is_null(bytes)) {
+    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         if (asked == ASKED_OURS) {
             record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, kind, language);
         } else if (asked == ASKED_OTHER) {
@@ -589,7 +589,7 @@ static int hkpd_open_key_request(hkpd_pdu *p)
 /* What the request asked for. An empty name opens the same key once more. */
 static asked_key asked_for(const hkpd_pdu *p, hkpd_key_kind *kind, uint32_t *language)
 {
-    const perf_handle *from = p->call.record->handle;
+    const state_handle *from = p->call.record->handle;
     const hkpd_key *parent = hkpd_key_of(from);
     const char *name = p->record->name;
 
@@ -634,8 +634,8 @@ static int hkpd_create_key_response(hkpd_pdu *p)
 static int hkpd_close_key_request(hkpd_pdu *p)
 {
     hkpd_read_asked_handle(p);
-    if (perf_call_may_learn(&p->call) && p->call.record->handle) {
-        perf_handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
+    if (call_may_learn(&p->call) && p->call.record->handle) {
+        handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
     if (hkpd_is_shown(hkpd_known_handle(p))) {
         hkpd_show_node(p);
@@ -647,13 +647,13 @@ static int hkpd_close_key_request(hkpd_pdu *p)
 static int hkpd_close_key_response(hkpd_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
-    perf_handle *handle = p->call.record->handle;
+    state_handle *handle = p->call.record->handle;
 
     hkpd_read_handle(p, bytes);
     uint32_t status = hkpd_read_status(p);
-    if (perf_call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
+    if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
-        perf_handle_not_closed(handle);
+        handle_not_closed(handle);
     }
     if (hkpd_is_shown(hkpd_known_handle(p))) {
         hkpd_show_node(p);
@@ -682,17 +682,17 @@ static void find_retry(hkpd_pdu *p)
 static void report_closed(hkpd_pdu *p, const char *name)
 {
     hkpd_record *record = p->record;
-    perf_report report;
+    findings_report report;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
-        record->closed = perf_handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes, p->call.event);
+        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes, p->call.event);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
-        perf_report_init(&report, p->call.pinfo, &p->call.fields->expert);
+        findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
         hkpd_show_node(p);
         hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
-        perf_found(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
-                   record->closed->closed_frame);
+        findings_add(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+                     record->closed->closed_frame);
     }
 }
 
@@ -702,13 +702,13 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
     hkpd_show_node(p);
     hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
     if (p->record->name) {
-        const char *text = perf_short_text(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
+        const char *text = text_short(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
         proto_item_set_generated(proto_tree_add_string(p->hkpd, hf_value_name, p->call.tvb, 0, 0, p->record->name));
         proto_item_append_text(p->item, ", %s", text);
-        perf_call_about(&p->call, "%s", text);
+        call_about(&p->call, "%s", text);
     }
     if (p->record->retry_of != 0) {
-        add_generated_uint(p->hkpd, hf_retry_of, p->call.tvb, p->record->retry_of);
+        reader_add_generated_uint(p->hkpd, hf_retry_of, p->call.tvb, p->record->retry_of);
     }
 }
 
@@ -719,7 +719,7 @@ static int show_request64(hkpd_pdu *p)
     hkpd_value_parameters value;
 
     hkpd_call_stock_until(p, handle_end);
-    perf_call_aloud(&p->call);
+    call_aloud(&p->call);
     p->call.ndr.reader.pos = handle_end;
     hkpd_read_name(p, hkpd_value_name_field());
     hkpd_read_value(p, &value);
@@ -735,7 +735,7 @@ static int show_request_with_data(hkpd_pdu *p, hkpd_value_parameters *value)
 {
     hkpd_call_stock_until(p, value->data);
     hkpd_show_sent_data(p, value);
-    perf_call_aloud(&p->call);
+    call_aloud(&p->call);
     p->call.ndr.reader.pos = value->data + value->data_size;
     hkpd_read_sizes(p, value);
     return hkpd_end(p);
@@ -766,8 +766,8 @@ static int hkpd_value_request(hkpd_pdu *p)
     if (shown) {
         hkpd_show_question(p, hkpd_handle_offset(p));
         if (record->room > 0) {
-            perf_call_about(&p->call, "room for %s%s", perf_counted(hkpd_pool(p), record->room, "byte"),
-                            record->retry_of != 0 ? " now" : "");
+            call_about(&p->call, "room for %s%s", text_counted(hkpd_pool(p), record->room, "byte"),
+                       record->retry_of != 0 ? " now" : "");
         }
     }
     if (p->call.ndr.ndr64 && is_query && (hkpd_key_of(hkpd_known_handle(p)) || hkpd_is_performance_name(name))) {
@@ -792,7 +792,7 @@ typedef struct {
     answer_kind kind;
 } answer;
 
-static void init_context(hkpd_pdu *p, hkpd_context *context, perf_report *report)
+static void init_context(hkpd_pdu *p, hkpd_context *context, findings_report *report)
 {
     memset(context, 0, sizeof *context);
     context->report = report;
@@ -815,10 +815,10 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 
 static bool is_sound_block(hkpd_pdu *p, tvbuff_t *tvb)
 {
-    perf_report report;
+    findings_report report;
     hkpd_context context;
 
-    perf_report_init(&report, NULL, &p->call.fields->expert);
+    findings_begin(&report, NULL, &p->call.fields->expert);
     init_context(p, &context, &report);
     hkpd_check_block(tvb, &context);
     return context.summary.faults == 0 && !report.damaged;
@@ -831,7 +831,7 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
 {
     uint32_t language;
     tvbuff_t *tvb = back->value.tvb;
-    const perf_handle *handle = hkpd_known_handle(p);
+    const state_handle *handle = hkpd_known_handle(p);
     bool is_ours = hkpd_key_of(handle) != NULL;
 
     if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
@@ -869,7 +869,7 @@ static void note_outcome(hkpd_pdu *p, const answer *back)
 {
     hkpd_key *key = hkpd_key_of(p->call.record->handle);
 
-    if (perf_call_may_learn(&p->call) && key && hkpd_opnum(p) == WINREG_QUERY_VALUE) {
+    if (call_may_learn(&p->call) && key && hkpd_opnum(p) == WINREG_QUERY_VALUE) {
         key->too_small_name = back->status == STATUS_MORE_DATA ? p->record->name : NULL;
         key->too_small_frame = p->call.record->request_frame;
     }
@@ -882,33 +882,33 @@ static void describe_more_data(hkpd_pdu *p, const answer *back)
     uint32_t room = p->record->room;
 
     if (back->value.size > room) {
-        perf_call_about(&p->call, "needs %s", perf_counted(hkpd_pool(p), back->value.size, "byte"));
+        call_about(&p->call, "needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
     } else if (room > 0) {
-        perf_call_about(&p->call, "more than %s", perf_counted(hkpd_pool(p), room, "byte"));
+        call_about(&p->call, "more than %s", text_counted(hkpd_pool(p), room, "byte"));
     } else {
-        perf_call_about(&p->call, "more data");
+        call_about(&p->call, "more data");
     }
 }
 
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
 static void describe_success(hkpd_pdu *p, const answer *back)
 {
-    const perf_handle *handle = hkpd_known_handle(p);
-    perf_report report;
+    const state_handle *handle = hkpd_known_handle(p);
+    findings_report report;
 
-    perf_report_init(&report, p->call.pinfo, &p->call.fields->expert);
+    findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
     if (back->value.data_size > 0) {
         if (hkpd_key_of(handle)->kind == HKPD_KEY_DATA) {
-            perf_found(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
-                       "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
-            perf_call_about(&p->call, "no PERF_DATA_BLOCK");
+            findings_add(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
+                         "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
+            call_about(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
-        perf_found(&report, p->item, FINDING_NO_DATA, "The call succeeded with room for %u bytes, but there is no data",
-                   p->record->room);
-        perf_call_about(&p->call, "no data");
+        findings_add(&report, p->item, FINDING_NO_DATA,
+                     "The call succeeded with room for %u bytes, but there is no data", p->record->room);
+        call_about(&p->call, "no data");
     } else if (back->value.size > 0) {
-        perf_call_about(&p->call, "needs %s", perf_counted(hkpd_pool(p), back->value.size, "byte"));
+        call_about(&p->call, "needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
     }
 }
 
@@ -932,11 +932,11 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
     uint32_t count;
-    const perf_object_place *places = hkpd_object_places(tvb, hkpd_pool(p), &count);
+    const state_object_place *places = hkpd_object_places(tvb, hkpd_pool(p), &count);
 
-    p->record->sample = perf_sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event,
-                                         p->call.pinfo->num);
-    perf_sample_holds(p->record->sample, places, count);
+    p->record->sample =
+        sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
+    sample_holds(p->record->sample, places, count);
 }
 
 static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *context)
@@ -947,8 +947,8 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
     if (!p->call.has_column) {
         return;
     }
-    const char *size = perf_counted(pool, back->value.data_size, "byte");
-    const char *objects = perf_counted(pool, summary->objects, "object");
+    const char *size = text_counted(pool, back->value.data_size, "byte");
+    const char *objects = text_counted(pool, summary->objects, "object");
     readings_answer block = hkpd_block_answer(back->value.tvb, context);
     value_describe(&p->call, &context->first, &block, summary->values, objects, size);
 }
@@ -963,7 +963,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         keep_sample(p, back->value.tvb);
     }
     context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
-    hkpd_dissect_block(own_data_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    hkpd_dissect_block(reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
     if (back->status == STATUS_SUCCESS) {
         p->answer = hkpd_block_answer(back->value.tvb, &context);
         p->answer.handle = p->call.record->handle;
@@ -975,8 +975,8 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    const perf_call *call;
-    perf_fact_kind kind;
+    const rpc_call *call;
+    state_fact_kind kind;
     uint32_t language;
 } title_lesson;
 
@@ -984,15 +984,15 @@ typedef struct {
 static void learn_title(uint32_t title_index, const char *text, void *user)
 {
     title_lesson *lesson = user;
-    const perf_call *call = lesson->call;
-    perf_subject subject = {{0}, title_index};
-    perf_fact fact;
+    const rpc_call *call = lesson->call;
+    state_subject subject = {{0}, title_index};
+    state_fact fact;
 
     if (title_index > 1 && *text) {
         memset(&fact, 0, sizeof fact);
         fact.name = text;
         fact.lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language;
-        perf_learn(call->server, &subject, lesson->kind, &fact, call->event, call->pinfo->num);
+        facts_learn(call->server, &subject, lesson->kind, &fact, call->event, call->pinfo->num);
     }
 }
 
@@ -1023,9 +1023,9 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
     if (learn) {
         learn_titles(p, back);
     }
-    hkpd_dissect_titles(own_data_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
-    perf_call_info(&p->call, "%s, %s", perf_counted(hkpd_pool(p), context.titles, "title"),
-                   perf_counted(hkpd_pool(p), back->value.data_size, "byte"));
+    hkpd_dissect_titles(reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    call_info(&p->call, "%s, %s", text_counted(hkpd_pool(p), context.titles, "title"),
+              text_counted(hkpd_pool(p), back->value.data_size, "byte"));
 }
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
@@ -1033,7 +1033,7 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 /* Without room for data, success is the answer to a size probe. */
 static void tell_sizes(hkpd_pdu *p, const answer *back)
 {
-    perf_tapped *tapped = &p->tapped;
+    tapped_call *tapped = &p->tapped;
 
     tapped->has_sizes = !p->call.ndr.reader.failed;
     tapped->rtn_size = back->value.size;
@@ -1047,8 +1047,8 @@ static void check_length(hkpd_pdu *p, const answer *back)
     const hkpd_value_parameters *value = &back->value;
 
     if (!p->call.ndr.reader.failed && value->has_length && value->length != value->data_size) {
-        perf_found(&p->call.report, value->length_item, FINDING_LENGTH,
-                   "*lpcbLen is %u, but %u bytes of data are there", value->length, value->data_size);
+        findings_add(&p->call.report, value->length_item, FINDING_LENGTH,
+                     "*lpcbLen is %u, but %u bytes of data are there", value->length, value->data_size);
     }
 }
 
@@ -1064,12 +1064,12 @@ static int hkpd_value_response(hkpd_pdu *p)
     if (back.kind == ANSWER_OTHER) {
         return other_answer(p, &back);
     }
-    bool learn = perf_call_may_learn(&p->call) && back.status == STATUS_SUCCESS;
+    bool learn = call_may_learn(&p->call) && back.status == STATUS_SUCCESS;
     answer_kind kind = back.kind;
     hkpd_show_question(p, -1);
-    perf_call_aloud(&p->call);
+    call_aloud(&p->call);
     read_answer(p, &back, hkpd_value_name_field());
-    perf_call_report_status(&p->call, back.status);
+    call_report_status(&p->call, back.status);
     check_length(p, &back);
     if (kind == ANSWER_BLOCK) {
         block_answer(p, &back, learn);
@@ -1123,11 +1123,11 @@ static bool is_active(void)
 /* A response about performance data that was not decrypted: the stock function would show it as if it were true. */
 static bool is_noise(hkpd_pdu *p, const char *shape)
 {
-    bool noise = !perf_call_is_request(&p->call) && hkpd_is_shown(p->call.record->handle) &&
-                 perf_call_is_noise(&p->call, shape, MAX_VALUE);
+    bool noise = !call_is_request(&p->call) && hkpd_is_shown(p->call.record->handle) &&
+                 call_is_noise(&p->call, shape, MAX_VALUE);
 
     if (!noise) {
-        perf_call_silently(&p->call);
+        call_silently(&p->call);
     }
     return noise;
 }
@@ -1151,16 +1151,16 @@ static const char *question_kind(const hkpd_record *record)
 
 static void tap_pdu(hkpd_pdu *p, unsigned operation)
 {
-    const perf_call_record *record = p->call.record;
-    perf_tapped *tapped = &p->tapped;
-    const perf_handle *handle = record->handle ? record->handle : record->answering;
+    const rpc_record *record = p->call.record;
+    tapped_call *tapped = &p->tapped;
+    const state_handle *handle = record->handle ? record->handle : record->answering;
 
-    if (hkpd_key_of(handle) == NULL || !perf_tap_wanted()) {
+    if (hkpd_key_of(handle) == NULL || !tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
     tapped->operation = operations[operation].name;
-    tapped->is_response = !perf_call_is_request(&p->call);
+    tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated =
         tapped->is_response && record->response_frame != 0 && record->response_frame != p->call.pinfo->num;
     tapped->kind = question_kind(p->record);
@@ -1170,7 +1170,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->handle = handle;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    perf_tap(p->call.pinfo, tapped);
+    tapped_tell(p->call.pinfo, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1186,9 +1186,9 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
     if (is_noise(&p, operations[i].response_shape)) {
-        return perf_call_end(&p.call, NULL);
+        return call_end(&p.call, NULL);
     }
-    int length = (perf_call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+    int length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
     tap_pdu(&p, i);
     return length;
 }
@@ -1233,7 +1233,7 @@ static void register_fields(void)
 
     proto_register_field_array(proto_hkpd, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    perf_call_fields_register(proto_hkpd, "hkpd", "handle.number", &fields);
+    call_fields_register(proto_hkpd, "hkpd", "handle.number", &fields);
 }
 
 void proto_register_hkpd(void)
@@ -1241,8 +1241,8 @@ void proto_register_hkpd(void)
     if (proto_get_id_by_filter_name("hkpd") != -1) {
         return;
     }
-    perf_strings_init();
-    perf_state_register();
+    value_strings_init();
+    state_register();
     proto_hkpd =
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();

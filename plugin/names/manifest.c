@@ -21,7 +21,7 @@
 
 /* A name that waits for the manifest's end, where the tables of strings stand. */
 typedef struct {
-    perf_subject subject;
+    state_subject subject;
     char *name; /* owned */
     int line;
 } named;
@@ -156,8 +156,8 @@ static void keep_name(reading *r, uint32_t id, const char *name)
 static void begin_counterset(reading *r, const attributes *list)
 {
     const char *guid = attribute(list, "guid"), *instances = attribute(list, "instances");
-    perf_fact fact = {0};
-    perf_subject subject;
+    state_fact fact = {0};
+    state_subject subject;
 
     r->in_counterset = guid && names_parse_guid(guid, r->guid);
     if (!r->in_counterset) {
@@ -168,7 +168,7 @@ static void begin_counterset(reading *r, const attributes *list)
     if (parse_instances(instances ? instances : "single", &fact.instance_type)) {
         memcpy(subject.guid, r->guid, sizeof r->guid);
         subject.id = PERF_NO_ID;
-        perf_names_file_add(NULL, &subject, PERF_FACT_SET, &fact);
+        facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
     } else {
         problem(r, "unknown kind of instances");
     }
@@ -184,7 +184,7 @@ static bool parse_reference(const attributes *list, const char *name, uint32_t *
     return word == NULL || names_parse_number(word, id);
 }
 
-static bool parse_counter(const attributes *list, perf_counter_info *counter)
+static bool parse_counter(const attributes *list, state_counter_info *counter)
 {
     const char *type = attribute(list, "type"), *scale = attribute(list, "defaultScale");
 
@@ -198,8 +198,8 @@ static bool parse_counter(const attributes *list, perf_counter_info *counter)
 static void read_counter(reading *r, const attributes *list)
 {
     const char *id = attribute(list, "id");
-    perf_fact fact = {0};
-    perf_subject subject;
+    state_fact fact = {0};
+    state_subject subject;
 
     if (!r->in_counterset) {
         return;
@@ -210,7 +210,7 @@ static void read_counter(reading *r, const attributes *list)
     }
     if (parse_counter(list, &fact.counter)) {
         memcpy(subject.guid, r->guid, sizeof r->guid);
-        perf_names_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
+        facts_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
     } else {
         problem(r, "a counter whose type or reference is not known");
     }
@@ -267,7 +267,7 @@ static const char *look_up(GHashTable *table, const char *id)
 }
 
 /* A name as it is, or as $(string.ID) names it. */
-static bool resolve(const reading *r, char *name, perf_fact *fact, perf_fact_kind *kind)
+static bool resolve(const reading *r, char *name, state_fact *fact, state_fact_kind *kind)
 {
     static const char opening[] = "$(string.";
     size_t length = strlen(name);
@@ -292,10 +292,10 @@ static void add_names(reading *r)
 {
     for (unsigned i = 0; i < r->names->len; i++) {
         named *waiting = &g_array_index(r->names, named, i);
-        perf_fact fact = {0};
-        perf_fact_kind kind;
+        state_fact fact = {0};
+        state_fact_kind kind;
         if (resolve(r, waiting->name, &fact, &kind)) {
-            perf_names_file_add(NULL, &waiting->subject, kind, &fact);
+            facts_file_add(NULL, &waiting->subject, kind, &fact);
         } else {
             problem_at(r, waiting->line, "the name's string is missing");
         }

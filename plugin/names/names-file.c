@@ -64,7 +64,7 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
-static void write_counter(GString *out, const perf_counter_info *counter)
+static void write_counter(GString *out, const state_counter_info *counter)
 {
     g_string_append_printf(out, "\t0x%08x", counter->type);
     write_id(out, counter->base_id);
@@ -74,7 +74,7 @@ static void write_counter(GString *out, const perf_counter_info *counter)
     g_string_append_printf(out, "\t%d", counter->scale);
 }
 
-static void write_fact(const char *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
+static void write_fact(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
                        void *user)
 {
     static const char *const words[] = {"name", "name", "counter", "set"};
@@ -84,10 +84,10 @@ static void write_fact(const char *server, const perf_subject *subject, perf_fac
         g_string_append_printf(out->text, "server\t%s\n", server);
         out->server = server;
     }
-    if (perf_subject_is_title(subject)) {
+    if (facts_subject_is_title(subject)) {
         g_string_append(out->text, "title");
     } else {
-        char *guid = perf_guid_text(NULL, subject->guid);
+        char *guid = facts_guid_text(NULL, subject->guid);
         g_string_append_printf(out->text, "%s\t%s", words[kind], guid);
         wmem_free(NULL, guid);
     }
@@ -109,7 +109,7 @@ char *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
 
-    perf_facts_visit(write_fact, &out);
+    facts_visit(write_fact, &out);
     return g_string_free(out.text, out.server == NULL);
 }
 
@@ -214,7 +214,7 @@ static void load(void)
 {
     char *path = find_file();
 
-    perf_names_file_clear();
+    facts_file_clear();
     if (path && g_file_test(path, G_FILE_TEST_IS_DIR)) {
         read_folder(path);
     } else if (path) {

@@ -107,21 +107,21 @@ static bool parse_text(char *const start)
 }
 
 /* Language and name, the last two fields of a line. */
-static bool parse_name(char **fields, perf_fact_kind *kind, perf_fact *fact)
+static bool parse_name(char **fields, state_fact_kind *kind, state_fact *fact)
 {
     *kind = strcmp(fields[0], "en") == 0 ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
     fact->name = fields[1];
     return (*kind == PERF_FACT_ENGLISH || names_parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
 }
 
-static bool parse_counter(char **fields, perf_counter_info *counter)
+static bool parse_counter(char **fields, state_counter_info *counter)
 {
     return names_parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
            parse_id(fields[2], &counter->time_id) && parse_id(fields[3], &counter->freq_id) &&
            parse_id(fields[4], &counter->multi_id) && names_parse_scale(fields[5], &counter->scale);
 }
 
-static bool parse_fact(const line_fields *line, perf_subject *subject, perf_fact_kind *kind, perf_fact *fact)
+static bool parse_fact(const line_fields *line, state_subject *subject, state_fact_kind *kind, state_fact *fact)
 {
     char **f = line->fields;
 
@@ -149,9 +149,9 @@ static bool parse_fact(const line_fields *line, perf_subject *subject, perf_fact
  * differ from machine to machine. */
 static bool read_line(line_fields *line)
 {
-    perf_subject subject;
-    perf_fact_kind kind;
-    perf_fact fact;
+    state_subject subject;
+    state_fact_kind kind;
+    state_fact fact;
 
     if (strcmp(line->fields[0], "server") == 0 && line->count == 2) {
         g_free(line->server);
@@ -161,9 +161,9 @@ static bool read_line(line_fields *line)
     if (!parse_fact(line, &subject, &kind, &fact)) {
         return false;
     }
-    perf_names_file_add(line->server, &subject, kind, &fact);
-    if (line->server && !perf_subject_is_title(&subject)) {
-        perf_names_file_add(NULL, &subject, kind, &fact);
+    facts_file_add(line->server, &subject, kind, &fact);
+    if (line->server && !facts_subject_is_title(&subject)) {
+        facts_file_add(NULL, &subject, kind, &fact);
     }
     return true;
 }

@@ -53,7 +53,7 @@ static int ett_id = -1;
 static int ett_counter_data = -1;
 
 /* Which finding each kind of fault is. */
-static const perf_finding fault_findings[PERF_NUM_FAULT_CLASSES] = {
+static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
     [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
     [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
@@ -74,7 +74,7 @@ typedef struct {
     proto_item *structure; /* that the walk announced last, NULL if it is not shown */
     uint32_t start;        /* its offset */
     proto_tree *instance;  /* of the current instance, else the block */
-    perf_budget budget;
+    tree_budget budget;
     bool order_reported;
     /* the counterset that a block's label named last */
     uint8_t set[16];
@@ -90,7 +90,7 @@ static wmem_allocator_t *pool_of(const data_view *view)
 
 static void show_header(data_view *view)
 {
-    perf_reader outer, reader;
+    bounded_reader outer, reader;
 
     reader_init(&outer, view->tvb, view->tree, view->context->report, ENC_LITTLE_ENDIAN);
     reader_structure(&outer, hf_data_header, ett_data_header, PERF_DATA_HEADER_SIZE, &reader);
@@ -101,7 +101,7 @@ static void show_header(data_view *view)
     uint64_t freq = reader_u64(&reader, hf_perf_freq);
     value_label_frequency(reader.item, freq);
     if (freq == 0 && !reader.failed) {
-        perf_found(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+        findings_add(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_systemtime(&reader, hf_system_time);
     view->header = reader.node;
@@ -120,7 +120,7 @@ static void announce(data_view *view, proto_item *structure, uint32_t start)
 }
 
 /* Blocks of one set mostly stand together. */
-static const char *set_text(data_view *view, const perf_identifier *identifier)
+static const char *set_text(data_view *view, const state_identifier *identifier)
 {
     if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
         memcpy(view->set, identifier->guid, sizeof view->set);
@@ -131,7 +131,7 @@ static const char *set_text(data_view *view, const perf_identifier *identifier)
 }
 
 /* ", \Set(instance)\Counter" */
-static void write_identifier(data_view *view, perf_writer *w, const perf_identifier *identifier)
+static void write_identifier(data_view *view, perf_writer *w, const state_identifier *identifier)
 {
     perf_write(w, ", \\");
     perf_write(w, set_text(view, identifier));
@@ -151,7 +151,7 @@ static void write_identifier(data_view *view, perf_writer *w, const perf_identif
 static proto_item *add_labelled_block(data_view *view, int start, int length)
 {
     const perf_walk *walk = view->walk;
-    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    const state_identifier *identifier = pcq_readings_identifier(view->readings);
     char label[LABEL_SIZE];
     perf_writer w = perf_writer_of(label, sizeof label);
 
@@ -165,7 +165,7 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     }
     if (walk->block.status != 0) {
         perf_write(&w, ", ");
-        perf_write(&w, win32_error_name(pool_of(view), walk->block.status));
+        perf_write(&w, text_win32_error(pool_of(view), walk->block.status));
     }
     return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
 }
@@ -178,7 +178,7 @@ static void show_block(data_view *view)
 
     view->block = view->instance = NULL;
     view->block_item = view->structure = NULL;
-    if (view->tree == NULL || !perf_budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
+    if (view->tree == NULL || !budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
         view->budget.others_hidden++;
         return;
     }
@@ -193,7 +193,7 @@ static void show_block(data_view *view)
     announce(view, view->block_item, at);
 }
 
-static void show_id(data_view *view, proto_tree *tree, uint32_t column, const perf_identifier *identifier)
+static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
 {
     proto_item *item;
     uint32_t id = perf_walk_counter_id(view->walk, column);
@@ -214,7 +214,7 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const pe
 static void show_counters(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    const perf_identifier *identifier = pcq_readings_identifier(view->readings);
+    const state_identifier *identifier = pcq_readings_identifier(view->readings);
     uint32_t at = walk->counters.offset;
 
     if (view->block == NULL) {
@@ -227,7 +227,7 @@ static void show_counters(data_view *view)
     proto_item_append_text(item, ": %u counters", walk->counters.count);
     announce(view, item, at);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (!perf_budget_take(&view->budget, ITEMS_OF_ID)) {
+        if (!budget_take(&view->budget, ITEMS_OF_ID)) {
             view->budget.others_hidden += walk->counters.count - column;
             break;
         }
@@ -259,7 +259,7 @@ static void show_instance(data_view *view)
 
     view->instance = view->block;
     view->structure = NULL;
-    if (view->block == NULL || !perf_budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
+    if (view->block == NULL || !budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
         view->budget.others_hidden += walk->values_left == 0;
         return;
     }
@@ -295,7 +295,7 @@ static void show_bad_value(data_view *view)
 {
     uint32_t at = view->walk->value.offset;
 
-    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->block && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         proto_item *item =
             proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk->value.size, ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
@@ -309,9 +309,9 @@ static void show_bad_value(data_view *view)
 static void show_value(data_view *view)
 {
     view->budget.values_left--;
-    if (view->block && perf_budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->block && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
         show_value_in_full(view);
-    } else if (view->block && perf_budget_take_short_value(&view->budget)) {
+    } else if (view->block && budget_take_short_value(&view->budget)) {
         value_show_short(view->block, &fields, &view->wishes, view->readings);
     } else {
         view->budget.values_hidden++;
@@ -326,13 +326,13 @@ static proto_item *faulty_item(const data_view *view)
     uint32_t at = view->walk->fault_offset;
 
     if (at < PERF_DATA_HEADER_SIZE) {
-        return view->header ? perf_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+        return view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
     }
     if (view->structure && at >= view->start) {
-        return perf_field_at(view->structure, at - view->start);
+        return reader_field_at(view->structure, at - view->start);
     }
     if (view->block_item && at >= view->walk->block.offset) {
-        return perf_field_at(view->block_item, at - view->walk->block.offset);
+        return reader_field_at(view->block_item, at - view->walk->block.offset);
     }
     return proto_tree_get_parent(view->tree);
 }
@@ -347,8 +347,8 @@ static void show_fault(data_view *view)
         return;
     }
     char *text = wmem_strdup_printf(pool_of(view), info->text, walk->fault_stated, walk->fault_found);
-    (info->harm ? perf_found : perf_noted)(view->context->report, faulty_item(view), fault_findings[info->kind],
-                                           "At offset %u: %s", walk->fault_offset, text);
+    (info->harm ? findings_add : findings_note)(view->context->report, faulty_item(view), fault_findings[info->kind],
+                                                "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(data_view *view, perf_walk_event event)
@@ -413,14 +413,14 @@ static void show_structures(data_view *view)
     while ((event = pcq_readings_event(view->readings)) != PERF_WALK_END) {
         show_event(view, event);
     }
-    perf_budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
-                       "blocks, counter ids or instances");
+    budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+                  "blocks, counter ids or instances");
 }
 
 /* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
 static void show_values_alone(data_view *view)
 {
-    while (readings_next(view->readings) && perf_budget_take_short_value(&view->budget)) {
+    while (readings_next(view->readings) && budget_take_short_value(&view->budget)) {
         value_show_short(view->tree, &fields, &view->wishes, view->readings);
     }
 }
@@ -480,7 +480,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     readings_answer answer = pcq_data_answer(tvb, context);
     value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures =
-        context->summary.faults > 0 || structures_are_wanted(tree) || perf_findings_wanted(context->report, tree);
+        context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
     value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
     if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
@@ -493,11 +493,11 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     view->wishes = wishes;
     view->readings = readings_begin(context->report->pinfo->pool, &answer);
     view->walk = pcq_readings_walk(view->readings);
-    perf_budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
+    budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
     if (pcq_readings_assumed(view->readings)) {
-        perf_found(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
-                   "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
-                   "which the counters were added");
+        findings_add(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
+                     "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
+                     "which the counters were added");
     }
     if (structures) {
         show_structures(view);

@@ -15,10 +15,10 @@
 void pcq_data_register(int proto);
 
 typedef struct {
-    perf_report *report;
-    perf_server *server;
-    perf_handle *handle; /* NULL if the request was not read */
-    perf_sample *sample; /* this answer's, NULL if it is none */
+    findings_report *report;
+    state_host *server;
+    state_handle *handle; /* NULL if the request was not read */
+    state_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
     bool has_form;             /* its bytes have the sample's form: this was made sure */
     perf_data_summary summary; /* filled by pcq_check_data(), or the form's */

@@ -20,7 +20,7 @@ static int hf_instance_id = -1;
 static int hf_instance_name = -1;
 static int hf_learned_in = -1;
 
-static perf_type_fields type_fields;
+static labels_type_fields type_fields;
 
 static int ett_instance = -1;
 
@@ -29,44 +29,44 @@ static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 /* --- On the wire ----------------------------------------------------------------------------------------------- */
 
-void pcq_read_counterset_guid(perf_reader *reader, uint8_t guid[16])
+void pcq_read_counterset_guid(bounded_reader *reader, uint8_t guid[16])
 {
     reader_guid(reader, hf_counterset_guid, guid);
 }
 
-uint32_t pcq_read_counter_id(perf_reader *reader)
+uint32_t pcq_read_counter_id(bounded_reader *reader)
 {
     return reader_u32(reader, hf_counter_id);
 }
 
-uint32_t pcq_read_reserved(perf_reader *reader)
+uint32_t pcq_read_reserved(bounded_reader *reader)
 {
     return reader_u32(reader, hf_reserved);
 }
 
-const char *pcq_read_counterset_name(perf_reader *reader, uint32_t room)
+const char *pcq_read_counterset_name(bounded_reader *reader, uint32_t room)
 {
     return reader_name(reader, hf_counterset_name, room, "The counterset's name");
 }
 
-const char *pcq_read_counter_name(perf_reader *reader, uint32_t room)
+const char *pcq_read_counter_name(bounded_reader *reader, uint32_t room)
 {
     return reader_name(reader, hf_counter_name, room, "The counter's name");
 }
 
-uint32_t pcq_read_instance_id(perf_reader *reader)
+uint32_t pcq_read_instance_id(bounded_reader *reader)
 {
     return reader_u32(reader, hf_instance_id);
 }
 
-const char *pcq_read_instance_name(perf_reader *reader, uint32_t room)
+const char *pcq_read_instance_name(bounded_reader *reader, uint32_t room)
 {
     return reader_name(reader, hf_instance_name, room, "The instance's name");
 }
 
-uint32_t pcq_read_counter_type(perf_reader *reader)
+uint32_t pcq_read_counter_type(bounded_reader *reader)
 {
-    return perf_read_counter_type(reader, &type_fields);
+    return labels_read_counter_type(reader, &type_fields);
 }
 
 void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item)
@@ -121,82 +121,82 @@ proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offse
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-static perf_subject subject_of(const uint8_t *guid, uint32_t id)
+static state_subject subject_of(const uint8_t *guid, uint32_t id)
 {
-    perf_subject subject;
+    state_subject subject;
 
     memcpy(subject.guid, guid, 16);
     subject.id = id;
     return subject;
 }
 
-static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, perf_server *server,
-                                  const perf_subject *subject, uint32_t event)
+static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state_host *server,
+                                  const state_subject *subject, uint32_t event)
 {
-    perf_known known;
+    state_known known;
 
     if (tree == NULL) {
         return NULL;
     }
-    known = perf_lookup_name(server, subject, event);
+    known = facts_lookup_name(server, subject, event);
     if (!known.fact) {
         return NULL;
     }
-    perf_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known,
-                    true);
+    labels_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known,
+                      true);
     return known.fact->name;
 }
 
-const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
+const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    perf_subject subject = subject_of(guid, PERF_NO_ID);
+    state_subject subject = subject_of(guid, PERF_NO_ID);
 
     return add_known_name(tree, hf_counterset_name, tvb, server, &subject, event);
 }
 
-const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
-                                  uint32_t id, uint32_t event)
+const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
+                                  uint32_t event)
 {
-    perf_subject subject = subject_of(guid, id);
+    state_subject subject = subject_of(guid, id);
 
     return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, &subject, event);
 }
 
-void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid, uint32_t id,
+void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                         uint32_t event)
 {
-    perf_subject subject = subject_of(guid, id);
+    state_subject subject = subject_of(guid, id);
 
     if (tree == NULL || id == PERF_NO_ID) {
         return;
     }
-    perf_known known = perf_lookup_counter(server, &subject, event);
+    state_known known = facts_lookup_counter(server, &subject, event);
     if (known.fact) {
-        perf_add_source(tree, tvb, hf_learned_in,
-                        proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
-                        false);
+        labels_add_source(tree, tvb, hf_learned_in,
+                          proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
+                          false);
     }
 }
 
-const char *pcq_counterset_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t event)
+const char *pcq_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    perf_subject subject = subject_of(guid, PERF_NO_ID);
-    perf_known known = perf_lookup_name(server, &subject, event);
+    state_subject subject = subject_of(guid, PERF_NO_ID);
+    state_known known = facts_lookup_name(server, &subject, event);
 
-    return known.fact ? known.fact->name : perf_guid_text(pool, guid);
+    return known.fact ? known.fact->name : facts_guid_text(pool, guid);
 }
 
-const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t id,
+const char *pcq_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
                               uint32_t event)
 {
-    perf_subject subject = subject_of(guid, id);
-    perf_known known = {NULL, PERF_SOURCE_NONE, 0};
+    state_subject subject = subject_of(guid, id);
+    state_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     if (id == PERF_NO_ID) {
         return "*";
     }
-    known = perf_lookup_name(server, &subject, event);
+    known = facts_lookup_name(server, &subject, event);
     return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", id);
 }
 
@@ -228,7 +228,7 @@ static hf_register_info all_fields[] = {
 
 bool pcq_fields_wanted(proto_tree *tree)
 {
-    return fields_wanted(tree, all_fields, array_length(all_fields)) || type_fields_wanted(tree, &type_fields);
+    return fields_wanted(tree, all_fields, array_length(all_fields)) || labels_type_fields_wanted(tree, &type_fields);
 }
 
 void pcq_fields_register(int proto)
@@ -237,5 +237,5 @@ void pcq_fields_register(int proto)
 
     proto_register_field_array(proto, all_fields, array_length(all_fields));
     proto_register_subtree_array(ett, array_length(ett));
-    perf_type_fields_register(proto, "pcq", &type_fields);
+    labels_register_type_fields(proto, "pcq", &type_fields);
 }

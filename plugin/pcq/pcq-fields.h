@@ -16,16 +16,16 @@ void pcq_fields_register(int proto);
 bool pcq_fields_wanted(proto_tree *tree);
 
 /* On the wire. */
-void pcq_read_counterset_guid(perf_reader *reader, uint8_t guid[16]);
-uint32_t pcq_read_counter_id(perf_reader *reader);
-uint32_t pcq_read_counter_type(perf_reader *reader);
-uint32_t pcq_read_reserved(perf_reader *reader);
-const char *pcq_read_counterset_name(perf_reader *reader, uint32_t room);
-const char *pcq_read_counter_name(perf_reader *reader, uint32_t room);
+void pcq_read_counterset_guid(bounded_reader *reader, uint8_t guid[16]);
+uint32_t pcq_read_counter_id(bounded_reader *reader);
+uint32_t pcq_read_counter_type(bounded_reader *reader);
+uint32_t pcq_read_reserved(bounded_reader *reader);
+const char *pcq_read_counterset_name(bounded_reader *reader, uint32_t room);
+const char *pcq_read_counter_name(bounded_reader *reader, uint32_t room);
 
 /* PERF_INSTANCE_HEADER's fields ([MS-PCQ] 2.2.4.5), or the id and name of an identifier. */
-uint32_t pcq_read_instance_id(perf_reader *reader);
-const char *pcq_read_instance_name(perf_reader *reader, uint32_t room);
+uint32_t pcq_read_instance_id(bounded_reader *reader);
+const char *pcq_read_instance_name(bounded_reader *reader, uint32_t room);
 
 /* The same fields where another walk has found them. */
 void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item);
@@ -47,16 +47,16 @@ proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offse
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
-const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
+const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event);
-const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid,
-                                  uint32_t id, uint32_t event);
-void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, perf_server *server, const uint8_t *guid, uint32_t id,
+const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
+                                  uint32_t event);
+void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                         uint32_t event);
 
 /* For labels and paths: the name, or {guid} and #id. */
-const char *pcq_counterset_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t event);
-const char *pcq_counter_label(wmem_allocator_t *pool, perf_server *server, const uint8_t *guid, uint32_t id,
+const char *pcq_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
+const char *pcq_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
                               uint32_t event);
 
 #endif

@@ -14,25 +14,25 @@ typedef struct {
     perf_walk walk;
     pcq_side now;
     pcq_side before;
-    pcq_side older;                    /* where a block of `before` is not sound; its base.pool is NULL without one */
-    pcq_side *earlier;                 /* what the block is compared with, NULL if there is nothing */
-    uint32_t frames[2];                /* of both */
-    bool one_form;                     /* this sample and the one before have the same */
-    uint32_t compared_block;           /* the one whose identifiers were compared last, UINT32_MAX before the first: */
-    bool same_block;                   /* it was asked for alike */
-    const perf_identifier *identifier; /* whose the block is */
+    pcq_side older;                     /* where a block of `before` is not sound; its base.pool is NULL without one */
+    pcq_side *earlier;                  /* what the block is compared with, NULL if there is nothing */
+    uint32_t frames[2];                 /* of both */
+    bool one_form;                      /* this sample and the one before have the same */
+    uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;                    /* it was asked for alike */
+    const state_identifier *identifier; /* whose the block is */
     /* the block whose counters were looked up last */
-    const perf_identifier *last_identifier;
+    const state_identifier *last_identifier;
     reading_counter *last_counters;
     reading_counter only; /* of a block that has one */
     uint32_t last_columns;
     uint32_t last_ids;
     /* the counterset that was looked up last */
-    const perf_identifier *set_identifier;
+    const state_identifier *set_identifier;
     const char *set_label;
     bool set_is_single;
     /* the counter that was named last: mostly the block is, and then its only value */
-    const perf_identifier *named_identifier;
+    const state_identifier *named_identifier;
     uint32_t named_id;
     const char *name;
     /* the instance whose name was read last */
@@ -50,7 +50,7 @@ const perf_walk *pcq_readings_walk(const readings *r)
     return &stream_of(r)->walk;
 }
 
-const perf_identifier *pcq_readings_identifier(const readings *r)
+const state_identifier *pcq_readings_identifier(const readings *r)
 {
     return stream_of(r)->identifier;
 }
@@ -60,9 +60,9 @@ bool pcq_readings_assumed(readings *r)
     return pcq_side_assumed(&stream_of(r)->now);
 }
 
-static void open_sample(readings *r, pcq_side *side, const perf_sample *sample)
+static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
 {
-    perf_filled_form data = perf_sample_data(sample);
+    perf_filled_form data = sample_data(sample);
 
     pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
     side->has_doubts = sample->has_doubts;
@@ -72,10 +72,10 @@ static void open_sample(readings *r, pcq_side *side, const perf_sample *sample)
  * are looked through: whoever sends only damaged ones does not get the time for it. */
 #define MOST_OLDER 16
 
-static void open_older(readings *r, const perf_sample *previous)
+static void open_older(readings *r, const state_sample *previous)
 {
     pcq_stream *stream = stream_of(r);
-    const perf_sample *older = previous;
+    const state_sample *older = previous;
 
     stream->frames[0] = stream->frames[1] = previous->frame;
     for (int i = 0; i < MOST_OLDER && older && older->has_doubts; i++) {
@@ -89,9 +89,9 @@ static void open_older(readings *r, const perf_sample *previous)
 
 static void begin(readings *r)
 {
-    const perf_sample *sample = r->answer.sample;
-    const perf_sample *previous = sample ? sample->previous : NULL;
-    const perf_handle *handle = r->answer.handle;
+    const state_sample *sample = r->answer.sample;
+    const state_sample *previous = sample ? sample->previous : NULL;
+    const state_handle *handle = r->answer.handle;
     pcq_stream *stream = r->own = wmem_new0(r->pool, pcq_stream);
 
     r->machine = handle ? handle->machine : NULL;
@@ -143,7 +143,7 @@ static bool same_ids(const readings *r, uint32_t a, uint32_t b, uint32_t count)
     return a == b || (a != 0 && b != 0 && memcmp(r->bytes + a, r->bytes + b, 4 * (size_t)count) == 0);
 }
 
-static bool same_set(const perf_identifier *a, const perf_identifier *b)
+static bool same_set(const state_identifier *a, const state_identifier *b)
 {
     return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
 }
@@ -164,7 +164,7 @@ static void open_counters(readings *r)
 {
     pcq_stream *stream = stream_of(r);
     const perf_walk *walk = &stream->walk;
-    const perf_identifier *last = stream->last_identifier;
+    const state_identifier *last = stream->last_identifier;
 
     if (same_set(last, stream->identifier) && last->counter_id == stream->identifier->counter_id &&
         stream->last_columns == walk->counters.count &&
@@ -185,9 +185,9 @@ static void open_table(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
-static perf_subject subject_of(const perf_identifier *identifier, uint32_t id)
+static state_subject subject_of(const state_identifier *identifier, uint32_t id)
 {
-    perf_subject subject;
+    state_subject subject;
 
     memcpy(subject.guid, identifier->guid, sizeof subject.guid);
     subject.id = id;
@@ -196,15 +196,15 @@ static perf_subject subject_of(const perf_identifier *identifier, uint32_t id)
 
 static void know(readings *r)
 {
-    const perf_identifier *identifier = stream_of(r)->identifier;
+    const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
 
     counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
     if (identifier == NULL) {
         return;
     }
-    perf_subject subject = subject_of(identifier, counter->id);
-    perf_known known = perf_lookup_counter(r->answer.server, &subject, r->answer.event);
+    state_subject subject = subject_of(identifier, counter->id);
+    state_known known = facts_lookup_counter(r->answer.server, &subject, r->answer.event);
     counter->none = PERF_NONE_TYPE_NOT_LEARNED;
     if (known.fact) {
         counter->info = known.fact->counter;
@@ -239,14 +239,14 @@ const char *pcq_readings_block_counter(readings *r)
 static void name_set(readings *r)
 {
     pcq_stream *stream = stream_of(r);
-    const perf_identifier *identifier = stream->identifier;
+    const state_identifier *identifier = stream->identifier;
 
     if (identifier == NULL) {
         return;
     }
     if (!same_set(stream->set_identifier, identifier)) {
-        perf_subject subject = subject_of(identifier, PERF_NO_ID);
-        perf_known set = perf_lookup_set(r->answer.server, &subject, r->names_event);
+        state_subject subject = subject_of(identifier, PERF_NO_ID);
+        state_known set = facts_lookup_set(r->answer.server, &subject, r->names_event);
         stream->set_identifier = identifier;
         stream->set_is_single = set.fact && set.fact->instance_type == 0;
         stream->set_label = readings_bounded(
@@ -264,8 +264,8 @@ const char *pcq_readings_instance_name(readings *r)
 
     if (stream->instance_name_at != walk->instance.name) {
         stream->instance_name_at = walk->instance.name;
-        stream->instance_name = perf_text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
-                                              PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+        stream->instance_name = text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
+                                         PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
     }
     return stream->instance_name;
 }
@@ -276,7 +276,7 @@ static const char *instance(readings *r)
         return readings_bounded(r->pool, stream_of(r)->identifier->instance);
     }
     const char *name = pcq_readings_instance_name(r);
-    const perf_instance *named = reading_table_named(readings_table(r), r->at.row);
+    const reading_instance *named = reading_table_named(readings_table(r), r->at.row);
     return readings_with_ordinal(r->pool, name, named ? named->name_ordinal : 0);
 }
 
@@ -419,7 +419,7 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
 
 static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)
 {
-    const perf_counter_info *info = &r->at.counter->info;
+    const state_counter_info *info = &r->at.counter->info;
     uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
                   : need == PERF_NEEDS_TIME ? info->time_id
                   : need == PERF_NEEDS_FREQ ? info->freq_id

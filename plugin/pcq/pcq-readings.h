@@ -21,7 +21,7 @@ const perf_walk *pcq_readings_walk(const readings *r);
 bool pcq_readings_assumed(readings *r);
 
 /* Whose the current block is, NULL if that is not known. */
-const perf_identifier *pcq_readings_identifier(const readings *r);
+const state_identifier *pcq_readings_identifier(const readings *r);
 
 /* The name of the current instance. */
 const char *pcq_readings_instance_name(readings *r);

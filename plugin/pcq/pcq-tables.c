@@ -23,19 +23,19 @@ typedef struct {
 
 typedef struct {
     reading_table base;
-    perf_walk walk;          /* behind the last row that was read */
-    row_cells first;         /* of the first row: many tables have no other */
-    wmem_array_t *cells;     /* row_cells of those behind it, NULL before there is one */
-    uint32_t ids;            /* offset of the array of ids, 0 if there is none */
-    wmem_map_t *by_id;       /* counter id -> column + 1 */
-    perf_instance_key asked; /* the instance or pattern that the identifier names */
+    perf_walk walk;             /* behind the last row that was read */
+    row_cells first;            /* of the first row: many tables have no other */
+    wmem_array_t *cells;        /* row_cells of those behind it, NULL before there is one */
+    uint32_t ids;               /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;          /* counter id -> column + 1 */
+    reading_instance_key asked; /* the instance or pattern that the identifier names */
 } pcq_table;
 
 typedef struct {
     uint32_t offset;
     uint32_t type;
     bool is_known; /* whose it is */
-    const perf_identifier *identifier;
+    const state_identifier *identifier;
     bool is_doubtful;
     uint32_t only_value; /* offset of the value of a usual block of one, else 0 */
     pcq_table *table;    /* NULL as long as nobody asked */
@@ -138,7 +138,7 @@ bool pcq_side_doubtful(pcq_side *side, uint32_t block)
 }
 
 /* All at once: whose a block is can depend on all others. */
-static const perf_assignment *assigned(pcq_side *side)
+static const state_assignment *assigned(pcq_side *side)
 {
     if (side->assigned.blocks == NULL) {
         uint32_t count = count_blocks(side);
@@ -146,31 +146,31 @@ static const perf_assignment *assigned(pcq_side *side)
         for (uint32_t i = 0; i < count; i++) {
             types[i] = side->scout->blocks[i].type;
         }
-        perf_query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
+        query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
     }
     return &side->assigned;
 }
 
-static const perf_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
+static const state_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
 {
-    const perf_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+    const state_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
 
-    return identifier && perf_identifier_fits(identifier, type) ? identifier : NULL;
+    return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
 }
 
-static const perf_identifier *assigned_identifier(pcq_side *side, uint32_t block)
+static const state_identifier *assigned_identifier(pcq_side *side, uint32_t block)
 {
-    const perf_assignment *all = assigned(side);
+    const state_assignment *all = assigned(side);
 
     return block < all->count ? all->blocks[block] : NULL;
 }
 
-const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
+const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
 {
     block_entry *entry = block_at(side, block);
 
     if (entry && !entry->is_known) {
-        const perf_identifier *identifier =
+        const state_identifier *identifier =
             side->index ? told_identifier(side, block, entry->type) : assigned_identifier(side, block);
         entry = block_at(side, block); /* it moved where others were looked at for the first time */
         entry->identifier = identifier;
@@ -179,7 +179,7 @@ const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
     return entry ? entry->identifier : NULL;
 }
 
-const perf_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type)
+const state_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type)
 {
     return side->index ? told_identifier(side, block, type) : pcq_side_identifier(side, block);
 }
@@ -234,11 +234,11 @@ static bool next_instance(pcq_table *table)
 
     while ((event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
         if (event == PERF_WALK_INSTANCE) {
-            perf_instance_key key = {
+            reading_instance_key key = {
                 .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
                 .id = table->walk.instance.id,
             };
-            perf_instances_add(&table->base.instances, &key);
+            instances_add(&table->base.instances, &key);
             return true;
         }
     }
@@ -313,7 +313,7 @@ reading_table *pcq_side_table(pcq_side *side, uint32_t block)
     return &entry->table->base;
 }
 
-void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
+void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
                    const perf_filled_form *data)
 {
     static const table_layout layout = {next_row, cell};
@@ -324,9 +324,9 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *ha
     side->base.bytes = data->bytes;
     side->base.size = data->size;
     side->data = *data;
-    side->epoch = perf_query_epoch_at(handle, event);
+    side->epoch = query_epoch_at(handle, event);
     side->event = event;
-    side->index = perf_query_index_at(side->epoch, event);
+    side->index = query_index_at(side->epoch, event);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
@@ -342,7 +342,7 @@ static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *wa
     const uint8_t *ids = side->base.bytes + table->ids;
 
     if (table->ids == 0) {
-        const perf_identifier *identifier = pcq_side_identifier(side, table->base.number);
+        const state_identifier *identifier = pcq_side_identifier(side, table->base.number);
         return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
     }
     if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
@@ -358,20 +358,20 @@ static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *wa
 }
 
 /* What the identifier of the wanted value's block asks for. */
-static perf_instance_key *asked_of(const pcq_wanted *want, const perf_identifier *identifier)
+static reading_instance_key *asked_of(const pcq_wanted *want, const state_identifier *identifier)
 {
     pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
 
     if (here->asked.name.digest == 0) {
-        here->asked.name = (perf_name){identifier->utf16, identifier->utf16_size, identifier->digest};
+        here->asked.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
         here->asked.id = identifier->instance_id;
-        perf_name_digest(&here->asked.name);
+        instance_name_digest(&here->asked.name);
     }
     return &here->asked;
 }
 
 /* The instance that is looked for: as the row has it, or as the identifier names it. */
-static perf_instance_key *instance_of(const pcq_wanted *want, const perf_identifier *identifier)
+static reading_instance_key *instance_of(const pcq_wanted *want, const state_identifier *identifier)
 {
     reading_table *here = pcq_side_table(want->here, want->block);
 
@@ -384,10 +384,9 @@ static uint32_t only_row(const pcq_wanted *want, reading_table *there)
     reading_table *here = pcq_side_table(want->here, want->block);
 
     if (here->has_instances) {
-        const perf_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
-        uint32_t ordinal = named->instance_id == PERF_NO_ID
-                               ? reading_table_named(here, want->row)->name_ordinal
-                               : perf_instances_indexed(&here->instances, want->row)->ordinal;
+        const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
+        uint32_t ordinal = named->instance_id == PERF_NO_ID ? reading_table_named(here, want->row)->name_ordinal
+                                                            : instances_indexed(&here->instances, want->row)->ordinal;
         if (ordinal > 0) {
             return UINT32_MAX;
         }
@@ -395,7 +394,7 @@ static uint32_t only_row(const pcq_wanted *want, reading_table *there)
     return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
 }
 
-static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier, reading_table *there)
+static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifier, reading_table *there)
 {
     if (there->side == &want->here->base && there->number == want->block) {
         return want->row;
@@ -407,12 +406,12 @@ static uint32_t row_of(const pcq_wanted *want, const perf_identifier *identifier
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
-    perf_instance_key *key = instance_of(want, identifier);
+    reading_instance_key *key = instance_of(want, identifier);
     return reading_table_find(there, key, key->id == PERF_NO_ID);
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
-static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const perf_identifier *identifier,
+static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
     if (pcq_side_doubtful(side, block)) {
@@ -437,10 +436,10 @@ typedef struct {
     uint8_t guid[16];
     uint32_t counter_id;
     uint32_t instance_id;
-    perf_name instance;
+    reading_name instance;
 } block_key;
 
-static perf_name *name_in(const void *key)
+static reading_name *name_in(const void *key)
 {
     return &((block_key *)(uintptr_t)key)->instance;
 }
@@ -450,7 +449,7 @@ static unsigned block_hash(const void *key)
     const block_key *k = key;
 
     return perf_hash(k->guid, sizeof k->guid,
-                     perf_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+                     instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
 }
 
 static gboolean block_equal(const void *a, const void *b)
@@ -458,10 +457,10 @@ static gboolean block_equal(const void *a, const void *b)
     const block_key *x = a, *y = b;
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id &&
-           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && perf_name_equal(name_in(x), name_in(y));
+           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && instance_name_equal(name_in(x), name_in(y));
 }
 
-static block_key key_of(const perf_identifier *identifier)
+static block_key key_of(const state_identifier *identifier)
 {
     block_key key = {{0},
                      identifier->counter_id,
@@ -469,7 +468,7 @@ static block_key key_of(const perf_identifier *identifier)
                      {identifier->utf16, identifier->utf16_size, identifier->digest}};
 
     memcpy(key.guid, identifier->guid, sizeof key.guid);
-    perf_name_digest(&key.instance);
+    instance_name_digest(&key.instance);
     return key;
 }
 
@@ -479,7 +478,7 @@ static uint32_t block_for(pcq_side *side, const block_key *sought)
     if (side->by_identifier == NULL) {
         side->by_identifier = wmem_map_new(side->base.pool, block_hash, block_equal);
         for (uint32_t block = count_blocks(side); block-- > 0;) {
-            const perf_identifier *identifier = pcq_side_identifier(side, block);
+            const state_identifier *identifier = pcq_side_identifier(side, block);
             if (identifier) {
                 block_key key = key_of(identifier);
                 wmem_map_insert(side->by_identifier, wmem_memdup(side->base.pool, &key, sizeof key),
@@ -497,7 +496,7 @@ static wmem_array_t *pattern_blocks(pcq_side *side)
         uint32_t count = count_blocks(side);
         side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < count; block++) {
-            const perf_identifier *identifier = pcq_side_identifier(side, block);
+            const state_identifier *identifier = pcq_side_identifier(side, block);
             if (identifier && identifier->asks != PERF_ASKS_ONE &&
                 wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
                 wmem_array_append_one(side->pattern_blocks, block);
@@ -508,14 +507,14 @@ static wmem_array_t *pattern_blocks(pcq_side *side)
 }
 
 /* Any other pattern may have brought the instance, too. */
-static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
                                    reading_place *place, bool *has_counter)
 {
     wmem_array_t *blocks = pattern_blocks(side);
 
     for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
         uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
-        const perf_identifier *other = pcq_side_identifier(side, block);
+        const state_identifier *other = pcq_side_identifier(side, block);
         if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
             take_from(side, block, want, identifier, place, has_counter)) {
             return true;
@@ -526,17 +525,17 @@ static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const
 
 /* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
  * very instance. */
-static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
                                reading_place *place, bool *has_counter)
 {
     static const uint8_t star[2] = {'*', 0};
     const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
-    perf_instance_key *asked = asked_of(want, identifier);
-    perf_instance_key *instance = instance_of(want, identifier);
+    reading_instance_key *asked = asked_of(want, identifier);
+    reading_instance_key *instance = instance_of(want, identifier);
 
-    perf_name_digest(&instance->name);
+    instance_name_digest(&instance->name);
     const struct {
-        perf_name name;
+        reading_name name;
         uint32_t id;
     } patterns[] = {
         {asked->name, asked->id},
@@ -576,7 +575,7 @@ static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_p
 }
 
 /* Blocks of one value need no tables. */
-static bool take_only_value(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+static bool take_only_value(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
                             reading_place *place, bool *has_counter)
 {
     const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
@@ -591,14 +590,14 @@ static bool take_only_value(pcq_side *side, const pcq_wanted *want, const perf_i
 }
 
 /* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
-static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const perf_identifier *identifier,
+static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
                                reading_place *place, bool *has_counter)
 {
     if (side->compared_block != want->block || !side->has_compared) {
-        const perf_identifier *there = pcq_side_identifier(side, want->block);
+        const state_identifier *there = pcq_side_identifier(side, want->block);
         side->has_compared = true;
         side->compared_block = want->block;
-        side->is_alike = there && (there == identifier || perf_identifier_equal(there, identifier));
+        side->is_alike = there && (there == identifier || query_identifier_equal(there, identifier));
         side->paired.here = NULL;
     }
     if (!side->is_alike) {
@@ -621,8 +620,8 @@ bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
     if (here->epoch == there->epoch && here->index == there->index) {
         return true;
     }
-    const perf_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
-    return a && b && (a == b || perf_identifier_equal(a, b));
+    const state_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
+    return a && b && (a == b || query_identifier_equal(a, b));
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
@@ -630,7 +629,7 @@ bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place,
     if (take_from_same_row(side, want, place, has_counter)) {
         return true;
     }
-    const perf_identifier *identifier = pcq_side_identifier(want->here, want->block);
+    const state_identifier *identifier = pcq_side_identifier(want->here, want->block);
 
     return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||
                           find_by_identifier(side, want, identifier, place, has_counter));

@@ -13,12 +13,12 @@
 typedef struct pcq_side {
     reading_side base;
     perf_filled_form data;
-    const perf_query_epoch *epoch; /* NULL if nothing is known of the query */
-    uint32_t event;                /* as of when its identifiers count */
-    bool has_doubts;               /* some of its blocks are not sound: given by whoever sets it up */
-    struct pcq_scout *scout;       /* NULL as long as no block was asked for */
-    const perf_query_index *index; /* tells whose each block is, */
-    perf_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
+    const state_query_epoch *epoch; /* NULL if nothing is known of the query */
+    uint32_t event;                 /* as of when its identifiers count */
+    bool has_doubts;                /* some of its blocks are not sound: given by whoever sets it up */
+    struct pcq_scout *scout;        /* NULL as long as no block was asked for */
+    const state_query_index *index; /* tells whose each block is, */
+    state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     /* the block whose identifier was compared with the other sample's last */
@@ -33,14 +33,14 @@ typedef struct pcq_side {
     } paired;
 } pcq_side;
 
-void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const perf_handle *handle, uint32_t event,
+void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
                    const perf_filled_form *data);
 
 /* Whose a block is, NULL if that is not known; and whether that is assumed from the order of the identifiers. */
-const perf_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
+const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
 
 /* The same of a block whose type is at hand: mostly no block has to be looked for then. */
-const perf_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type);
+const state_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type);
 bool pcq_side_assumed(pcq_side *side);
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */

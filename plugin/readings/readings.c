@@ -20,9 +20,9 @@
 /* What an answer's values may take beyond its bytes: those of no size take one each. */
 #define BYTES_AT_LEAST 4096
 
-readings_answer readings_answer_again(const readings_layout *layout, const perf_sample *sample, wmem_allocator_t *pool)
+readings_answer readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool)
 {
-    tvbuff_t *tvb = tvb_new_real_data(perf_sample_bytes(sample, pool), sample->size, (int)sample->size);
+    tvbuff_t *tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size);
 
     return (readings_answer){
         layout, sample->handle->server, sample->handle, sample, sample->form != NULL, sample->event, tvb,
@@ -44,7 +44,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     answer->layout->begin(r);
     r->operands.now = r->now->clocks;
     if (r->machine == NULL || *r->machine == '\0') {
-        r->machine = perf_server_address(answer->server);
+        r->machine = host_address(answer->server);
     }
     r->machine = readings_bounded(pool, r->machine);
     return r;
@@ -353,8 +353,7 @@ const char *readings_path(readings *r)
 
 static const char *text_of(readings *r, uint32_t most)
 {
-    return perf_text_get(r->pool, r->answer.tvb, r->at.offset, r->at.text_size, r->at.code_page, r->at.byte_order,
-                         most);
+    return text_get(r->pool, r->answer.tvb, r->at.offset, r->at.text_size, r->at.code_page, r->at.byte_order, most);
 }
 
 const char *readings_text(readings *r)

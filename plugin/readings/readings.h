@@ -35,12 +35,12 @@ typedef struct readings_layout readings_layout;
 /* One answer, as of the moment it was captured. A plain value. */
 typedef struct {
     const readings_layout *layout;
-    perf_server *server;
-    const perf_handle *handle; /* NULL if the request was not read */
-    const perf_sample *sample; /* what was kept of it; NULL if it did not become a sample */
-    bool has_form;             /* PerflibV2: its bytes have the sample's form */
-    uint32_t event;            /* as of when names and types are looked up */
-    tvbuff_t *tvb;             /* the counter data or PERF_DATA_BLOCK */
+    state_host *server;
+    const state_handle *handle; /* NULL if the request was not read */
+    const state_sample *sample; /* what was kept of it; NULL if it did not become a sample */
+    bool has_form;              /* PerflibV2: its bytes have the sample's form */
+    uint32_t event;             /* as of when names and types are looked up */
+    tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
 } readings_answer;
 
 /* What is known of a counter of the block or object that the stream is in; until it is in the next. */
@@ -49,7 +49,7 @@ typedef struct {
     uint32_t id;                   /* counter id or title index, PERF_NO_ID if not known */
     const perf_counter_type *type; /* NULL if not known */
     perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
-    perf_counter_info info;        /* PerflibV2: its relations to other counters */
+    state_counter_info info;       /* PerflibV2: its relations to other counters */
     const char *label;             /* name or "#id"; NULL as long as nobody asked */
     size_t label_size;
 } reading_counter;
@@ -131,7 +131,8 @@ typedef struct readings {
 } readings;
 
 /* The answer that a kept sample was. Whoever asks frees its tvb; its bytes live in the pool if the sample has a form. */
-readings_answer readings_answer_again(const readings_layout *layout, const perf_sample *sample, wmem_allocator_t *pool);
+readings_answer readings_answer_again(const readings_layout *layout, const state_sample *sample,
+                                      wmem_allocator_t *pool);
 
 /* Begins the stream of an answer. Two streams of one answer give the same. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);

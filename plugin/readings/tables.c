@@ -9,7 +9,7 @@
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 
-uint64_t perf_name_digest(perf_name *name)
+uint64_t instance_name_digest(reading_name *name)
 {
     if (name->digest == 0) {
         name->digest = perf_digest(name->bytes, name->size);
@@ -17,24 +17,24 @@ uint64_t perf_name_digest(perf_name *name)
     return name->digest;
 }
 
-bool perf_name_equal(perf_name *a, perf_name *b)
+bool instance_name_equal(reading_name *a, reading_name *b)
 {
     if (a->size != b->size || a->size == 0) {
         return a->size == b->size;
     }
     if (a->size > PERF_NAME_COMPARED) {
-        return perf_name_digest(a) == perf_name_digest(b);
+        return instance_name_digest(a) == instance_name_digest(b);
     }
     return memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-static bool same_name(perf_instance_key *a, perf_instance_key *b)
+static bool same_name(reading_instance_key *a, reading_instance_key *b)
 {
-    return a->parent_name == b->parent_name && perf_name_equal(&a->name, &b->name);
+    return a->parent_name == b->parent_name && instance_name_equal(&a->name, &b->name);
 }
 
 /* The same but for ordinals. */
-static bool perf_instance_like(perf_instance_key *a, perf_instance_key *b)
+static bool instance_like(reading_instance_key *a, reading_instance_key *b)
 {
     if (a->by_id || b->by_id) {
         return a->by_id && b->by_id && a->id == b->id;
@@ -51,16 +51,16 @@ static unsigned fold(uint64_t digest)
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
 /* A name's digest is worked out when it is first needed, also of a key. */
-static perf_instance_key *key_in(const void *instance)
+static reading_instance_key *key_in(const void *instance)
 {
-    return &((perf_instance *)(uintptr_t)instance)->key;
+    return &((reading_instance *)(uintptr_t)instance)->key;
 }
 
 static unsigned name_hash(const void *instance)
 {
-    perf_instance_key *key = key_in(instance);
+    reading_instance_key *key = key_in(instance);
 
-    return fold(perf_name_digest(&key->name) + key->parent_name);
+    return fold(instance_name_digest(&key->name) + key->parent_name);
 }
 
 static gboolean name_equal(const void *a, const void *b)
@@ -70,66 +70,66 @@ static gboolean name_equal(const void *a, const void *b)
 
 static unsigned like_hash(const void *instance)
 {
-    perf_instance_key *key = key_in(instance);
+    reading_instance_key *key = key_in(instance);
     uint64_t relations = (uint64_t)key->parent << 32 | key->id;
 
-    return perf_hash(NULL, 0, key->by_id ? key->id : perf_name_digest(&key->name) ^ relations);
+    return perf_hash(NULL, 0, key->by_id ? key->id : instance_name_digest(&key->name) ^ relations);
 }
 
 static gboolean like_equal(const void *a, const void *b)
 {
-    return perf_instance_like(key_in(a), key_in(b));
+    return instance_like(key_in(a), key_in(b));
 }
 
 static unsigned key_hash(const void *instance)
 {
-    return like_hash(instance) + ((const perf_instance *)instance)->ordinal * 0x9E3779B1U;
+    return like_hash(instance) + ((const reading_instance *)instance)->ordinal * 0x9E3779B1U;
 }
 
 static gboolean key_equal(const void *a, const void *b)
 {
-    return ((const perf_instance *)a)->ordinal == ((const perf_instance *)b)->ordinal && like_equal(a, b);
+    return ((const reading_instance *)a)->ordinal == ((const reading_instance *)b)->ordinal && like_equal(a, b);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool)
+void instances_init(reading_instances *instances, wmem_allocator_t *pool)
 {
     memset(instances, 0, sizeof *instances);
     instances->pool = pool;
 }
 
-uint32_t perf_instances_count(const perf_instances *instances)
+uint32_t instances_count(const reading_instances *instances)
 {
     return instances->rows ? wmem_array_get_count(instances->rows) : 0;
 }
 
-static perf_instance *row_at(const perf_instances *instances, uint32_t row)
+static reading_instance *row_at(const reading_instances *instances, uint32_t row)
 {
-    return *(perf_instance **)wmem_array_index(instances->rows, row);
+    return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
-void perf_instances_add(perf_instances *instances, const perf_instance_key *key)
+void instances_add(reading_instances *instances, const reading_instance_key *key)
 {
-    perf_instance *instance = wmem_new(instances->pool, perf_instance);
+    reading_instance *instance = wmem_new(instances->pool, reading_instance);
 
-    *instance = (perf_instance){*key, perf_instances_count(instances), 0, 0, 0, 0};
+    *instance = (reading_instance){*key, instances_count(instances), 0, 0, 0, 0};
     if (instances->rows == NULL) {
-        instances->rows = wmem_array_new(instances->pool, sizeof(perf_instance *));
+        instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
     wmem_array_append_one(instances->rows, instance);
 }
 
 /* A row as it was added; with its name_ordinal; with its ordinal. */
-static perf_instance *perf_instances_row(const perf_instances *instances, uint32_t row)
+static reading_instance *instances_row(const reading_instances *instances, uint32_t row)
 {
     return row_at(instances, row);
 }
 
 /* The first of those that are equal to `instance` by the map's measure; itself if there was none. */
-static perf_instance *first_of(wmem_map_t *map, perf_instance *instance)
+static reading_instance *first_of(wmem_map_t *map, reading_instance *instance)
 {
-    perf_instance *first = wmem_map_insert(map, instance, instance);
+    reading_instance *first = wmem_map_insert(map, instance, instance);
 
     if (first == NULL) {
         return instance; /* as nearly all are */
@@ -138,26 +138,26 @@ static perf_instance *first_of(wmem_map_t *map, perf_instance *instance)
     return first;
 }
 
-perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row)
+reading_instance *instances_counted(reading_instances *instances, uint32_t row)
 {
     if (instances->by_name == NULL) {
         instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
     }
     for (; instances->counted <= row; instances->counted++) {
-        perf_instance *instance = row_at(instances, instances->counted);
+        reading_instance *instance = row_at(instances, instances->counted);
         instance->name_ordinal = first_of(instances->by_name, instance)->named_like_it++;
     }
     return row_at(instances, row);
 }
 
-perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row)
+reading_instance *instances_indexed(reading_instances *instances, uint32_t row)
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
         instances->by_key = wmem_map_new(instances->pool, key_hash, key_equal);
     }
     for (; instances->indexed <= row; instances->indexed++) {
-        perf_instance *instance = row_at(instances, instances->indexed);
+        reading_instance *instance = row_at(instances, instances->indexed);
         instance->ordinal = first_of(instances->likes, instance)->like_it++;
         if (instance->ordinal > 0) {
             wmem_map_insert(instances->by_key, instance, instance);
@@ -166,33 +166,33 @@ perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row)
     return row_at(instances, row);
 }
 
-static uint32_t row_of(const perf_instance *found)
+static uint32_t row_of(const reading_instance *found)
 {
     return found ? found->row : UINT32_MAX;
 }
 
 /* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
  * have to be there. */
-static uint32_t perf_instances_find(perf_instances *instances, const perf_instance *wanted)
+static uint32_t instances_find(reading_instances *instances, const reading_instance *wanted)
 {
-    uint32_t count = perf_instances_count(instances);
+    uint32_t count = instances_count(instances);
 
     if (count == 0) {
         return UINT32_MAX;
     }
-    perf_instances_indexed(instances, count - 1);
+    instances_indexed(instances, count - 1);
     return row_of(wmem_map_lookup(wanted->ordinal == 0 ? instances->likes : instances->by_key, wanted));
 }
 
-static uint32_t perf_instances_find_name(perf_instances *instances, const perf_instance_key *key)
+static uint32_t instances_find_name(reading_instances *instances, const reading_instance_key *key)
 {
-    uint32_t count = perf_instances_count(instances);
-    perf_instance wanted = {*key, 0, 0, 0, 0, 0};
+    uint32_t count = instances_count(instances);
+    reading_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     if (count == 0) {
         return UINT32_MAX;
     }
-    perf_instances_counted(instances, count - 1);
+    instances_counted(instances, count - 1);
     return row_of(wmem_map_lookup(instances->by_name, &wanted));
 }
 
@@ -203,7 +203,7 @@ void reading_table_init(reading_table *table, reading_side *side, uint32_t numbe
     memset(table, 0, sizeof *table);
     table->side = side;
     table->number = number;
-    perf_instances_init(&table->instances, side->pool);
+    instances_init(&table->instances, side->pool);
 }
 
 bool reading_table_has_row(reading_table *table, uint32_t row)
@@ -225,14 +225,14 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
     return reading_table_has_row(table, row) ? table->side->layout->cell(table, row, column) : none;
 }
 
-perf_instance *reading_table_instance(reading_table *table, uint32_t row)
+reading_instance *reading_table_instance(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? perf_instances_row(&table->instances, row) : NULL;
+    return reading_table_has_row(table, row) ? instances_row(&table->instances, row) : NULL;
 }
 
-perf_instance *reading_table_named(reading_table *table, uint32_t row)
+reading_instance *reading_table_named(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? perf_instances_counted(&table->instances, row) : NULL;
+    return reading_table_has_row(table, row) ? instances_counted(&table->instances, row) : NULL;
 }
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
@@ -257,9 +257,9 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     table_likeness *like = likeness_to(here, there);
 
     while (like && !like->parted && like->rows <= row) {
-        perf_instance *a = reading_table_instance(here, like->rows);
-        perf_instance *b = reading_table_instance(there, like->rows);
-        like->parted = !a || !b || !perf_instance_like(&a->key, &b->key);
+        reading_instance *a = reading_table_instance(here, like->rows);
+        reading_instance *b = reading_table_instance(there, like->rows);
+        like->parted = !a || !b || !instance_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
     return like && row < like->rows;
@@ -277,14 +277,14 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
         return UINT32_MAX;
     }
     reading_table_has_row(there, UINT32_MAX);
-    return perf_instances_find(&there->instances, perf_instances_indexed(&here->instances, row));
+    return instances_find(&there->instances, instances_indexed(&here->instances, row));
 }
 
-uint32_t reading_table_find(reading_table *table, perf_instance_key *key, bool any_id)
+uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)
 {
-    perf_name_digest(&key->name);
-    perf_instance wanted = {*key, 0, 0, 0, 0, 0};
+    instance_name_digest(&key->name);
+    reading_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     reading_table_has_row(table, UINT32_MAX);
-    return any_id ? perf_instances_find_name(&table->instances, key) : perf_instances_find(&table->instances, &wanted);
+    return any_id ? instances_find_name(&table->instances, key) : instances_find(&table->instances, &wanted);
 }

@@ -17,53 +17,53 @@
 typedef struct {
     const uint8_t *bytes; /* without terminator */
     uint32_t size;        /* bytes */
-    uint64_t digest;      /* 0 as long as it was not needed; see perf_name_digest() */
-} perf_name;
+    uint64_t digest;      /* 0 as long as it was not needed; see instance_name_digest() */
+} reading_name;
 
 /* Longer names are told by their digests: a packet could have a name of megabytes compared for each of its values. */
 #define PERF_NAME_COMPARED 2048
 
 /* Worked out once for a name. */
-uint64_t perf_name_digest(perf_name *name);
-bool perf_name_equal(perf_name *a, perf_name *b);
+uint64_t instance_name_digest(reading_name *name);
+bool instance_name_equal(reading_name *a, reading_name *b);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
-    perf_name name;
+    reading_name name;
     uint32_t id;
     uint32_t parent;      /* which instance is its parent; 0 without one */
     uint32_t parent_name; /* the name of that; 0 without one */
     bool by_id;           /* the id alone tells it */
-} perf_instance_key;
+} reading_instance_key;
 
 typedef struct {
-    perf_instance_key key;
+    reading_instance_key key;
     uint32_t row;
     uint32_t ordinal; /* among those that are equal but for this; known when indexed */
     uint32_t
         name_ordinal; /* among those with the same name and parent's name, as paths count them; known when counted */
     uint32_t like_it; /* rows like this one so far, if it is the first of them */
     uint32_t named_like_it; /* the same of its name */
-} perf_instance;
+} reading_instance;
 
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;  /* perf_instance *, in the order of the sample; NULL before the first */
+    wmem_array_t *rows;  /* reading_instance *, in the order of the sample; NULL before the first */
     uint32_t counted;    /* rows whose name_ordinal is known */
     uint32_t indexed;    /* rows whose ordinal is known */
-    wmem_map_t *by_name; /* perf_instance, by name and parent's name -> the first of them */
-    wmem_map_t *likes;   /* perf_instance, by key -> the first of them */
-    wmem_map_t *by_key;  /* perf_instance, by key and ordinal: those that are not the first */
-} perf_instances;
+    wmem_map_t *by_name; /* reading_instance, by name and parent's name -> the first of them */
+    wmem_map_t *likes;   /* reading_instance, by key -> the first of them */
+    wmem_map_t *by_key;  /* reading_instance, by key and ordinal: those that are not the first */
+} reading_instances;
 
-void perf_instances_init(perf_instances *instances, wmem_allocator_t *pool);
-uint32_t perf_instances_count(const perf_instances *instances);
+void instances_init(reading_instances *instances, wmem_allocator_t *pool);
+uint32_t instances_count(const reading_instances *instances);
 
-void perf_instances_add(perf_instances *instances, const perf_instance_key *key);
+void instances_add(reading_instances *instances, const reading_instance_key *key);
 
 /* A row with its name_ordinal; with its ordinal. */
-perf_instance *perf_instances_counted(perf_instances *instances, uint32_t row);
-perf_instance *perf_instances_indexed(perf_instances *instances, uint32_t row);
+reading_instance *instances_counted(reading_instances *instances, uint32_t row);
+reading_instance *instances_indexed(reading_instances *instances, uint32_t row);
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
@@ -95,7 +95,7 @@ struct reading_table {
     uint32_t columns;
     uint32_t rows; /* read so far */
     bool complete; /* all are */
-    perf_instances instances;
+    reading_instances instances;
     table_likeness like[TABLE_LIKENESSES];
 };
 
@@ -118,14 +118,14 @@ bool reading_table_has_row(reading_table *table, uint32_t row);
 perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column);
 
 /* The instance of a row that is there: as it was sent, and with its name_ordinal. */
-perf_instance *reading_table_instance(reading_table *table, uint32_t row);
-perf_instance *reading_table_named(reading_table *table, uint32_t row);
+reading_instance *reading_table_instance(reading_table *table, uint32_t row);
+reading_instance *reading_table_named(reading_table *table, uint32_t row);
 
 /* The row of `there` with the instance that `row` of `here` is; UINT32_MAX if there is none. Without instances that is
  * the one row that both have. */
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
 
 /* The first row with this name and, unless `any_id`, id. */
-uint32_t reading_table_find(reading_table *table, perf_instance_key *key, bool any_id);
+uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id);
 
 #endif

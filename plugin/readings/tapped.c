@@ -12,19 +12,19 @@
 static int taps[MAX_TAPS];
 static unsigned num_taps;
 
-void perf_tap_add(int tap_id)
+void tapped_add(int tap_id)
 {
     if (num_taps < MAX_TAPS) {
         taps[num_taps++] = tap_id;
     }
 }
 
-void perf_tap_register(void)
+void tapped_register(void)
 {
-    perf_tap_add(register_tap(PERF_TAP));
+    tapped_add(register_tap(TAPPED_NAME));
 }
 
-bool perf_tap_wanted(void)
+bool tapped_wanted(void)
 {
     for (unsigned i = 0; i < num_taps; i++) {
         if (have_tap_listener(taps[i])) {
@@ -34,9 +34,9 @@ bool perf_tap_wanted(void)
     return false;
 }
 
-void perf_tap(packet_info *pinfo, const perf_tapped *tapped)
+void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
 {
-    perf_tapped *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
+    tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);

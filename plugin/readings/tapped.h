@@ -1,7 +1,7 @@
 /* tapped.h
  * What statistics and exports are told of each call, of either protocol.
  *
- * The packet code fills a perf_tapped on the stack and hands it over; without a listener nothing is kept, and nothing is
+ * The packet code fills a tapped_call on the stack and hands it over; without a listener nothing is kept, and nothing is
  * formatted before a listener asks for it.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -12,7 +12,7 @@
 #include "readings/readings.h"
 
 /* The name of the tap. */
-#define PERF_TAP "pcq"
+#define TAPPED_NAME "pcq"
 
 /* One PDU that could be read. What was not read is zeros. */
 typedef struct {
@@ -30,30 +30,30 @@ typedef struct {
     uint32_t out_size; /* returned */
     uint32_t rtn_size; /* needed */
     uint32_t event;
-    perf_server *server;
-    const perf_handle *handle;          /* NULL without one */
-    const perf_identifier *identifiers; /* response of ValidateCounters */
+    state_host *server;
+    const state_handle *handle;          /* NULL without one */
+    const state_identifier *identifiers; /* response of ValidateCounters */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     const readings_answer *answer; /* NULL without performance data */
-} perf_tapped;
+} tapped_call;
 
 /* A response that brought what was asked for. */
-static inline bool perf_tapped_succeeded(const perf_tapped *tapped)
+static inline bool tapped_succeeded(const tapped_call *tapped)
 {
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
-void perf_tap_register(void);
+void tapped_register(void);
 
 /* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
-void perf_tap_add(int tap_id);
+void tapped_add(int tap_id);
 
 /* True if somebody listens. */
-bool perf_tap_wanted(void);
+bool tapped_wanted(void);
 
 /* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
-void perf_tap(packet_info *pinfo, const perf_tapped *tapped);
+void tapped_tell(packet_info *pinfo, const tapped_call *tapped);
 
 #endif

@@ -9,25 +9,25 @@
 #include "perf/known-countersets.h"
 
 static wmem_map_t *facts;        /* taught -> itself; emptied with the file */
-static GHashTable *file_facts;   /* fact_key -> perf_fact; the names file, which outlives captures */
+static GHashTable *file_facts;   /* fact_key -> state_fact; the names file, which outlives captures */
 static GHashTable *file_servers; /* addresses that it names; emptied with it */
 
 typedef struct {
-    const void *owner; /* perf_server, or an address of file_servers; NULL there means any */
-    perf_subject subject;
-    perf_fact_kind kind;
+    const void *owner; /* state_host, or an address of file_servers; NULL there means any */
+    state_subject subject;
+    state_fact_kind kind;
 } fact_key;
 
 typedef struct {
     uint32_t event;
     uint32_t frame;
-    perf_fact fact;
+    state_fact fact;
 } fact_version;
 
 /* What a capture taught of a server's subject, which is its key. */
 typedef struct taught {
-    perf_server *server;
-    perf_subject subject;
+    state_host *server;
+    state_subject subject;
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     struct taught *next;                         /* of what it taught first after this one */
 } taught;
@@ -38,12 +38,12 @@ static taught *asked_last[2];
 static taught *taught_last;
 
 /* The lower half of an address and the id beside each other: no id makes up for another server. */
-static unsigned subject_hash(const void *owner, const perf_subject *subject, unsigned kind)
+static unsigned subject_hash(const void *owner, const state_subject *subject, unsigned kind)
 {
     return perf_hash(subject->guid, 16, (uintptr_t)owner + ((uint64_t)subject->id << 32) + kind);
 }
 
-static bool same_subject(const perf_subject *a, const perf_subject *b)
+static bool same_subject(const state_subject *a, const state_subject *b)
 {
     return a->id == b->id && memcmp(a->guid, b->guid, 16) == 0;
 }
@@ -62,7 +62,7 @@ static gboolean fact_key_equal(const void *a, const void *b)
     return x->owner == y->owner && x->kind == y->kind && same_subject(&x->subject, &y->subject);
 }
 
-static bool is_of(const taught *known, perf_server *server, const perf_subject *subject)
+static bool is_of(const taught *known, state_host *server, const state_subject *subject)
 {
     return known && known->server == server && same_subject(&known->subject, subject);
 }
@@ -82,7 +82,7 @@ static gboolean taught_equal(const void *a, const void *b)
 }
 
 /* NULL as long as nothing was taught. */
-static taught *find_taught(perf_server *server, const perf_subject *subject)
+static taught *find_taught(state_host *server, const state_subject *subject)
 {
     taught **last = &asked_last[subject->id == PERF_NO_ID];
 
@@ -98,7 +98,7 @@ static taught *find_taught(perf_server *server, const perf_subject *subject)
     return found;
 }
 
-static taught *new_taught(perf_server *server, const perf_subject *subject)
+static taught *new_taught(state_host *server, const state_subject *subject)
 {
     taught *now = wmem_new0(wmem_file_scope(), taught);
 
@@ -117,7 +117,7 @@ static uint32_t fact_version_event(const void *element)
     return ((const fact_version *)element)->event;
 }
 
-static bool same_fact(perf_fact_kind kind, const perf_fact *a, const perf_fact *b)
+static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fact *b)
 {
     switch (kind) {
     case PERF_FACT_COUNTER:
@@ -129,13 +129,13 @@ static bool same_fact(perf_fact_kind kind, const perf_fact *a, const perf_fact *
     }
 }
 
-static const perf_counter_type *type_of(perf_fact_kind kind, const perf_fact *fact)
+static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *fact)
 {
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
 }
 
-void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
-                uint32_t event, uint32_t frame)
+void facts_learn(state_host *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
+                 uint32_t event, uint32_t frame)
 {
     taught *before = find_taught(server, subject);
     wmem_array_t **versions = &(before ? before : new_taught(server, subject))->versions[kind];
@@ -152,18 +152,18 @@ void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
-    perf_server_taught(server);
+    host_taught(server);
 }
 
 static void free_fact(void *data)
 {
-    perf_fact *fact = data;
+    state_fact *fact = data;
 
     g_free((char *)fact->name);
     g_free(fact);
 }
 
-void perf_names_file_clear(void)
+void facts_file_clear(void)
 {
     if (file_facts) {
         g_hash_table_destroy(file_facts);
@@ -184,10 +184,10 @@ static const char *file_server(const char *server)
     return kept;
 }
 
-void perf_names_file_add(const char *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact)
+void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact)
 {
     fact_key key = {NULL, *subject, kind};
-    perf_fact *kept = g_memdup2(fact, sizeof *fact);
+    state_fact *kept = g_memdup2(fact, sizeof *fact);
 
     if (file_facts == NULL) {
         file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
@@ -199,15 +199,15 @@ void perf_names_file_add(const char *server, const perf_subject *subject, perf_f
     g_hash_table_replace(file_facts, g_memdup2(&key, sizeof key), kept);
 }
 
-static perf_known from_capture(const taught *capture, perf_fact_kind kind, uint32_t event, perf_source source)
+static state_known from_capture(const taught *capture, state_fact_kind kind, uint32_t event, state_source source)
 {
     wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
-    perf_known known = {NULL, PERF_SOURCE_NONE, 0};
+    state_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     if (versions == NULL || event == 0) {
         return known;
     }
-    unsigned earlier = perf_count_until(versions, event, fact_version_event);
+    unsigned earlier = event_count_until(versions, event, fact_version_event);
     const fact_version *version = NULL;
     if (source == PERF_SOURCE_EARLIER && earlier > 0) {
         version = wmem_array_index(versions, earlier - 1);
@@ -215,41 +215,41 @@ static perf_known from_capture(const taught *capture, perf_fact_kind kind, uint3
         version = wmem_array_index(versions, earlier);
     }
     if (version) {
-        known = (perf_known){&version->fact, source, version->frame};
+        known = (state_known){&version->fact, source, version->frame};
     }
     return known;
 }
 
-static perf_known from_file(const perf_server *server, const perf_subject *subject, perf_fact_kind kind)
+static state_known from_file(const state_host *server, const state_subject *subject, state_fact_kind kind)
 {
     fact_key key = {NULL, *subject, kind};
-    const perf_fact *fact = NULL;
+    const state_fact *fact = NULL;
 
     if (file_facts) {
-        key.owner = g_hash_table_lookup(file_servers, perf_server_address(server));
+        key.owner = g_hash_table_lookup(file_servers, host_address(server));
         fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
     }
     if (file_facts && fact == NULL) {
         key.owner = NULL;
         fact = g_hash_table_lookup(file_facts, &key);
     }
-    return (perf_known){fact, fact ? PERF_SOURCE_FILE : PERF_SOURCE_NONE, 0};
+    return (state_known){fact, fact ? PERF_SOURCE_FILE : PERF_SOURCE_NONE, 0};
 }
 
-bool perf_subject_is_title(const perf_subject *subject)
+bool facts_subject_is_title(const state_subject *subject)
 {
     static const uint8_t no_guid[16];
 
     return memcmp(subject->guid, no_guid, sizeof no_guid) == 0;
 }
 
-static bool fill_builtin(const perf_subject *subject, perf_fact_kind kind, perf_fact *fact)
+static bool fill_builtin(const state_subject *subject, state_fact_kind kind, state_fact *fact)
 {
     const perf_known_counterset *set = perf_known_counterset_find(subject->guid);
     const perf_known_counter *counter = set ? perf_known_counter_find(set, subject->id) : NULL;
 
     if (kind == PERF_FACT_ENGLISH) {
-        fact->name = perf_subject_is_title(subject)     ? perf_known_title(subject->id)
+        fact->name = facts_subject_is_title(subject)    ? perf_known_title(subject->id)
                      : set && subject->id == PERF_NO_ID ? set->name
                      : counter                          ? counter->name
                                                         : NULL;
@@ -265,16 +265,16 @@ static bool fill_builtin(const perf_subject *subject, perf_fact_kind kind, perf_
 }
 
 /* The built-in list's rows as facts; they are made once and live as long as the program. */
-static const perf_fact *builtin_fact(const perf_subject *subject, perf_fact_kind kind)
+static const state_fact *builtin_fact(const state_subject *subject, state_fact_kind kind)
 {
     static wmem_map_t *made;
     fact_key key = {NULL, *subject, kind};
-    perf_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
+    state_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
 
     if (made == NULL) {
         made = wmem_map_new(wmem_epan_scope(), fact_key_hash, fact_key_equal);
     }
-    perf_fact *found = wmem_map_lookup(made, &key);
+    state_fact *found = wmem_map_lookup(made, &key);
     if (found) {
         return found;
     }
@@ -288,40 +288,40 @@ static const perf_fact *builtin_fact(const perf_subject *subject, perf_fact_kind
 
 /* What is asked for, and what the capture taught of it. */
 typedef struct {
-    perf_server *server;
-    const perf_subject *subject;
+    state_host *server;
+    const state_subject *subject;
     uint32_t event;
     const taught *capture;
 } question;
 
-static perf_known find_fact(const question *asked, perf_fact_kind kind, perf_source source)
+static state_known find_fact(const question *asked, state_fact_kind kind, state_source source)
 {
     if (source == PERF_SOURCE_FILE) {
         return from_file(asked->server, asked->subject, kind);
     }
     if (source == PERF_SOURCE_BUILTIN) {
-        const perf_fact *fact = builtin_fact(asked->subject, kind);
-        return (perf_known){fact, fact ? source : PERF_SOURCE_NONE, 0};
+        const state_fact *fact = builtin_fact(asked->subject, kind);
+        return (state_known){fact, fact ? source : PERF_SOURCE_NONE, 0};
     }
     return from_capture(asked->capture, kind, asked->event, source);
 }
 
 /* The newest that the capture taught, if that was before the event: as it mostly was. */
-static perf_known newest_fact(const question *asked, perf_fact_kind kind)
+static state_known newest_fact(const question *asked, state_fact_kind kind)
 {
     wmem_array_t *versions = asked->capture ? asked->capture->versions[kind] : NULL;
     const fact_version *newest = versions ? wmem_array_index(versions, wmem_array_get_count(versions) - 1) : NULL;
 
-    return newest && newest->event <= asked->event ? (perf_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
-                                                   : (perf_known){NULL, PERF_SOURCE_NONE, 0};
+    return newest && newest->event <= asked->event ? (state_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
+                                                   : (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
-perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, uint32_t event)
+state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-    perf_known known = newest_fact(&asked, PERF_FACT_ENGLISH);
+    state_known known = newest_fact(&asked, PERF_FACT_ENGLISH);
 
-    for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
+    for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         known = find_fact(&asked, PERF_FACT_ENGLISH, source);
         if (!known.fact) {
             known = find_fact(&asked, PERF_FACT_LOCAL, source);
@@ -330,23 +330,23 @@ perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, ui
     return known;
 }
 
-static perf_known best_source(perf_server *server, const perf_subject *subject, perf_fact_kind kind, uint32_t event)
+static state_known best_source(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-    perf_known known = newest_fact(&asked, kind);
+    state_known known = newest_fact(&asked, kind);
 
-    for (perf_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
+    for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         known = find_fact(&asked, kind, source);
     }
     return known;
 }
 
-perf_known perf_lookup_counter(perf_server *server, const perf_subject *subject, uint32_t event)
+state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event)
 {
     return best_source(server, subject, PERF_FACT_COUNTER, event);
 }
 
-perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uint32_t event)
+state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event)
 {
     return best_source(server, subject, PERF_FACT_SET, event);
 }
@@ -354,7 +354,7 @@ perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uin
 static int compare_taught(const void *a, const void *b)
 {
     const taught *x = *(const taught *const *)a, *y = *(const taught *const *)b;
-    int order = strcmp(perf_server_address(x->server), perf_server_address(y->server));
+    int order = strcmp(host_address(x->server), host_address(y->server));
 
     if (order == 0) {
         order = memcmp(x->subject.guid, y->subject.guid, 16);
@@ -373,9 +373,9 @@ static void append_taught(void *key, void *value _U_, void *user)
 }
 
 /* The newest version; of names in other languages that of each language, the newest last. */
-static void visit_versions(const taught *capture, perf_fact_kind kind, perf_fact_visitor visit, void *user)
+static void visit_versions(const taught *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
-    const char *server = perf_server_address(capture->server);
+    const char *server = host_address(capture->server);
     wmem_array_t *versions = capture->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
     GHashTable *newest = g_hash_table_new(perf_hash_direct, g_direct_equal);
@@ -394,7 +394,7 @@ static void visit_versions(const taught *capture, perf_fact_kind kind, perf_fact
     g_hash_table_destroy(newest);
 }
 
-void perf_facts_visit(perf_fact_visitor visit, void *user)
+void facts_visit(state_fact_visitor visit, void *user)
 {
     wmem_array_t *all = wmem_array_new(NULL, sizeof(taught *));
 
@@ -415,7 +415,7 @@ static void reset(void)
     taught_last = NULL;
 }
 
-void perf_facts_register(void)
+void facts_register(void)
 {
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), taught_hash, taught_equal);
     register_cleanup_routine(reset);

@@ -17,10 +17,10 @@
 typedef struct {
     uint8_t guid[16];
     uint32_t id;
-} perf_subject;
+} state_subject;
 
 /* True for a title index. */
-bool perf_subject_is_title(const perf_subject *subject);
+bool facts_subject_is_title(const state_subject *subject);
 
 typedef enum {
     PERF_FACT_ENGLISH, /* name in English */
@@ -28,7 +28,7 @@ typedef enum {
     PERF_FACT_COUNTER, /* type and relations of a counter */
     PERF_FACT_SET,     /* kind of instances of a counterset */
     PERF_NUM_FACT_KINDS
-} perf_fact_kind;
+} state_fact_kind;
 
 /* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
 typedef struct {
@@ -38,15 +38,15 @@ typedef struct {
     uint32_t freq_id;
     uint32_t multi_id;
     int32_t scale;
-} perf_counter_info;
+} state_counter_info;
 
 typedef struct {
     const char *name;              /* of the two name kinds */
     uint32_t lcid;                 /* of a local name; 0 if it was not said */
-    perf_counter_info counter;     /* of PERF_FACT_COUNTER */
+    state_counter_info counter;    /* of PERF_FACT_COUNTER */
     uint32_t instance_type;        /* of PERF_FACT_SET */
     const perf_counter_type *type; /* the counter's, found when that was learned; NULL if there is none of its number */
-} perf_fact;
+} state_fact;
 
 /* Where a fact comes from, best first. */
 typedef enum {
@@ -55,33 +55,33 @@ typedef enum {
     PERF_SOURCE_LATER,   /* a frame after this one */
     PERF_SOURCE_FILE,    /* the user's names file */
     PERF_SOURCE_BUILTIN  /* the built-in list */
-} perf_source;
+} state_source;
 
 typedef struct {
-    const perf_fact *fact; /* NULL if nothing is known */
-    perf_source source;
+    const state_fact *fact; /* NULL if nothing is known */
+    state_source source;
     uint32_t frame; /* of the two frame sources */
-} perf_known;
+} state_known;
 
-void perf_learn(perf_server *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact,
-                uint32_t event, uint32_t frame);
+void facts_learn(state_host *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
+                 uint32_t event, uint32_t frame);
 
 /* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
  * text, or NULL for any. */
-void perf_names_file_clear(void);
-void perf_names_file_add(const char *server, const perf_subject *subject, perf_fact_kind kind, const perf_fact *fact);
+void facts_file_clear(void);
+void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact);
 
 /* The name of a subject, English before others of the same source. */
-perf_known perf_lookup_name(perf_server *server, const perf_subject *subject, uint32_t event);
-perf_known perf_lookup_counter(perf_server *server, const perf_subject *subject, uint32_t event);
-perf_known perf_lookup_set(perf_server *server, const perf_subject *subject, uint32_t event);
+state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event);
+state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event);
+state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event);
 
 /* Every fact that this capture taught, its newest version, by server, subject and kind; of local names the newest of
  * each language. */
-typedef void (*perf_fact_visitor)(const char *server, const perf_subject *subject, perf_fact_kind kind,
-                                  const perf_fact *fact, void *user);
-void perf_facts_visit(perf_fact_visitor visit, void *user);
+typedef void (*state_fact_visitor)(const char *server, const state_subject *subject, state_fact_kind kind,
+                                   const state_fact *fact, void *user);
+void facts_visit(state_fact_visitor visit, void *user);
 
-void perf_facts_register(void);
+void facts_register(void);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include "perf/hash.h"
 
-static wmem_map_t *handles; /* handle_key -> array of perf_handle *, ascending begins; emptied with the file */
+static wmem_map_t *handles; /* handle_key -> array of state_handle *, ascending begins; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
 typedef struct {
-    perf_server *server;
-    perf_handle_kind kind;
+    state_host *server;
+    state_handle_kind kind;
     uint8_t bytes[PERF_HANDLE_SIZE];
 } handle_key;
 
@@ -38,7 +38,7 @@ static gboolean handle_key_equal(const void *a, const void *b)
 
 static uint32_t handle_begin(const void *element)
 {
-    return (*(perf_handle *const *)element)->begin;
+    return (*(state_handle *const *)element)->begin;
 }
 
 /* NULL if there is none. A client mostly polls one query. */
@@ -51,23 +51,23 @@ static wmem_array_t *lives_of(const handle_key *key)
     return asked_last.lives;
 }
 
-void perf_handle_confirm(perf_handle *handle)
+void handle_confirm(state_handle *handle)
 {
     if (handle->number == 0 && handle->kind != PERF_HANDLE_OTHER_KEY) {
         handle->number = ++numbers[handle->kind];
     }
 }
 
-perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event,
-                              uint32_t frame, const char *machine)
+state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
+                          uint32_t frame, const char *machine)
 {
     handle_key key = {server, kind == PERF_HANDLE_OTHER_KEY ? PERF_HANDLE_HKPD : kind, {0}};
-    perf_handle *handle = wmem_new0(wmem_file_scope(), perf_handle);
+    state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
     wmem_array_t *lives = lives_of(&key);
     if (lives == NULL) {
-        lives = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_handle *), 1);
+        lives = wmem_array_sized_new(wmem_file_scope(), sizeof(state_handle *), 1);
         wmem_map_insert(handles, wmem_memdup(wmem_file_scope(), &key, sizeof key), lives);
     }
     handle->kind = kind;
@@ -79,28 +79,28 @@ perf_handle *perf_handle_open(perf_handle_kind kind, perf_server *server, const 
     handle->machine = machine;
     wmem_array_append_one(lives, handle);
     if (frame != 0) {
-        perf_handle_confirm(handle);
+        handle_confirm(handle);
     }
     return handle;
 }
 
-perf_handle *perf_handle_find(perf_handle_kind kind, perf_server *server, const uint8_t *bytes, uint32_t event)
+state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event)
 {
     handle_key key = {server, kind, {0}};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
     wmem_array_t *lives = lives_of(&key);
-    unsigned begun = lives ? perf_count_until(lives, event, handle_begin) : 0;
-    return begun > 0 ? *(perf_handle **)wmem_array_index(lives, begun - 1) : NULL;
+    unsigned begun = lives ? event_count_until(lives, event, handle_begin) : 0;
+    return begun > 0 ? *(state_handle **)wmem_array_index(lives, begun - 1) : NULL;
 }
 
-void perf_handle_close(perf_handle *handle, uint32_t event, uint32_t frame)
+void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
 {
     handle->end = event;
     handle->closed_frame = frame;
 }
 
-void perf_handle_not_closed(perf_handle *handle)
+void handle_not_closed(state_handle *handle)
 {
     handle->end = UINT32_MAX;
     handle->closed_frame = 0;
@@ -112,7 +112,7 @@ static void reset(void)
     asked_last.lives = NULL;
 }
 
-void perf_handles_register(void)
+void handles_register(void)
 {
     register_cleanup_routine(reset);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);

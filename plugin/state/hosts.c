@@ -9,14 +9,14 @@
 
 #include <epan/to_str.h>
 
-struct perf_server {
+struct state_host {
     address addr;
     const char *text;
     uint32_t lessons;
 };
 
-static wmem_map_t *servers;       /* address -> perf_server, emptied with the file */
-static perf_server *newest_asked; /* request and response ask for the same */
+static wmem_map_t *servers;      /* address -> state_host, emptied with the file */
+static state_host *newest_asked; /* request and response ask for the same */
 static uint32_t last_event;
 
 static unsigned address_hash(const void *key)
@@ -31,14 +31,14 @@ static gboolean address_equal(const void *a, const void *b)
     return addresses_equal((const address *)a, (const address *)b);
 }
 
-perf_server *perf_server_get(const address *addr)
+state_host *host_get(const address *addr)
 {
     if (newest_asked && addresses_equal(&newest_asked->addr, addr)) {
         return newest_asked;
     }
-    perf_server *server = wmem_map_lookup(servers, addr);
+    state_host *server = wmem_map_lookup(servers, addr);
     if (server == NULL) {
-        server = wmem_new0(wmem_file_scope(), perf_server);
+        server = wmem_new0(wmem_file_scope(), state_host);
         copy_address_wmem(wmem_file_scope(), &server->addr, addr);
         server->text = address_to_str(wmem_file_scope(), addr);
         wmem_map_insert(servers, &server->addr, server);
@@ -47,27 +47,27 @@ perf_server *perf_server_get(const address *addr)
     return server;
 }
 
-const char *perf_server_address(const perf_server *server)
+const char *host_address(const state_host *server)
 {
     return server->text;
 }
 
-void perf_server_taught(perf_server *server)
+void host_taught(state_host *server)
 {
     server->lessons++;
 }
 
-uint32_t perf_server_lessons(const perf_server *server)
+uint32_t host_lessons(const state_host *server)
 {
     return server->lessons;
 }
 
-uint32_t perf_next_event(void)
+uint32_t event_next(void)
 {
     return ++last_event;
 }
 
-unsigned perf_count_earlier(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
+unsigned event_count_earlier(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
@@ -88,7 +88,7 @@ static void reset(void)
     last_event = 0;
 }
 
-void perf_servers_register(void)
+void hosts_register(void)
 {
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset);

@@ -10,11 +10,11 @@
 
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
-struct perf_query_epoch {
-    struct perf_query *query;
+struct state_query_epoch {
+    struct state_query *query;
     uint32_t event;
     bool complete;      /* the entries are all that the query holds */
-    wmem_array_t *told; /* perf_query_index, ascending events */
+    wmem_array_t *told; /* state_query_index, ascending events */
 };
 
 /* How many entries held from an event on. */
@@ -22,23 +22,23 @@ typedef struct {
     uint32_t event;
     uint32_t held;
     uint32_t refused;
-} query_counts;
+} counts_at;
 
-struct perf_query {
-    wmem_array_t *entries; /* perf_query_entry *, in the order they were added */
-    perf_spans spans;      /* of the entries */
-    perf_spans held_spans; /* the same, with 0 for those of refused identifiers */
-    wmem_map_t *current;   /* perf_identifier -> its current perf_query_entry */
-    wmem_array_t *epochs;  /* perf_query_epoch, ascending events */
-    wmem_array_t *counts;  /* query_counts, ascending events */
-    query_counts now;
+struct state_query {
+    wmem_array_t *entries;  /* state_query_entry *, in the order they were added */
+    state_spans spans;      /* of the entries */
+    state_spans held_spans; /* the same, with 0 for those of refused identifiers */
+    wmem_map_t *current;    /* state_identifier -> its current state_query_entry */
+    wmem_array_t *epochs;   /* state_query_epoch, ascending events */
+    wmem_array_t *counts;   /* counts_at, ascending events */
+    counts_at now;
     /* what assign_anew() found last: the answers of a query mostly have the same blocks */
     struct {
         uint32_t epoch; /* its event */
         uint32_t count;
         uint32_t room;
         uint32_t *types;
-        const perf_identifier **blocks;
+        const state_identifier **blocks;
         bool assumed;
     } last;
 };
@@ -51,7 +51,7 @@ typedef struct {
     uint32_t size;
     uint64_t digest;
     const char *instance;
-    perf_asks asks;
+    state_asks asks;
 } kept_name;
 
 static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
@@ -69,14 +69,14 @@ static gboolean name_equal(const void *a, const void *b)
     return x->digest == y->digest && x->size == y->size;
 }
 
-static perf_asks asks_for(const char *instance)
+static state_asks asks_for(const char *instance)
 {
     return instance == NULL || strpbrk(instance, "*?") == NULL ? PERF_ASKS_ONE
            : strcmp(instance, "*") == 0                        ? PERF_ASKS_ALL
                                                                : PERF_ASKS_PATTERN;
 }
 
-static const kept_name *keep_name(const perf_identifier *identifier)
+static const kept_name *keep_name(const state_identifier *identifier)
 {
     kept_name key = {identifier->utf16, identifier->utf16_size, perf_digest(identifier->utf16, identifier->utf16_size),
                      NULL, PERF_ASKS_ONE};
@@ -92,7 +92,7 @@ static const kept_name *keep_name(const perf_identifier *identifier)
     return name;
 }
 
-static void copy_identifier(perf_identifier *kept, const perf_identifier *identifier)
+static void copy_identifier(state_identifier *kept, const state_identifier *identifier)
 {
     *kept = *identifier;
     if (identifier->utf16_size > 0) {
@@ -104,114 +104,113 @@ static void copy_identifier(perf_identifier *kept, const perf_identifier *identi
     }
 }
 
-static uint64_t digest_of(const perf_identifier *identifier)
+static uint64_t digest_of(const state_identifier *identifier)
 {
     return identifier->digest != 0 || identifier->utf16_size == 0
                ? identifier->digest
                : perf_digest(identifier->utf16, identifier->utf16_size);
 }
 
-unsigned perf_identifier_hash(const void *key)
+unsigned query_identifier_hash(const void *key)
 {
-    const perf_identifier *k = key;
+    const state_identifier *k = key;
 
     return perf_hash(k->guid, 16, digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
 }
 
-gboolean perf_identifier_equal(const void *a, const void *b)
+gboolean query_identifier_equal(const void *a, const void *b)
 {
-    const perf_identifier *x = a, *y = b;
+    const state_identifier *x = a, *y = b;
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id && memcmp(x->guid, y->guid, 16) == 0 &&
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
 
-void perf_queries_register(void)
+void queries_register(void)
 {
     names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);
 }
 
 /* --- What a query holds ---------------------------------------------------------------------------------------- */
 
-static perf_query_epoch *begin_epoch(struct perf_query *query, uint32_t event, bool complete)
+static state_query_epoch *begin_epoch(struct state_query *query, uint32_t event, bool complete)
 {
-    perf_query_epoch epoch = {query, event, complete,
-                              wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_index), 1)};
+    state_query_epoch epoch = {query, event, complete,
+                               wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1)};
 
     wmem_array_append_one(query->epochs, epoch);
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
 
-static perf_query_epoch *newest_epoch(const struct perf_query *query)
+static state_query_epoch *newest_epoch(const struct state_query *query)
 {
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
 
-static struct perf_query *query_of(perf_handle *handle)
+static struct state_query *query_of(state_handle *handle)
 {
     if (handle->query == NULL) {
-        struct perf_query *query = handle->query = wmem_new0(wmem_file_scope(), struct perf_query);
-        query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_entry *), 4);
-        query->current = wmem_map_new(wmem_file_scope(), perf_identifier_hash, perf_identifier_equal);
-        query->counts = wmem_array_new(wmem_file_scope(), sizeof(query_counts));
-        query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(perf_query_epoch), 2);
+        struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
+        query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
+        query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+        query->counts = wmem_array_new(wmem_file_scope(), sizeof(counts_at));
+        query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
         begin_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
 }
 
-static uint32_t *count_of(struct perf_query *query, const perf_query_entry *entry)
+static uint32_t *count_of(struct state_query *query, const state_query_entry *entry)
 {
     return entry->identifier.status == 0 ? &query->now.held : &query->now.refused;
 }
 
-static void end_entry(struct perf_query *query, const perf_identifier *identifier, uint32_t event)
+static void end_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
 {
-    perf_query_entry *entry = wmem_map_remove(query->current, identifier);
+    state_query_entry *entry = wmem_map_remove(query->current, identifier);
 
     if (entry) {
-        perf_spans_set_end(&query->spans, entry->number, event);
+        spans_set_end(&query->spans, entry->number, event);
         if (entry->identifier.status == 0) {
-            perf_spans_set_end(&query->held_spans, entry->number, event);
+            spans_set_end(&query->held_spans, entry->number, event);
         }
         --*count_of(query, entry);
     }
 }
 
-static void add_entry(struct perf_query *query, const perf_identifier *identifier, uint32_t event)
+static void add_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
 {
-    perf_query_entry *entry = wmem_new0(wmem_file_scope(), perf_query_entry);
+    state_query_entry *entry = wmem_new0(wmem_file_scope(), state_query_entry);
 
     end_entry(query, identifier, event);
     copy_identifier(&entry->identifier, identifier);
     entry->from = event;
     entry->number = wmem_array_get_count(query->entries);
     wmem_array_append_one(query->entries, entry);
-    perf_spans_append(&query->spans, UINT32_MAX);
-    perf_spans_append(&query->held_spans, identifier->status == 0 ? UINT32_MAX : 0);
+    spans_append(&query->spans, UINT32_MAX);
+    spans_append(&query->held_spans, identifier->status == 0 ? UINT32_MAX : 0);
     wmem_map_insert(query->current, &entry->identifier, entry);
     ++*count_of(query, entry);
 }
 
 /* Behind the last change of an event. */
-static void note_counts(struct perf_query *query, uint32_t event)
+static void note_counts(struct state_query *query, uint32_t event)
 {
     query->now.event = event;
     wmem_array_append_one(query->counts, query->now);
 }
 
-static bool is_held(const struct perf_query *query, const perf_identifier *identifier)
+static bool is_held(const struct state_query *query, const state_identifier *identifier)
 {
-    const perf_query_entry *entry = wmem_map_lookup(query->current, identifier);
+    const state_query_entry *entry = wmem_map_lookup(query->current, identifier);
 
     return entry && entry->identifier.status == 0;
 }
 
 /* A refused identifier is kept for its verdict; one that the query holds already stays as it is. */
-void perf_query_changed(perf_handle *handle, bool add, const perf_identifier *identifiers, uint32_t count,
-                        uint32_t event)
+void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event)
 {
-    struct perf_query *query = query_of(handle);
+    struct state_query *query = query_of(handle);
     bool changed = false;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -229,27 +228,27 @@ void perf_query_changed(perf_handle *handle, bool add, const perf_identifier *id
     }
 }
 
-void perf_query_unknown_change(perf_handle *handle, uint32_t event)
+void query_unknown_change(state_handle *handle, uint32_t event)
 {
     begin_epoch(query_of(handle), event, false);
 }
 
-static void end_all_entries(struct perf_query *query, uint32_t event)
+static void end_all_entries(struct state_query *query, uint32_t event)
 {
     unsigned i = 0;
 
-    while ((i = perf_spans_next(&query->spans, i, event)) < perf_spans_count(&query->spans)) {
-        const perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, i);
+    while ((i = spans_next(&query->spans, i, event)) < spans_count(&query->spans)) {
+        const state_query_entry *entry = *(state_query_entry **)wmem_array_index(query->entries, i);
         end_entry(query, &entry->identifier, event);
     }
 }
 
-void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t event,
-                     uint32_t frame)
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t event,
+                uint32_t frame)
 {
-    struct perf_query *query = query_of(handle);
-    perf_query_epoch *epoch = newest_epoch(query);
-    perf_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), perf_identifier, count)};
+    struct state_query *query = query_of(handle);
+    state_query_epoch *epoch = newest_epoch(query);
+    state_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
 
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
@@ -259,7 +258,7 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
         /* the additions were not captured, but this is the whole list */
         end_all_entries(query, event);
         for (uint32_t i = 0; i < count; i++) {
-            perf_identifier identifier = identifiers[i];
+            state_identifier identifier = identifiers[i];
             identifier.status = 0;
             add_entry(query, &identifier, event);
         }
@@ -270,48 +269,48 @@ void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, ui
 
 static uint32_t counts_event(const void *element)
 {
-    return ((const query_counts *)element)->event;
+    return ((const counts_at *)element)->event;
 }
 
-void perf_query_counts(const perf_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
+void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
 {
-    const struct perf_query *query = handle->query;
-    unsigned changes = query ? perf_count_until(query->counts, event, counts_event) : 0;
-    const query_counts *counts = changes > 0 ? wmem_array_index(query->counts, changes - 1) : NULL;
+    const struct state_query *query = handle->query;
+    unsigned changes = query ? event_count_until(query->counts, event, counts_event) : 0;
+    const counts_at *counts = changes > 0 ? wmem_array_index(query->counts, changes - 1) : NULL;
 
     *held = counts ? counts->held : 0;
     *refused = counts ? counts->refused : 0;
 }
 
-static const perf_query_entry *next_entry(const struct perf_query *query, const perf_spans *spans, uint32_t event,
-                                          unsigned *next)
+static const state_query_entry *next_entry(const struct state_query *query, const state_spans *spans, uint32_t event,
+                                           unsigned *next)
 {
-    *next = perf_spans_next(spans, *next, event);
-    if (*next == perf_spans_count(spans)) {
+    *next = spans_next(spans, *next, event);
+    if (*next == spans_count(spans)) {
         return NULL;
     }
-    const perf_query_entry *entry = *(perf_query_entry **)wmem_array_index(query->entries, (*next)++);
+    const state_query_entry *entry = *(state_query_entry **)wmem_array_index(query->entries, (*next)++);
     return entry->from <= event ? entry : NULL;
 }
 
-const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t event, unsigned *next)
+const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next)
 {
     return handle->query ? next_entry(handle->query, &handle->query->spans, event, next) : NULL;
 }
 
 static uint32_t epoch_event(const void *element)
 {
-    return ((const perf_query_epoch *)element)->event;
+    return ((const state_query_epoch *)element)->event;
 }
 
 static uint32_t index_event(const void *element)
 {
-    return ((const perf_query_index *)element)->event;
+    return ((const state_query_index *)element)->event;
 }
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
  * instead, and what a pattern other than "*" gives is not known. */
-bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type)
+bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
 {
     bool all_counters = identifier->counter_id == PERF_NO_ID;
     bool all_instances = identifier->asks == PERF_ASKS_ALL;
@@ -323,22 +322,22 @@ bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type)
            (identifier->asks == PERF_ASKS_PATTERN || all_instances == ((type & 4) != 0));
 }
 
-const perf_query_epoch *perf_query_epoch_at(const perf_handle *handle, uint32_t event)
+const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
 {
     wmem_array_t *epochs = handle && handle->query && event != 0 ? handle->query->epochs : NULL;
-    unsigned earlier = epochs ? perf_count_until(epochs, event, epoch_event) : 0;
+    unsigned earlier = epochs ? event_count_until(epochs, event, epoch_event) : 0;
 
     return earlier > 0 ? wmem_array_index(epochs, earlier - 1) : NULL;
 }
 
-const perf_query_index *perf_query_index_at(const perf_query_epoch *epoch, uint32_t event)
+const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event)
 {
     unsigned count = epoch ? wmem_array_get_count(epoch->told) : 0;
 
     if (count == 0) {
         return NULL;
     }
-    unsigned earlier = perf_count_until(epoch->told, event, index_event);
+    unsigned earlier = event_count_until(epoch->told, event, index_event);
     return wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
 }
 
@@ -356,7 +355,7 @@ typedef struct {
     unsigned fits[NUM_TYPES]; /* classes, as bits */
 } class_match;
 
-static unsigned class_of(const perf_identifier *identifier)
+static unsigned class_of(const state_identifier *identifier)
 {
     return (unsigned)identifier->asks * 2 + (identifier->counter_id == PERF_NO_ID);
 }
@@ -392,7 +391,7 @@ static bool can_match(const class_match *match)
     return true;
 }
 
-static bool count_classes(const perf_identifier **identifiers, const uint32_t *types, uint32_t count,
+static bool count_classes(const state_identifier **identifiers, const uint32_t *types, uint32_t count,
                           class_match *match)
 {
     memset(match, 0, sizeof *match);
@@ -404,7 +403,8 @@ static bool count_classes(const perf_identifier **identifiers, const uint32_t *t
         match->blocks[type]++;
         match->members[class_of(identifiers[i])]++;
         for (unsigned t = 0; t < NUM_TYPES; t++) {
-            match->fits[t] |= perf_identifier_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
+            match->fits[t] |=
+                query_identifier_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
         }
     }
     return can_match(match);
@@ -427,11 +427,12 @@ static unsigned only_class(class_match match, unsigned type)
 }
 
 /* Names the blocks that only one identifier fits. Returns how many. */
-static uint32_t assign_certain(const perf_identifier **identifiers, const uint32_t *types, perf_assignment *assignment)
+static uint32_t assign_certain(const state_identifier **identifiers, const uint32_t *types,
+                               state_assignment *assignment)
 {
     class_match match;
     unsigned owner[NUM_TYPES];
-    const perf_identifier *member[NUM_CLASSES + 1] = {NULL};
+    const state_identifier *member[NUM_CLASSES + 1] = {NULL};
     uint32_t certain = 0;
 
     if (!count_classes(identifiers, types, assignment->count, &match)) {
@@ -451,10 +452,10 @@ static uint32_t assign_certain(const perf_identifier **identifiers, const uint32
     return certain;
 }
 
-static bool assign_by_order(const perf_identifier **identifiers, const uint32_t *types, perf_assignment *assignment)
+static bool assign_by_order(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
 {
     for (uint32_t i = 0; i < assignment->count; i++) {
-        if (!perf_identifier_fits(identifiers[i], types[i])) {
+        if (!query_identifier_fits(identifiers[i], types[i])) {
             return false;
         }
     }
@@ -463,11 +464,11 @@ static bool assign_by_order(const perf_identifier **identifiers, const uint32_t 
     return true;
 }
 
-static bool assign_anew(wmem_allocator_t *pool, const struct perf_query *query, uint32_t event, const uint32_t *types,
-                        perf_assignment *assignment)
+static bool assign_anew(wmem_allocator_t *pool, const struct state_query *query, uint32_t event, const uint32_t *types,
+                        state_assignment *assignment)
 {
-    const perf_identifier **identifiers = wmem_alloc_array(pool, const perf_identifier *, assignment->count);
-    const perf_query_entry *entry;
+    const state_identifier **identifiers = wmem_alloc_array(pool, const state_identifier *, assignment->count);
+    const state_query_entry *entry;
     unsigned next = 0;
     uint32_t held = 0;
 
@@ -485,9 +486,9 @@ static bool assign_anew(wmem_allocator_t *pool, const struct perf_query *query, 
 }
 
 /* Which entries hold changes with the epoch alone. */
-static bool assign_as_last(const perf_query_epoch *epoch, const uint32_t *types, perf_assignment *assignment)
+static bool assign_as_last(const state_query_epoch *epoch, const uint32_t *types, state_assignment *assignment)
 {
-    const struct perf_query *query = epoch->query;
+    const struct state_query *query = epoch->query;
     uint32_t count = assignment->count;
 
     if (query->last.epoch != epoch->event || query->last.count != count ||
@@ -499,9 +500,9 @@ static bool assign_as_last(const perf_query_epoch *epoch, const uint32_t *types,
     return true;
 }
 
-static void keep_assignment(const perf_query_epoch *epoch, const uint32_t *types, const perf_assignment *assignment)
+static void keep_assignment(const state_query_epoch *epoch, const uint32_t *types, const state_assignment *assignment)
 {
-    struct perf_query *query = epoch->query;
+    struct state_query *query = epoch->query;
     uint32_t count = assignment->count;
 
     if (query->last.room < count) {
@@ -516,12 +517,12 @@ static void keep_assignment(const perf_query_epoch *epoch, const uint32_t *types
     memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
 }
 
-bool perf_query_assign(wmem_allocator_t *pool, const perf_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                       uint32_t count, perf_assignment *assignment)
+bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+                  uint32_t count, state_assignment *assignment)
 {
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
-    assignment->blocks = wmem_alloc0_array(pool, const perf_identifier *, count);
+    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
     if (epoch == NULL || !epoch->complete || count == 0) {
         return false;
     }

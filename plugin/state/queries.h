@@ -14,7 +14,7 @@ typedef enum {
     PERF_ASKS_ONE,    /* that one, or it is no name at all */
     PERF_ASKS_ALL,    /* "*" */
     PERF_ASKS_PATTERN /* another pattern with * or ? */
-} perf_asks;
+} state_asks;
 
 /* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
 typedef struct {
@@ -27,70 +27,69 @@ typedef struct {
     const uint8_t *utf16; /* the same as it was sent, without terminator */
     uint32_t utf16_size;  /* bytes */
     /* worked out when the query keeps it, 0 before */
-    perf_asks asks;
+    state_asks asks;
     uint64_t digest; /* of utf16 (perf/hash.h); 0 without a name */
-} perf_identifier;
+} state_identifier;
 
 /* What an identifier asks for (not its index and status), as keys of maps. */
-unsigned perf_identifier_hash(const void *key);
-gboolean perf_identifier_equal(const void *a, const void *b);
+unsigned query_identifier_hash(const void *key);
+gboolean query_identifier_equal(const void *a, const void *b);
 
-void perf_queries_register(void);
+void queries_register(void);
 
 /* An identifier and the server's verdict on it, from one event to another. */
 typedef struct {
-    perf_identifier identifier;
+    state_identifier identifier;
     uint32_t from;
     unsigned number; /* among all entries of the query, in the order they were added */
-} perf_query_entry;
+} state_query_entry;
 
 /* A ValidateCounters response: adds or removes the identifiers whose status is 0, and notes the others. */
-void perf_query_changed(perf_handle *handle, bool add, const perf_identifier *identifiers, uint32_t count,
-                        uint32_t event);
+void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
 
 /* One whose meaning is not known: from here on the list of counters is not complete. */
-void perf_query_unknown_change(perf_handle *handle, uint32_t event);
+void query_unknown_change(state_handle *handle, uint32_t event);
 
 /* A QueryCounterInfo response: which block belongs to which identifier. */
-void perf_query_info(perf_handle *handle, const perf_identifier *identifiers, uint32_t count, uint32_t event,
-                     uint32_t frame);
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t event,
+                uint32_t frame);
 
 /* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
-const perf_query_entry *perf_query_entries(const perf_handle *handle, uint32_t event, unsigned *next);
+const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next);
 
 /* How many entries hold at an event, and how many of refused identifiers. */
-void perf_query_counts(const perf_handle *handle, uint32_t event, unsigned *held, unsigned *refused);
+void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused);
 
 /* What a query was from one change of its counters to the next. */
-typedef struct perf_query_epoch perf_query_epoch;
+typedef struct state_query_epoch state_query_epoch;
 
 /* That of an event; NULL if nothing is known of the handle's query. */
-const perf_query_epoch *perf_query_epoch_at(const perf_handle *handle, uint32_t event);
+const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event);
 
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
-    const perf_identifier **blocks; /* `count` of them, NULL where it is not known */
+    const state_identifier **blocks; /* `count` of them, NULL where it is not known */
     uint32_t count;
     bool assumed; /* by the order of the identifiers */
-} perf_assignment;
+} state_assignment;
 
 /* What one QueryCounterInfo response said: which identifier each block belongs to. */
 typedef struct {
     uint32_t event;
     uint32_t frame;
     uint32_t count;
-    perf_identifier *by_index;
-} perf_query_index;
+    state_identifier *by_index;
+} state_query_index;
 
-/* The one that tells whose the blocks of a sample of the epoch are; NULL where only perf_query_assign() can tell. A block
+/* The one that tells whose the blocks of a sample of the epoch are; NULL where only query_assign() can tell. A block
  * is an identifier's if its type (dwType) fits. */
-const perf_query_index *perf_query_index_at(const perf_query_epoch *epoch, uint32_t event);
-bool perf_identifier_fits(const perf_identifier *identifier, uint32_t type);
+const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event);
+bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the
  * identifiers is one of those ways, that order is assumed for the others. `types` holds the dwType of each of `count`
  * blocks. Returns false if nothing is known. */
-bool perf_query_assign(wmem_allocator_t *pool, const perf_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                       uint32_t count, perf_assignment *assignment);
+bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+                  uint32_t count, state_assignment *assignment);
 
 #endif

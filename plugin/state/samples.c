@@ -10,13 +10,13 @@
 
 /* Of all handles, for dropping the oldest. */
 static struct {
-    perf_sample *oldest;
-    perf_sample *newest;
+    state_sample *oldest;
+    state_sample *newest;
     uint64_t bytes;
     uint64_t limit;
 } samples;
 
-static size_t size_of_objects(const perf_sample *sample)
+static size_t size_of_objects(const state_sample *sample)
 {
     return sample->num_objects * (sizeof sample->objects[0] + sizeof sample->by_title[0]);
 }
@@ -27,12 +27,12 @@ static size_t size_of_form(const perf_form *form)
 }
 
 /* Either all its bytes, or what fills its form, which others may have too. */
-static size_t size_of_data(const perf_sample *sample)
+static size_t size_of_data(const state_sample *sample)
 {
     return sample->form ? sample->form->num_blanks * sizeof sample->numbers[0] : sample->size;
 }
 
-static void take_form(perf_sample *sample, perf_form *form, uint64_t *numbers)
+static void take_form(state_sample *sample, perf_form *form, uint64_t *numbers)
 {
     sample->form = form;
     sample->bytes = form->bytes;
@@ -42,7 +42,7 @@ static void take_form(perf_sample *sample, perf_form *form, uint64_t *numbers)
     }
 }
 
-static void leave_form(perf_sample *sample)
+static void leave_form(state_sample *sample)
 {
     perf_form *form = sample->form;
 
@@ -58,7 +58,7 @@ static void leave_form(perf_sample *sample)
 
 static void drop_oldest(void)
 {
-    perf_sample *oldest = samples.oldest;
+    state_sample *oldest = samples.oldest;
 
     samples.oldest = oldest->newer;
     samples.bytes -= size_of_data(oldest) + size_of_objects(oldest);
@@ -82,15 +82,15 @@ static void obey_limit(void)
     }
 }
 
-void perf_sample_limit(uint64_t bytes)
+void sample_limit(uint64_t bytes)
 {
     samples.limit = bytes;
     obey_limit();
 }
 
-static perf_sample *new_sample(perf_handle *handle, uint32_t size, uint32_t event, uint32_t frame)
+static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t event, uint32_t frame)
 {
-    perf_sample *sample = wmem_new0(wmem_file_scope(), perf_sample);
+    state_sample *sample = wmem_new0(wmem_file_scope(), state_sample);
 
     sample->handle = handle;
     sample->event = event;
@@ -100,7 +100,7 @@ static perf_sample *new_sample(perf_handle *handle, uint32_t size, uint32_t even
     return sample;
 }
 
-static void add_newest(perf_sample *sample)
+static void add_newest(state_sample *sample)
 {
     sample->handle->newest = sample;
     if (samples.oldest == NULL) {
@@ -113,9 +113,9 @@ static void add_newest(perf_sample *sample)
     obey_limit();
 }
 
-perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
+state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
 {
-    perf_sample *sample = new_sample(handle, size, event, frame);
+    state_sample *sample = new_sample(handle, size, event, frame);
 
     sample->bytes = g_memdup2(bytes, size);
     add_newest(sample);
@@ -137,7 +137,7 @@ static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_
 }
 
 /* What was kept whole becomes a form and what fills it, unless these bytes have another form. */
-static uint64_t *numbers_of_new_form(perf_sample *sample, const uint8_t *bytes, uint32_t size)
+static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     perf_form *form = perf_form_new(sample->bytes, sample->size);
 
@@ -160,27 +160,27 @@ static uint64_t *numbers_of_new_form(perf_sample *sample, const uint8_t *bytes, 
 }
 
 /* The numbers of bytes that have the same form as the sample, NULL if they don't. */
-static uint64_t *numbers_like(perf_sample *sample, const uint8_t *bytes, uint32_t size)
+static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     return sample->form ? numbers_of(sample->form, bytes, size) : numbers_of_new_form(sample, bytes, size);
 }
 
-perf_sample *perf_sample_keep_alike(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                                    uint32_t frame)
+state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
+                                uint32_t frame)
 {
-    perf_sample *newest = handle->newest;
+    state_sample *newest = handle->newest;
     uint64_t *numbers = newest && newest->bytes && newest->size == size ? numbers_like(newest, bytes, size) : NULL;
 
     if (numbers == NULL) {
         return NULL;
     }
-    perf_sample *sample = new_sample(handle, size, event, frame);
+    state_sample *sample = new_sample(handle, size, event, frame);
     take_form(sample, newest->form, numbers);
     add_newest(sample);
     return sample;
 }
 
-bool perf_sample_has_form(const perf_sample *sample, const uint8_t *bytes, uint32_t size)
+bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     uint64_t *numbers = sample->form ? numbers_of(sample->form, bytes, size) : NULL;
 
@@ -188,12 +188,12 @@ bool perf_sample_has_form(const perf_sample *sample, const uint8_t *bytes, uint3
     return numbers != NULL;
 }
 
-perf_filled_form perf_sample_data(const perf_sample *sample)
+perf_filled_form sample_data(const state_sample *sample)
 {
     return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers};
 }
 
-const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *pool)
+const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 {
     if (sample->form == NULL) {
         return sample->bytes;
@@ -208,7 +208,7 @@ const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *po
 
 static int compare_objects(const void *a, const void *b)
 {
-    const perf_object *x = *(perf_object *const *)a, *y = *(perf_object *const *)b;
+    const state_object *x = *(state_object *const *)a, *y = *(state_object *const *)b;
 
     if (x->title_index != y->title_index) {
         return x->title_index < y->title_index ? -1 : 1;
@@ -216,21 +216,21 @@ static int compare_objects(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uint32_t count)
+void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count)
 {
-    perf_handle *handle = sample->handle;
+    state_handle *handle = sample->handle;
 
     if (handle->objects == NULL) {
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
-    sample->objects = g_new0(perf_object, count);
-    sample->by_title = g_new0(perf_object *, count);
+    sample->objects = g_new0(state_object, count);
+    sample->by_title = g_new0(state_object *, count);
     sample->object_marks = wmem_alloc0(wmem_file_scope(), count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
-        perf_object *object = sample->by_title[i] = &sample->objects[i];
-        perf_sample *previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(places[i].title_index));
-        *object = (perf_object){places[i].title_index, i, places[i].offset, previous};
+        state_object *object = sample->by_title[i] = &sample->objects[i];
+        state_sample *previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(places[i].title_index));
+        *object = (state_object){places[i].title_index, i, places[i].offset, previous};
         sample->object_marks[i] = object->title_index == PERF_NO_OBJECT ? PERF_OBJECT_DOUBTFUL
                                   : previous                            ? PERF_OBJECT_FOLLOWS
                                                                         : 0;
@@ -247,20 +247,20 @@ void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uin
     obey_limit();
 }
 
-unsigned perf_sample_object_marks(const perf_sample *sample, uint32_t number)
+unsigned sample_object_marks(const state_sample *sample, uint32_t number)
 {
     return sample && number < sample->num_objects ? sample->object_marks[number] : 0;
 }
 
-const perf_sample *perf_sample_before(const perf_sample *sample, uint32_t number)
+const state_sample *sample_before(const state_sample *sample, uint32_t number)
 {
-    const perf_sample *before =
+    const state_sample *before =
         sample && sample->objects && number < sample->num_objects ? sample->objects[number].previous : NULL;
 
     return before && before->bytes ? before : NULL;
 }
 
-const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index)
+const state_object *sample_object(const state_sample *sample, uint32_t title_index)
 {
     uint32_t low = 0, high = sample->by_title ? sample->num_objects : 0;
     uint32_t count = high;
@@ -273,13 +273,13 @@ const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_
             high = middle;
         }
     }
-    const perf_object *found = low < count ? sample->by_title[low] : NULL;
+    const state_object *found = low < count ? sample->by_title[low] : NULL;
     return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
 }
 
-const perf_sample *perf_sample_of_frame(uint32_t frame)
+const state_sample *sample_of_frame(uint32_t frame)
 {
-    const perf_sample *sample = samples.oldest;
+    const state_sample *sample = samples.oldest;
 
     while (sample && sample->frame != frame) {
         sample = sample->newer;
@@ -296,7 +296,7 @@ static void reset(void)
     samples.newest = NULL;
 }
 
-void perf_samples_register(void)
+void samples_register(void)
 {
     register_cleanup_routine(reset);
 }

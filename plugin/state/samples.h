@@ -10,15 +10,15 @@
 
 #include "perf/data-form.h"
 
-typedef struct perf_sample perf_sample;
+typedef struct state_sample state_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct {
     uint32_t title_index;
-    uint32_t number;       /* in the answer, 0 for the first */
-    uint32_t offset;       /* in the answer, in bytes */
-    perf_sample *previous; /* the latest sample before that holds it too, NULL for the first */
-} perf_object;
+    uint32_t number;        /* in the answer, 0 for the first */
+    uint32_t offset;        /* in the answer, in bytes */
+    state_sample *previous; /* the latest sample before that holds it too, NULL for the first */
+} state_object;
 
 /* What stays known of an object when its sample is dropped. */
 enum {
@@ -27,63 +27,63 @@ enum {
 };
 
 /* One intact answer with counter data. */
-struct perf_sample {
-    perf_handle *handle;
+struct state_sample {
+    state_handle *handle;
     uint32_t event;
     uint32_t frame;
     uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
     uint32_t size;
-    perf_form *form;        /* NULL if its bytes are its own */
-    uint64_t *numbers;      /* that fill the form */
-    bool has_doubts;        /* PerflibV2: some of its blocks are compared with nothing */
-    perf_sample *previous;  /* the sample before it of the same handle, NULL for the first */
-    uint32_t num_objects;   /* HKPD, 0 elsewhere */
-    perf_object *objects;   /* in the order of the block; gone with the bytes */
-    perf_object **by_title; /* the same in the order of their title indexes */
-    uint8_t *object_marks;  /* PERF_OBJECT_… in the order of the block */
-    perf_sample *newer;     /* of all samples, for dropping the oldest */
+    perf_form *form;         /* NULL if its bytes are its own */
+    uint64_t *numbers;       /* that fill the form */
+    bool has_doubts;         /* PerflibV2: some of its blocks are compared with nothing */
+    state_sample *previous;  /* the sample before it of the same handle, NULL for the first */
+    uint32_t num_objects;    /* HKPD, 0 elsewhere */
+    state_object *objects;   /* in the order of the block; gone with the bytes */
+    state_object **by_title; /* the same in the order of their title indexes */
+    uint8_t *object_marks;   /* PERF_OBJECT_… in the order of the block */
+    state_sample *newer;     /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
-perf_sample *perf_sample_keep(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
+state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame);
 
 /* PerflibV2: the same for bytes that have a form in common with the handle's newest sample: only their numbers are kept,
  * and all that is said of the form is true of them. NULL if they haven't. */
-perf_sample *perf_sample_keep_alike(perf_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
-                                    uint32_t frame);
+state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
+                                uint32_t frame);
 
 /* True if these bytes have the form of a sample that is still kept. */
-bool perf_sample_has_form(const perf_sample *sample, const uint8_t *bytes, uint32_t size);
+bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size);
 
 /* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
-perf_filled_form perf_sample_data(const perf_sample *sample);
-const uint8_t *perf_sample_bytes(const perf_sample *sample, wmem_allocator_t *pool);
+perf_filled_form sample_data(const state_sample *sample);
+const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool);
 
 /* An object of an answer; title_index is PERF_NO_OBJECT for one that is no sample, since it is damaged or has no values. */
 #define PERF_NO_OBJECT UINT32_MAX
 typedef struct {
     uint32_t title_index;
     uint32_t offset; /* bytes */
-} perf_object_place;
+} state_object_place;
 
 /* HKPD: the objects that the sample holds, as it has just been kept, in the order of the block. */
-void perf_sample_holds(perf_sample *sample, const perf_object_place *places, uint32_t count);
+void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count);
 
 /* HKPD: the sample that an object is compared with, by its number; NULL if there is none, or it was dropped. */
-const perf_sample *perf_sample_before(const perf_sample *sample, uint32_t number);
+const state_sample *sample_before(const state_sample *sample, uint32_t number);
 
 /* HKPD: PERF_OBJECT_… of an object, by its number; 0 without a sample. */
-unsigned perf_sample_object_marks(const perf_sample *sample, uint32_t number);
+unsigned sample_object_marks(const state_sample *sample, uint32_t number);
 
 /* HKPD: the first object with a title index, NULL if the sample does not hold it. */
-const perf_object *perf_sample_object(const perf_sample *sample, uint32_t title_index);
+const state_object *sample_object(const state_sample *sample, uint32_t title_index);
 
 /* The first sample of a frame that is still kept, NULL if there is none. Takes time for each sample before it. */
-const perf_sample *perf_sample_of_frame(uint32_t frame);
+const state_sample *sample_of_frame(uint32_t frame);
 
 /* Preference: the most that all samples may take, in bytes. */
-void perf_sample_limit(uint64_t bytes);
+void sample_limit(uint64_t bytes);
 
-void perf_samples_register(void);
+void samples_register(void);
 
 #endif

@@ -5,22 +5,22 @@
  */
 #include "state/spans.h"
 
-static unsigned length_of(const perf_spans *spans, unsigned level)
+static unsigned length_of(const state_spans *spans, unsigned level)
 {
     return spans->levels[level] ? wmem_array_get_count(spans->levels[level]) : 0;
 }
 
-static uint32_t *element(const perf_spans *spans, unsigned level, unsigned i)
+static uint32_t *element(const state_spans *spans, unsigned level, unsigned i)
 {
     return wmem_array_index(spans->levels[level], i);
 }
 
-unsigned perf_spans_count(const perf_spans *spans)
+unsigned spans_count(const state_spans *spans)
 {
     return length_of(spans, 0);
 }
 
-static void put(perf_spans *spans, unsigned level, unsigned i, uint32_t end)
+static void put(state_spans *spans, unsigned level, unsigned i, uint32_t end)
 {
     if (spans->levels[level] == NULL) {
         spans->levels[level] = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
@@ -33,7 +33,7 @@ static void put(perf_spans *spans, unsigned level, unsigned i, uint32_t end)
 }
 
 /* Writes an end and the maxima above it. */
-static void update(perf_spans *spans, unsigned i, uint32_t end)
+static void update(state_spans *spans, unsigned i, uint32_t end)
 {
     put(spans, 0, i, end);
     for (unsigned level = 1; level < PERF_SPAN_LEVELS && length_of(spans, level - 1) > 1; level++) {
@@ -44,17 +44,17 @@ static void update(perf_spans *spans, unsigned i, uint32_t end)
     }
 }
 
-void perf_spans_append(perf_spans *spans, uint32_t end)
+void spans_append(state_spans *spans, uint32_t end)
 {
     update(spans, length_of(spans, 0), end);
 }
 
-void perf_spans_set_end(perf_spans *spans, unsigned span, uint32_t end)
+void spans_set_end(state_spans *spans, unsigned span, uint32_t end)
 {
     update(spans, span, end);
 }
 
-unsigned perf_spans_next(const perf_spans *spans, unsigned from, uint32_t event)
+unsigned spans_next(const state_spans *spans, unsigned from, uint32_t event)
 {
     unsigned level = 0;
 
@@ -73,5 +73,5 @@ unsigned perf_spans_next(const perf_spans *spans, unsigned from, uint32_t event)
             level--;
         }
     }
-    return perf_spans_count(spans);
+    return spans_count(spans);
 }

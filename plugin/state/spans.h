@@ -15,15 +15,15 @@
 
 typedef struct {
     wmem_array_t *levels[PERF_SPAN_LEVELS]; /* uint32_t: the ends, then the maximum of each two of the level below */
-} perf_spans;
+} state_spans;
 
-unsigned perf_spans_count(const perf_spans *spans);
+unsigned spans_count(const state_spans *spans);
 
 /* The next span ends with event `end`, UINT32_MAX if it has not ended. */
-void perf_spans_append(perf_spans *spans, uint32_t end);
-void perf_spans_set_end(perf_spans *spans, unsigned span, uint32_t end);
+void spans_append(state_spans *spans, uint32_t end);
+void spans_set_end(state_spans *spans, unsigned span, uint32_t end);
 
-/* The first span from `from` on that ends after `event`; perf_spans_count() if there is none. */
-unsigned perf_spans_next(const perf_spans *spans, unsigned from, uint32_t event);
+/* The first span from `from` on that ends after `event`; spans_count() if there is none. */
+unsigned spans_next(const state_spans *spans, unsigned from, uint32_t event);
 
 #endif

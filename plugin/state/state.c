@@ -7,17 +7,17 @@
 
 #include "perf/hash.h"
 
-void perf_state_register(void)
+void state_register(void)
 {
     static bool done;
 
     if (!done) { /* by the other protocol */
         perf_hash_key((uint64_t)g_random_int() << 32 | g_random_int());
-        perf_servers_register();
-        perf_facts_register();
-        perf_handles_register();
-        perf_queries_register();
-        perf_samples_register();
+        hosts_register();
+        facts_register();
+        handles_register();
+        queries_register();
+        samples_register();
         done = true;
     }
 }

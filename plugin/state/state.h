@@ -7,25 +7,25 @@
  *
  *   what                     key                                   room, filled by             ends
  *   -----------------------  ------------------------------------  --------------------------  ------------------------
- *   perf_server              address                               server, any call            with the file
- *   facts: names, types      server, counterset GUID, counter id   facts, perf_learn           with the file; a newer
+ *   state_host              address                               server, any call            with the file
+ *   facts: names, types      server, counterset GUID, counter id   facts, facts_learn           with the file; a newer
  *                            (or title index), kind                                            version does not replace
  *                                                                                              an older one
- *   the names file's facts   address or any, subject, kind         facts, perf_names_file_add  perf_names_file_clear
- *   perf_handle: one life    server, kind, 20 bytes; its number    handles, perf_handle_open   with the file; its life
+ *   the names file's facts   address or any, subject, kind         facts, facts_file_add  facts_file_clear
+ *   state_handle: one life    server, kind, 20 bytes; its number    handles, handle_open   with the file; its life
  *   of a handle                                                                                at the close request
- *   hkpd_key: which key it   perf_handle                           hkpd/packet-hkpd.c          with the file
+ *   hkpd_key: which key it   state_handle                           hkpd/packet-hkpd.c          with the file
  *   is
- *   identifiers of a query   perf_handle                           queries, perf_query_changed each version with the next
+ *   identifiers of a query   state_handle                           queries, query_changed each version with the next
  *                                                                  and _info
  *   names of identifiers     what they say                         queries                     with the file
- *   perf_sample              perf_handle (newest), call record     samples, perf_sample_keep   with the file; its bytes,
+ *   state_sample              state_handle (newest), call record     samples, sample_keep   with the file; its bytes,
  *                                                                                              of their own allocation,
  *                                                                                              when the limit is passed,
  *                                                                                              oldest first
- *   perf_form                perf_sample, those that share it      samples,                    with the last of them
- *                                                                  perf_sample_keep_alike
- *   perf_call_record         protocol, request's frame, call id    dcerpc/call.c, a call's first with the file
+ *   perf_form                state_sample, those that share it      samples,                    with the last of them
+ *                                                                  sample_keep_alike
+ *   rpc_record         protocol, request's frame, call id    dcerpc/call.c, a call's first with the file
  *                                                                  PDU
  *
  * Events count the PDUs as they were first seen; a frame number would not do, since one frame can hold several PDUs.
@@ -43,6 +43,6 @@
 #include "state/hosts.h"
 
 /* Registers the routines that empty the state with each file. */
-void perf_state_register(void);
+void state_register(void);
 
 #endif

@@ -40,7 +40,7 @@ static struct {
 static GHashTable *waiting;  /* texts: the calls that probes were for; emptied with the tree */
 static GHashTable *statuses; /* those with a node of their own; emptied with the tree */
 
-static const char *protocol_name(const perf_tapped *tapped)
+static const char *protocol_name(const tapped_call *tapped)
 {
     return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
 }
@@ -71,21 +71,21 @@ static void begin(stats_tree *tree)
 /* --- Size probes ----------------------------------------------------------------------------------------------- */
 
 /* What makes two calls the same: who asks whom for what. */
-static char *call_key(const packet_info *pinfo, const perf_tapped *tapped)
+static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 {
     char *client = address_to_str(pinfo->pool, &pinfo->dst);
     wmem_strbuf_t *key = wmem_strbuf_new(pinfo->pool, NULL);
 
     wmem_strbuf_append_printf(key, "%s %s %s %s ", protocol_name(tapped), tapped->operation,
                               tapped->kind ? tapped->kind : "", client);
-    wmem_strbuf_append(key, perf_server_address(tapped->server));
+    wmem_strbuf_append(key, host_address(tapped->server));
     for (uint32_t i = 0; i < tapped->subject_size; i++) {
         wmem_strbuf_append_printf(key, "%02x", ((const uint8_t *)tapped->subject)[i]);
     }
     return g_strdup(wmem_strbuf_get_str(key));
 }
 
-static void count_probe(stats_tree *tree, const packet_info *pinfo, const perf_tapped *tapped)
+static void count_probe(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
 {
     char *key = call_key(pinfo, tapped);
 
@@ -95,7 +95,7 @@ static void count_probe(stats_tree *tree, const packet_info *pinfo, const perf_t
         if (g_hash_table_size(waiting) < MAX_WAITING) {
             g_hash_table_add(waiting, g_steal_pointer(&key));
         }
-    } else if (perf_tapped_succeeded(tapped) && g_hash_table_remove(waiting, key)) {
+    } else if (tapped_succeeded(tapped) && g_hash_table_remove(waiting, key)) {
         tick_stat_node(tree, NODE_ANSWERED, nodes.probes, FALSE);
         increase_stat_node(tree, NODE_ALONE, nodes.probes, FALSE, -1);
     }
@@ -104,7 +104,7 @@ static void count_probe(stats_tree *tree, const packet_info *pinfo, const perf_t
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
-static void count_request(stats_tree *tree, const perf_tapped *tapped)
+static void count_request(stats_tree *tree, const tapped_call *tapped)
 {
     tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
     int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
@@ -124,10 +124,10 @@ static const char *status_name(wmem_allocator_t *pool, uint32_t status)
         }
         g_hash_table_add(statuses, key);
     }
-    return win32_error_name(pool, status);
+    return text_win32_error(pool, status);
 }
 
-static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapped *tapped)
+static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
         tick_stat_node(tree, NODE_REPEATED, 0, FALSE);
@@ -141,7 +141,7 @@ static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapp
     if (tapped->has_sizes) {
         count_probe(tree, pinfo, tapped);
     }
-    if (tapped->has_sizes && perf_tapped_succeeded(tapped)) {
+    if (tapped->has_sizes && tapped_succeeded(tapped)) {
         bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
         const char *name = guids ? NODE_GUIDS : NODE_SIZES;
         int size = (int)MIN(tapped->out_size, (uint32_t)INT_MAX);
@@ -153,7 +153,7 @@ static void count_response(stats_tree *tree, packet_info *pinfo, const perf_tapp
 static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                tap_flags_t flags _U_)
 {
-    const perf_tapped *tapped = data;
+    const tapped_call *tapped = data;
 
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);
@@ -165,5 +165,5 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 
 void calls_tree_register(void)
 {
-    stats_tree_register_plugin(PERF_TAP, PERF_TAP, "Performance Counter Calls", 0, count, begin, end);
+    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, count, begin, end);
 }

@@ -68,13 +68,13 @@ uint32_t columns_of_path(columns *c, const char *path)
 /* A child is told by its parent too, which stands elsewhere. */
 static uint64_t instance_of(readings *r)
 {
-    const perf_instance *instance = reading_table_instance(readings_table(r), r->at.row);
+    const reading_instance *instance = reading_table_instance(readings_table(r), r->at.row);
 
     if (instance == NULL || instance->key.parent_name != 0) {
         return 0;
     }
-    perf_name name = instance->key.name;
-    return perf_name_digest(&name);
+    reading_name name = instance->key.name;
+    return instance_name_digest(&name);
 }
 
 static void go_to(columns *c, readings *r)

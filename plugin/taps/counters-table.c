@@ -63,9 +63,9 @@ typedef struct {
 
 /* Of the one table that there is; emptied with it. */
 static struct {
-    out_table table;
+    taps_table table;
     GHashTable *counters;  /* path -> counter */
-    GHashTable *followers; /* perf_handle -> follower */
+    GHashTable *followers; /* state_handle -> follower */
     counter *others;
     uint32_t row_bytes; /* of the paths that have rows */
     uint32_t kept;      /* of those that columns keep */
@@ -103,7 +103,7 @@ static void empty(void)
     state.row_bytes = state.kept = 0;
 }
 
-static follower *follower_of(const perf_handle *handle)
+static follower *follower_of(const state_handle *handle)
 {
     follower *f = g_hash_table_lookup(state.followers, handle);
 
@@ -134,17 +134,17 @@ static counter *add_counter(const char *path)
     char *key = g_strdup(path);
 
     g_hash_table_insert(state.counters, key, c);
-    c->row = out_table_rows(&state.table);
-    stat_tap_table_item_type *row = out_table_add(&state.table);
-    c->text = out_table_text(path);
-    out_set_text(&row[PATH], c->text);
+    c->row = table_rows(&state.table);
+    stat_tap_table_item_type *row = table_add(&state.table);
+    c->text = table_text(path);
+    table_set_text(&row[PATH], c->text);
     return c;
 }
 
 static counter *others(void)
 {
     if (state.others == NULL) {
-        state.others = add_counter(OUT_TABLE_OTHERS);
+        state.others = add_counter(TABLE_OTHERS);
     }
     return state.others;
 }
@@ -166,24 +166,24 @@ static counter *counter_of(const char *path)
 
 static void show(const counter *c, const char *unit)
 {
-    stat_tap_table_item_type *row = out_table_row(&state.table, c->row);
+    stat_tap_table_item_type *row = table_row(&state.table, c->row);
 
-    out_set_count(&row[SAMPLES], c->samples);
-    out_set_count(&row[RESULTS], c->results.count);
-    out_set_count(&row[RESETS], c->resets);
-    out_set_count(&row[GAPS], c->gaps);
-    out_set_count(&row[REFUSALS], c->refusals);
+    table_set_count(&row[SAMPLES], c->samples);
+    table_set_count(&row[RESULTS], c->results.count);
+    table_set_count(&row[RESETS], c->resets);
+    table_set_count(&row[GAPS], c->gaps);
+    table_set_count(&row[REFUSALS], c->refusals);
     if (c->results.count == 0 || c == state.others) {
         return;
     }
     if (unit) {
-        out_set_text(&row[UNIT], unit);
+        table_set_text(&row[UNIT], unit);
     }
-    out_set_number(&row[FIRST], c->results.first);
-    out_set_number(&row[LAST], c->results.last);
-    out_set_number(&row[MINIMUM], c->results.min);
-    out_set_number(&row[MEAN], perf_summary_mean(&c->results));
-    out_set_number(&row[MAXIMUM], c->results.max);
+    table_set_number(&row[FIRST], c->results.first);
+    table_set_number(&row[LAST], c->results.last);
+    table_set_number(&row[MINIMUM], c->results.min);
+    table_set_number(&row[MEAN], perf_summary_mean(&c->results));
+    table_set_number(&row[MAXIMUM], c->results.max);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ static void count_block(readings *r)
     }
 }
 
-static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
+static void count_answer(packet_info *pinfo, const tapped_call *tapped)
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     follower *f = follower_of(tapped->answer->handle);
@@ -303,12 +303,12 @@ static void count_answer(packet_info *pinfo, const perf_tapped *tapped)
 
 /* --- Refusals -------------------------------------------------------------------------------------------------- */
 
-static char *path_of(wmem_allocator_t *pool, const perf_tapped *tapped, const perf_identifier *identifier)
+static char *path_of(wmem_allocator_t *pool, const tapped_call *tapped, const state_identifier *identifier)
 {
     const uint32_t newest = UINT32_MAX;
     const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
                               ? tapped->handle->machine
-                              : perf_server_address(tapped->server);
+                              : host_address(tapped->server);
     const char *set = pcq_counterset_label(pool, tapped->server, identifier->guid, newest);
     const char *name = identifier->counter_id == PERF_NO_ID
                            ? "*"
@@ -319,7 +319,7 @@ static char *path_of(wmem_allocator_t *pool, const perf_tapped *tapped, const pe
                : wmem_strdup_printf(pool, "\\\\%s\\%s\\%s", machine, set, name);
 }
 
-static void count_refusal(packet_info *pinfo, const perf_tapped *tapped, const perf_identifier *identifier)
+static void count_refusal(packet_info *pinfo, const tapped_call *tapped, const state_identifier *identifier)
 {
     counter *c = counter_of(path_of(pinfo->pool, tapped, identifier));
 
@@ -327,7 +327,7 @@ static void count_refusal(packet_info *pinfo, const perf_tapped *tapped, const p
     show(c, NULL);
 }
 
-static void count_refusals(packet_info *pinfo, const perf_tapped *tapped)
+static void count_refusals(packet_info *pinfo, const tapped_call *tapped)
 {
     for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
         if (tapped->identifiers[i].status != 0) {
@@ -339,7 +339,7 @@ static void count_refusals(packet_info *pinfo, const perf_tapped *tapped)
 static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                tap_flags_t flags _U_)
 {
-    const perf_tapped *tapped = call;
+    const tapped_call *tapped = call;
 
     if (tapped->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
@@ -361,6 +361,6 @@ void counters_table_register(void)
         .fields = columns_shown,
     };
 
-    out_table_register(&state.table, &ui, empty);
+    table_register(&state.table, &ui, empty);
     register_cleanup_routine(forget_capture);
 }

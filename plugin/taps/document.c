@@ -97,7 +97,7 @@ void documents_free(documents *d)
 static void fail(documents *d)
 {
     d->failed = true;
-    out_file_report(d->beside ? d->beside : "a temporary file", errno);
+    output_report(d->beside ? d->beside : "a temporary file", errno);
 }
 
 char *document_suffix(const document *doc)
@@ -107,9 +107,9 @@ char *document_suffix(const document *doc)
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
 
-static document *document_of(documents *d, packet_info *pinfo, const perf_tapped *tapped, const readings *r)
+static document *document_of(documents *d, packet_info *pinfo, const tapped_call *tapped, const readings *r)
 {
-    const perf_handle *handle = tapped->answer->handle;
+    const state_handle *handle = tapped->answer->handle;
     document *doc = g_hash_table_lookup(d->owners, handle);
 
     if (doc == NULL) {
@@ -191,25 +191,25 @@ static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanos
     put(d, d->values->data, row.count * sizeof(double));
 }
 
-static bool has_index(const perf_sample *sample)
+static bool has_index(const state_sample *sample)
 {
-    return perf_query_index_at(perf_query_epoch_at(sample->handle, sample->event), sample->event);
+    return query_index_at(query_epoch_at(sample->handle, sample->event), sample->event);
 }
 
 /* What was known when the row's answer was read. */
 static void note_known(document_row *row)
 {
     if (row->sample) {
-        row->lessons = perf_server_lessons(row->sample->handle->server);
+        row->lessons = host_lessons(row->sample->handle->server);
         row->has_index = has_index(row->sample);
     }
 }
 
-static void keep_row(documents *d, document *doc, const packet_info *pinfo, const perf_sample *sample)
+static void keep_row(documents *d, document *doc, const packet_info *pinfo, const state_sample *sample)
 {
     document_row row = {.at = d->size, .sample = sample};
 
-    if (d->scratch == NULL && (d->scratch = out_file_scratch(d->beside)) == NULL) {
+    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
         d->failed = true;
         return;
     }
@@ -218,7 +218,7 @@ static void keep_row(documents *d, document *doc, const packet_info *pinfo, cons
     put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
 }
 
-document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped)
+document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     if (d->failed || tapped->is_repeated) {
         return NULL;
@@ -291,10 +291,9 @@ static void reader_end(row_reader *reader)
 
 static bool is_outdated(const document_row *row)
 {
-    const perf_sample *sample = row->sample;
+    const state_sample *sample = row->sample;
 
-    return sample &&
-           (row->lessons != perf_server_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
+    return sample && (row->lessons != host_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
 }
 
 static bool any_is_outdated(const document *doc)
@@ -308,7 +307,7 @@ static bool any_is_outdated(const document *doc)
 }
 
 /* Reads the answer once more. False if it, or one that it is compared with, was dropped. */
-static bool collect_again(documents *d, document *doc, const perf_sample *sample, wmem_allocator_t *pool)
+static bool collect_again(documents *d, document *doc, const state_sample *sample, wmem_allocator_t *pool)
 {
     if (sample->bytes == NULL) {
         return false;

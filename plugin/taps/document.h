@@ -27,7 +27,7 @@ typedef struct {
     int64_t size;       /* bytes in it */
     bool failed;        /* to write it; reported */
     GPtrArray *all;     /* document, in the order of their first answer */
-    GHashTable *owners; /* perf_handle -> document */
+    GHashTable *owners; /* state_handle -> document */
     uint64_t left_out;  /* answers that belong to no known query, or do not add up */
     uint32_t kept;      /* bytes of the paths of all documents */
     GArray *numbers;    /* uint32_t: columns of the row at hand */
@@ -36,10 +36,10 @@ typedef struct {
 
 /* An answer. */
 typedef struct {
-    int64_t at;                /* where it stands in the scratch file */
-    const perf_sample *sample; /* NULL once the capture is forgotten */
-    uint32_t lessons;          /* that its server had given when it was read */
-    bool has_index;            /* QueryCounterInfo had told whose its blocks are */
+    int64_t at;                 /* where it stands in the scratch file */
+    const state_sample *sample; /* NULL once the capture is forgotten */
+    uint32_t lessons;           /* that its server had given when it was read */
+    bool has_index;             /* QueryCounterInfo had told whose its blocks are */
 } document_row;
 
 /* One of them. */
@@ -60,7 +60,7 @@ documents *documents_new(const char *beside);
 void documents_free(documents *d);
 
 /* Adds an answer to the document of its handle, and returns that; NULL if it has none. */
-document *documents_add(documents *d, packet_info *pinfo, const perf_tapped *tapped);
+document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped);
 
 /* Writes a document in parts: `take` empties the text whenever it likes, and at the end with `all`. False, and
  * reported, if the scratch file could not be read. */

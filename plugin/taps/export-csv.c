@@ -22,7 +22,8 @@
 /* One -z. */
 typedef struct {
     char *path;
-    out_file *first; /* opened at once, so that what cannot be written is said before the capture is read; then NULL */
+    output_file
+        *first; /* opened at once, so that what cannot be written is said before the capture is read; then NULL */
     documents *documents;
 } csv_export;
 
@@ -38,7 +39,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
                              tap_flags_t flags _U_)
 {
     csv_export *export = data;
-    const perf_tapped *call = tapped;
+    const tapped_call *call = tapped;
 
     if (call->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
@@ -67,23 +68,23 @@ static char *path_of(const csv_export *export, unsigned number)
 static void take(void *file, perf_csv *text, bool all)
 {
     if (all) {
-        out_file_take_all(file, text);
+        output_take_all(file, text);
     } else {
-        out_file_take_long(file, text);
+        output_take_long(file, text);
     }
 }
 
-static void write_empty(out_file *file)
+static void write_empty(output_file *file)
 {
     static const char nothing[] = "\"(PDH-CSV 4.0)\"\r\n";
 
-    out_file_write(file, nothing, strlen(nothing));
+    output_write(file, nothing, strlen(nothing));
 }
 
 static void write_one(csv_export *export, unsigned number)
 {
     char *path = path_of(export, number);
-    out_file *file = number == 0 && export->first ? export->first : out_file_open(path, export);
+    output_file *file = number == 0 && export->first ? export->first : output_open(path, export);
     documents *d = export->documents;
 
     if (number == 0) {
@@ -97,9 +98,9 @@ static void write_one(csv_export *export, unsigned number)
             write_empty(file);
         }
         if (written) {
-            out_file_place(file);
+            output_place(file);
         }
-        out_file_close(file);
+        output_close(file);
     }
     g_free(path);
 }
@@ -150,20 +151,20 @@ static ws_stat_started start(const char *argument, void *user _U_)
     }
     csv_export *export = g_new0(csv_export, 1);
     export->path = parsed.path;
-    export->first = out_file_open(parsed.path, export);
+    export->first = output_open(parsed.path, export);
     export->documents = documents_new(parsed.path);
     bool listening = export->first && export_listen(export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
         if (export->first) {
-            out_file_close(export->first);
+            output_close(export->first);
         }
         WS_STAT_FAILED;
     }
     WS_STAT_STARTED;
 }
 
-void csv_export_register(void)
+void export_csv_register(void)
 {
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
 

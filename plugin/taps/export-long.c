@@ -45,7 +45,7 @@ typedef struct {
 /* One -z. */
 typedef struct {
     char *path;
-    out_file *file;
+    output_file *file;
     perf_csv text;
     /* the cells that all rows of the answer begin with, and all of the instance */
     perf_csv of_answer;
@@ -74,9 +74,9 @@ static void reset(void *data)
     long_export *export = data;
 
     if (export->file) {
-        out_file_close(export->file);
+        output_close(export->file);
     }
-    export->file = out_file_open(export->path, export);
+    export->file = output_open(export->path, export);
     perf_csv_clear(&export->text);
     write_header(export);
 }
@@ -117,7 +117,7 @@ static void write_outcome(perf_csv *text, readings *r, const perf_result *result
 
     if (at->is_refused) {
         perf_csv_text(text, NULL);
-        perf_csv_text(text, win32_error_name(r->pool, r->status));
+        perf_csv_text(text, text_win32_error(r->pool, r->status));
     } else {
         perf_csv_text(text, is_calculated && type ? type->unit : NULL);
         perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
@@ -128,7 +128,7 @@ static void write_outcome(perf_csv *text, readings *r, const perf_result *result
 /* time, frame, query, server */
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r)
 {
-    const perf_handle *handle = r->answer.handle;
+    const state_handle *handle = r->answer.handle;
     perf_csv *head = &export->of_answer;
 
     export->answers++;
@@ -268,7 +268,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
                              tap_flags_t flags _U_)
 {
     long_export *export = data;
-    const perf_tapped *call = tapped;
+    const tapped_call *call = tapped;
 
     if (export->file == NULL) {
         return TAP_PACKET_FAILED;
@@ -281,7 +281,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     begin_answer(export, pinfo, r);
     while (readings_next(r)) {
         write_reading(export, r);
-        out_file_take_long(export->file, &export->text);
+        output_take_long(export->file, &export->text);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -291,8 +291,8 @@ static void draw(void *data)
     long_export *export = data;
 
     if (export->file) {
-        out_file_take_all(export->file, &export->text);
-        out_file_place(export->file);
+        output_take_all(export->file, &export->text);
+        output_place(export->file);
     }
 }
 
@@ -311,14 +311,14 @@ static ws_stat_started start(const char *argument, void *user _U_)
     g_free(parsed.filter);
     if (!listening) {
         if (export->file) {
-            out_file_close(export->file);
+            output_close(export->file);
         }
         WS_STAT_FAILED;
     }
     WS_STAT_STARTED;
 }
 
-void long_export_register(void)
+void export_long_register(void)
 {
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
 

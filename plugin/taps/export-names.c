@@ -50,11 +50,11 @@ static void write_at_the_end(void *user _U_)
     }
 }
 
-static void add_entry(export_object_list_t *list, const packet_info *pinfo, const perf_tapped *tapped)
+static void add_entry(export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
 {
     state.entry = g_new0(export_object_entry_t, 1);
     state.entry->pkt_num = pinfo->num;
-    state.entry->hostname = g_strdup(perf_server_address(tapped->server));
+    state.entry->hostname = g_strdup(host_address(tapped->server));
     state.entry->content_type = g_strdup("text/plain");
     state.entry->filename = g_strdup("pcq_names");
     list->add_entry(list->gui_data, state.entry);
@@ -88,7 +88,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 static void write_names(void *path)
 {
     char *text = names_file_text();
-    out_file *file = text ? out_file_open(path, path) : NULL;
+    output_file *file = text ? output_open(path, path) : NULL;
 
     if (text == NULL) {
         output_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
@@ -96,9 +96,9 @@ static void write_names(void *path)
                       (const char *)path);
     }
     if (file) {
-        out_file_write(file, text, strlen(text));
-        out_file_place(file);
-        out_file_close(file);
+        output_write(file, text, strlen(text));
+        output_place(file);
+        output_close(file);
     }
     g_free(text);
 }
@@ -113,7 +113,7 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
         WS_STAT_FAILED;
     }
     char *path = g_strdup(argument + strlen(prefix));
-    if (!out_file_claim(path, path)) {
+    if (!output_claim(path, path)) {
         WS_STAT_FAILED;
     }
     error = register_tap_listener("frame", path, NULL, TL_REQUIRES_NOTHING, NULL, NULL, write_names, NULL);
@@ -131,6 +131,6 @@ void export_names_register(void)
     register_stat_tap_ui(&writing, NULL);
     if (proto_get_id_by_filter_name(FILTER_NAME) == -1) {
         int proto = proto_register_protocol("Names of performance counters, to be exported", "PCQ-NAMES", FILTER_NAME);
-        perf_tap_add(register_export_object(proto, add, reset));
+        tapped_add(register_export_object(proto, add, reset));
     }
 }

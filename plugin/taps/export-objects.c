@@ -111,7 +111,7 @@ static void make_at_the_end(void)
     }
 }
 
-static bool is_time(const object *o, const packet_info *pinfo, const perf_tapped *tapped)
+static bool is_time(const object *o, const packet_info *pinfo, const tapped_call *tapped)
 {
     return (PINFO_FD_VISITED(pinfo) && tapped->answer->sample == tapped->answer->handle->newest) ||
            o->document->rows->len > o->rows + o->rows / 2;
@@ -120,7 +120,7 @@ static bool is_time(const object *o, const packet_info *pinfo, const perf_tapped
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                              tap_flags_t flags _U_)
 {
-    const perf_tapped *tapped = call;
+    const tapped_call *tapped = call;
 
     if (tapped->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
@@ -143,5 +143,5 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 
 void export_objects_register(int proto)
 {
-    perf_tap_add(register_export_object(proto, add, reset));
+    tapped_add(register_export_object(proto, add, reset));
 }

@@ -45,7 +45,7 @@ static void choose(const char *path)
     g_free(pattern);
 }
 
-static void choose_in(const perf_sample *sample, wmem_allocator_t *pool)
+static void choose_in(const state_sample *sample, wmem_allocator_t *pool)
 {
     const readings_layout *layout =
         sample->handle->kind == PERF_HANDLE_QUERY ? &pcq_readings_layout : &hkpd_readings_layout;
@@ -83,7 +83,7 @@ static uint32_t selected_frame(void)
 
 static void choose_place(uint32_t frame, unsigned place)
 {
-    const perf_sample *sample = perf_sample_of_frame(frame);
+    const state_sample *sample = sample_of_frame(frame);
 
     if (sample == NULL) {
         report_warning("pcq: select an answer with counter data first (filter button \"Values\")");

@@ -28,7 +28,7 @@
 #define MAX_LINKS 40
 #define ALL_MAY_WRITE 0666 /* as the umask allows */
 
-struct out_file {
+struct output_file {
     FILE *stream;    /* NULL: closed, in its place */
     char *path;      /* as it was asked for */
     char *target;    /* behind links; NULL for what is written to at once */
@@ -64,13 +64,13 @@ void output_register(void)
     register_shutdown_routine(leave);
 }
 
-static GSList *unfinished; /* out_file with a temporary file */
+static GSList *unfinished; /* output_file with a temporary file */
 
 /* However it ends: also when another statistic could not start. Windows removes no file that is open. */
 static void remove_temporaries(void)
 {
     for (GSList *at = unfinished; at; at = at->next) {
-        out_file *file = at->data;
+        output_file *file = at->data;
         if (file->stream) {
             fclose(file->stream);
             file->stream = NULL;
@@ -94,16 +94,16 @@ static const char *name_of(const char *path)
     return strcmp(path, "-") == 0 ? "standard output" : path;
 }
 
-void out_file_report(const char *path, int error)
+void output_report(const char *path, int error)
 {
     output_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
 }
 
-static void fail(out_file *file)
+static void fail(output_file *file)
 {
     if (!file->failed) {
         file->failed = true;
-        out_file_report(file->path, errno);
+        output_report(file->path, errno);
     }
 }
 
@@ -176,7 +176,7 @@ static bool is_capture(const char *path)
     return known;
 }
 
-bool out_file_claim(const char *path, const void *owner)
+bool output_claim(const char *path, const void *owner)
 {
     static GHashTable *owners; /* file -> owner */
 
@@ -206,12 +206,12 @@ bool out_file_claim(const char *path, const void *owner)
     return why == NULL;
 }
 
-out_file *out_file_open(const char *path, const void *owner)
+output_file *output_open(const char *path, const void *owner)
 {
-    if (!out_file_claim(path, owner)) {
+    if (!output_claim(path, owner)) {
         return NULL;
     }
-    out_file *file = g_new0(out_file, 1);
+    output_file *file = g_new0(output_file, 1);
 
     file->path = g_strdup(path);
     if (strcmp(path, "-") == 0) {
@@ -223,8 +223,8 @@ out_file *out_file_open(const char *path, const void *owner)
         file->stream = open_temporary(file->target, 0, &file->temporary);
     }
     if (file->stream == NULL) {
-        out_file_report(path, errno);
-        out_file_close(file);
+        output_report(path, errno);
+        output_close(file);
         return NULL;
     }
     if (file->temporary) {
@@ -234,7 +234,7 @@ out_file *out_file_open(const char *path, const void *owner)
     return file;
 }
 
-FILE *out_file_scratch(const char *path)
+FILE *output_scratch(const char *path)
 {
     FILE *stream;
 
@@ -250,14 +250,14 @@ FILE *out_file_scratch(const char *path)
         stream = tmpfile();
     }
     if (stream == NULL) {
-        out_file_report(path ? path : "a temporary file", errno);
+        output_report(path ? path : "a temporary file", errno);
     }
     return stream;
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-void out_file_write(out_file *file, const void *data, size_t size)
+void output_write(output_file *file, const void *data, size_t size)
 {
     if (file->failed || size == 0) {
         return;
@@ -270,18 +270,18 @@ void out_file_write(out_file *file, const void *data, size_t size)
     }
 }
 
-void out_file_take_all(out_file *file, perf_csv *text)
+void output_take_all(output_file *file, perf_csv *text)
 {
     if (text->failed) {
         errno = ENOMEM;
         fail(file);
     }
-    out_file_write(file, text->data, text->size);
+    output_write(file, text->data, text->size);
     text->size = 0;
 }
 
 /* Not every system renames a file that is open. */
-bool out_file_place(out_file *file)
+bool output_place(output_file *file)
 {
     if (file->failed || file->stream == NULL) {
         return !file->failed;
@@ -304,7 +304,7 @@ bool out_file_place(out_file *file)
     return true;
 }
 
-void out_file_close(out_file *file)
+void output_close(output_file *file)
 {
     if (file->stream && file->stream != stdout) {
         fclose(file->stream);

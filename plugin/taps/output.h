@@ -16,41 +16,41 @@
 
 #include "perf/csv.h"
 
-typedef struct out_file out_file;
+typedef struct output_file output_file;
 
 /* A file belongs to the output that asked for it first, whoever that is; devices and pipes belong to nobody. False, and
  * reported, if it is another's, or a capture. */
-bool out_file_claim(const char *path, const void *owner);
+bool output_claim(const char *path, const void *owner);
 
 /* Claims it. NULL, and reported, if it cannot be written. */
-out_file *out_file_open(const char *path, const void *owner);
+output_file *output_open(const char *path, const void *owner);
 
-void out_file_write(out_file *file, const void *data, size_t size);
+void output_write(output_file *file, const void *data, size_t size);
 
 /* Writes the text and forgets it; or does so once it has become long. */
-void out_file_take_all(out_file *file, perf_csv *text);
+void output_take_all(output_file *file, perf_csv *text);
 
-#define OUT_LONG_TEXT 65536
+#define OUTPUT_LONG_TEXT 65536
 
-static inline void out_file_take_long(out_file *file, perf_csv *text)
+static inline void output_take_long(output_file *file, perf_csv *text)
 {
-    if (text->size >= OUT_LONG_TEXT || text->failed) {
-        out_file_take_all(file, text);
+    if (text->size >= OUTPUT_LONG_TEXT || text->failed) {
+        output_take_all(file, text);
     }
 }
 
 /* Puts it in its place; one that is written to further goes on there. False, and reported, if anything went wrong. */
-bool out_file_place(out_file *file);
+bool output_place(output_file *file);
 
 /* Ends it; what is not in its place goes. */
-void out_file_close(out_file *file);
+void output_close(output_file *file);
 
 /* A file without a name, for rows that wait for their header; beside `path` if that is given. NULL and reported on
  * errors. */
-FILE *out_file_scratch(const char *path);
+FILE *output_scratch(const char *path);
 
 /* "cannot write PATH: reason", and exit status 1 when the program ends. */
-void out_file_report(const char *path, int error);
+void output_report(const char *path, int error);
 
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */

@@ -60,7 +60,7 @@ static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
 
 /* One handle. */
 typedef struct {
-    const perf_handle *handle;
+    const state_handle *handle;
     bool is_hkpd;
     uint32_t row;
     char *texts[SERVER + 1];
@@ -79,9 +79,9 @@ typedef struct {
 
 /* Of the one table that there is; emptied with it. */
 static struct {
-    out_table table;
+    taps_table table;
     GPtrArray *all;      /* query, in the order of the rows */
-    GHashTable *queries; /* perf_handle -> query, of those that the capture still knows */
+    GHashTable *queries; /* state_handle -> query, of those that the capture still knows */
     query *others;       /* NULL as long as there is room */
 } state;
 
@@ -121,19 +121,19 @@ static void forget_capture(void)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static char *server_text(const perf_tapped *tapped)
+static char *server_text(const tapped_call *tapped)
 {
-    const char *server = perf_server_address(tapped->server), *machine = tapped->handle->machine;
+    const char *server = host_address(tapped->server), *machine = tapped->handle->machine;
 
     if (machine == NULL || *machine == '\0') {
         return g_strdup(server);
     }
-    char *plain = out_table_text(machine), *text = g_strdup_printf("%s (%s)", plain, server);
+    char *plain = table_text(machine), *text = g_strdup_printf("%s (%s)", plain, server);
     g_free(plain);
     return text;
 }
 
-static query *add_query(const packet_info *pinfo, const perf_tapped *tapped)
+static query *add_query(const packet_info *pinfo, const tapped_call *tapped)
 {
     query *q = g_new0(query, 1);
     char *client = address_to_str(NULL, tapped->is_response ? &pinfo->dst : &pinfo->src);
@@ -146,12 +146,12 @@ static query *add_query(const packet_info *pinfo, const perf_tapped *tapped)
     q->opened =
         q->handle->opened_frame ? g_strdup_printf("frame %u", q->handle->opened_frame) : g_strdup("before the capture");
     wmem_free(NULL, client);
-    q->row = out_table_rows(&state.table);
-    stat_tap_table_item_type *row = out_table_add(&state.table);
+    q->row = table_rows(&state.table);
+    stat_tap_table_item_type *row = table_add(&state.table);
     for (unsigned i = 0; i < array_length(q->texts); i++) {
-        out_set_text(&row[i], q->texts[i]);
+        table_set_text(&row[i], q->texts[i]);
     }
-    out_set_text(&row[OPENED], q->opened);
+    table_set_text(&row[OPENED], q->opened);
     g_hash_table_insert(state.queries, (void *)q->handle, q);
     g_ptr_array_add(state.all, q);
     return q;
@@ -162,19 +162,19 @@ static query *others(void)
 {
     if (state.others == NULL) {
         query *q = state.others = g_new0(query, 1);
-        q->row = out_table_rows(&state.table);
-        q->texts[HANDLE] = g_strdup(OUT_TABLE_OTHERS);
-        stat_tap_table_item_type *row = out_table_add(&state.table);
-        out_set_text(&row[HANDLE], q->texts[HANDLE]);
+        q->row = table_rows(&state.table);
+        q->texts[HANDLE] = g_strdup(TABLE_OTHERS);
+        stat_tap_table_item_type *row = table_add(&state.table);
+        table_set_text(&row[HANDLE], q->texts[HANDLE]);
         for (unsigned i = CLIENT; i <= CLOSED; i++) {
-            out_set_text(&row[i], ""); /* tshark shows a row as far as its first cell without a value */
+            table_set_text(&row[i], ""); /* tshark shows a row as far as its first cell without a value */
         }
         g_ptr_array_add(state.all, q);
     }
     return state.others;
 }
 
-static query *query_of(const packet_info *pinfo, const perf_tapped *tapped)
+static query *query_of(const packet_info *pinfo, const tapped_call *tapped)
 {
     query *q = g_hash_table_lookup(state.queries, tapped->handle);
 
@@ -189,24 +189,24 @@ static void show_closing(query *q, stat_tap_table_item_type *row)
     g_free(q->closed);
     q->closed_frame = q->handle->closed_frame;
     q->closed = q->closed_frame ? g_strdup_printf("frame %u", q->closed_frame) : g_strdup("left open");
-    out_set_text(&row[CLOSED], q->closed);
+    table_set_text(&row[CLOSED], q->closed);
 }
 
 static void show_samples(const query *q, stat_tap_table_item_type *row)
 {
-    out_set_count(&row[SAMPLES], q->samples);
+    table_set_count(&row[SAMPLES], q->samples);
     if (q->samples > 0) {
-        out_set_count(&row[SIZE], (q->bytes + q->samples / 2) / q->samples);
+        table_set_count(&row[SIZE], (q->bytes + q->samples / 2) / q->samples);
     }
 }
 
 static void show(query *q)
 {
-    stat_tap_table_item_type *row = out_table_row(&state.table, q->row);
+    stat_tap_table_item_type *row = table_row(&state.table, q->row);
 
     show_samples(q, row);
-    out_set_count(&row[COUNTERS], q->counters);
-    out_set_count(&row[REFUSED], q->refused);
+    table_set_count(&row[COUNTERS], q->counters);
+    table_set_count(&row[REFUSED], q->refused);
     if (q == state.others) {
         return;
     }
@@ -214,12 +214,12 @@ static void show(query *q)
     if (q->samples == 0) {
         return;
     }
-    out_set_number(&row[CLOCK], q->offsets.count > 0 ? perf_summary_mean(&q->offsets) : NAN);
+    table_set_number(&row[CLOCK], q->offsets.count > 0 ? perf_summary_mean(&q->offsets) : NAN);
     if (q->intervals.count > 0) {
         double median = perf_spread_median(&q->intervals);
-        out_set_number(&row[INTERVAL], median);
-        out_set_number(&row[JITTER], perf_spread_deviation(&q->intervals, median));
-        out_set_number(&row[LONGEST], q->lengths.max);
+        table_set_number(&row[INTERVAL], median);
+        table_set_number(&row[JITTER], perf_spread_deviation(&q->intervals, median));
+        table_set_number(&row[LONGEST], q->lengths.max);
     }
 }
 
@@ -257,12 +257,12 @@ static void count_held(query *q, uint32_t event)
 {
     unsigned held, refused;
 
-    perf_query_counts(q->handle, event, &held, &refused);
+    query_counts(q->handle, event, &held, &refused);
     q->counters = held;
     q->refused = refused;
 }
 
-static void count_answer(query *q, packet_info *pinfo, const perf_tapped *tapped)
+static void count_answer(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
     q->bytes += tvb_reported_length(tapped->answer->tvb);
     if (q == state.others) {
@@ -280,8 +280,8 @@ static void count_answer(query *q, packet_info *pinfo, const perf_tapped *tapped
 static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                tap_flags_t flags _U_)
 {
-    const perf_tapped *tapped = call;
-    const perf_handle *handle = tapped->handle;
+    const tapped_call *tapped = call;
+    const state_handle *handle = tapped->handle;
     bool counts = handle && handle->number > 0 && !tapped->is_repeated;
     query *q = counts ? query_of(pinfo, tapped) : NULL;
 
@@ -308,6 +308,6 @@ void queries_table_register(void)
         .fields = columns_shown,
     };
 
-    out_table_register(&state.table, &ui, empty);
+    table_register(&state.table, &ui, empty);
     register_cleanup_routine(forget_capture);
 }

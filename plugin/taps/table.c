@@ -7,13 +7,13 @@
 
 #include "readings/tapped.h"
 
-static GSList *tables; /* out_table */
+static GSList *tables; /* taps_table */
 
 /* Wireshark's callbacks bring its own table and nothing of ours. */
-static out_table *table_named(const char *title)
+static taps_table *table_named(const char *title)
 {
     for (GSList *at = tables; at; at = at->next) {
-        out_table *t = at->data;
+        taps_table *t = at->data;
         if (strcmp(t->ui.title, title) == 0) {
             return t;
         }
@@ -33,7 +33,7 @@ static void reset(stat_tap_table *table)
 
 static void begin(stat_tap_table_ui *ui)
 {
-    out_table *t = table_named(ui->title);
+    taps_table *t = table_named(ui->title);
     stat_tap_table *table = stat_tap_find_table(ui, ui->title);
 
     if (table == NULL) {
@@ -52,13 +52,13 @@ static void gone(stat_tap_table *table, unsigned row _U_, unsigned column _U_, s
 }
 
 /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
-void out_table_register(out_table *t, const stat_tap_table_ui *ui, void (*empty)(void))
+void table_register(taps_table *t, const stat_tap_table_ui *ui, void (*empty)(void))
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
     t->ui = *ui;
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
-    t->ui.tap_name = PERF_TAP;
+    t->ui.tap_name = TAPPED_NAME;
     t->ui.nparams = 1;
     t->ui.params = &filter;
     t->ui.stat_tap_init_cb = begin;
@@ -69,7 +69,7 @@ void out_table_register(out_table *t, const stat_tap_table_ui *ui, void (*empty)
     register_stat_tap_table_ui(&t->ui);
 }
 
-stat_tap_table_item_type *out_table_add(out_table *t)
+stat_tap_table_item_type *table_add(taps_table *t)
 {
     unsigned row = t->table->num_elements;
 
@@ -82,7 +82,7 @@ stat_tap_table_item_type *out_table_add(out_table *t)
     return t->table->elements[row];
 }
 
-char *out_table_text(const char *text)
+char *table_text(const char *text)
 {
     GString *plain = g_string_new(NULL);
 

@@ -14,8 +14,8 @@ void counters_table_register(void);
 void queries_table_register(void);
 
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
-void csv_export_register(void);
-void long_export_register(void);
+void export_csv_register(void);
+void export_long_register(void);
 
 /* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query. */
 void export_objects_register(int proto);

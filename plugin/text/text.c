@@ -99,11 +99,11 @@ static GIConv converter_of(const code_page *page)
     return converters[i].convert;
 }
 
-bool perf_code_page_known(uint32_t code_page_number)
+bool text_code_page_known(uint32_t code_page_number)
 {
     const code_page *page = find_code_page(code_page_number);
 
-    return perf_text_is_wide(code_page_number) || (page && (page->name == NULL || converter_of(page) != (GIConv)-1));
+    return text_is_wide(code_page_number) || (page && (page->name == NULL || converter_of(page) != (GIConv)-1));
 }
 
 static void append_byte(wmem_strbuf_t *text, uint8_t byte)
@@ -208,10 +208,10 @@ static const char *wide_text(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t off
     return text ? text : (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
 }
 
-const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                          uint32_t code_page_number, unsigned byte_order, uint32_t most)
+const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
+                     unsigned byte_order, uint32_t most)
 {
-    bool wide = perf_text_is_wide(code_page_number);
+    bool wide = text_is_wide(code_page_number);
     const code_page *page = wide ? NULL : find_code_page(code_page_number);
     uint32_t whole = wide ? size & ~1U : size;
     const char *text;

@@ -23,18 +23,18 @@
 #define PERF_CODE_PAGE_UTF16 1200
 #define PERF_CODE_PAGE_ASCII 20127
 
-static inline bool perf_text_is_wide(uint32_t code_page)
+static inline bool text_is_wide(uint32_t code_page)
 {
     return code_page == PERF_CODE_PAGE_UNICODE || code_page == PERF_CODE_PAGE_UTF16;
 }
 
 /* True if bytes of this code page can be converted here. */
-bool perf_code_page_known(uint32_t code_page);
+bool text_code_page_known(uint32_t code_page);
 
 /* `size` bytes at `offset`, without their terminator, as UTF-8 in `pool`. `byte_order` (ENC_LITTLE_ENDIAN or
  * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters (in a code page: bytes)
  * ends there with an ellipsis. */
-const char *perf_text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
-                          unsigned byte_order, uint32_t most);
+const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
+                     unsigned byte_order, uint32_t most);
 
 #endif

@@ -127,7 +127,7 @@ const value_string lcid_vals[] = {
     {0, NULL},
 };
 
-void perf_strings_init(void)
+void value_strings_init(void)
 {
     static const char prefix[] = {'E', 'R', 'R', 'O', 'R', '_'};
     char *at = (char *)&error_names;
@@ -143,12 +143,12 @@ void perf_strings_init(void)
     }
 }
 
-const char *win32_error_name(wmem_allocator_t *pool, uint32_t status)
+const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 {
     return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
 }
 
-char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
+char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
 {
     e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
     char *text = wmem_alloc(pool, GUID_STR_LEN + 2);

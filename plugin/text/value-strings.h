@@ -22,12 +22,12 @@ extern const value_string block_type_vals[];
 extern const value_string lcid_vals[];
 
 /* Fills the tables that are made from others; called before any field is registered, by whichever protocol comes first. */
-void perf_strings_init(void);
+void value_strings_init(void);
 
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
-const char *win32_error_name(wmem_allocator_t *pool, uint32_t status);
+const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
 
 /* {b4fc721a-0378-476f-89ba-a5a79f810b36}, of little-endian bytes. */
-char *perf_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
+char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
 
 #endif

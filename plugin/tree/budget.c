@@ -10,17 +10,17 @@
 /* How often the bytes of a buffer may be shown. */
 #define TIMES_OF_BYTES 4
 
-void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
+void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
-    budget->room = tree_room(tree);
+    budget->room = reader_tree_room(tree);
     budget->of_graph = graph_is_on();
     budget->values = budget->values_left = values;
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
 }
 
-bool perf_budget_take_bytes(perf_budget *budget, uint32_t size)
+bool budget_take_bytes(tree_budget *budget, uint32_t size)
 {
     uint32_t taken = size > 0 ? size : 1;
 
@@ -31,7 +31,7 @@ bool perf_budget_take_bytes(perf_budget *budget, uint32_t size)
     return true;
 }
 
-bool perf_budget_take(perf_budget *budget, uint32_t items)
+bool budget_take(tree_budget *budget, uint32_t items)
 {
     uint64_t rest = budget->values_left * (ITEMS_OF_SHORT_VALUE + budget->of_graph);
 
@@ -43,7 +43,7 @@ bool perf_budget_take(perf_budget *budget, uint32_t items)
     return true;
 }
 
-bool perf_budget_take_any(perf_budget *budget, uint32_t items)
+bool budget_take_any(tree_budget *budget, uint32_t items)
 {
     if (budget->room < items) {
         return false;
@@ -52,29 +52,29 @@ bool perf_budget_take_any(perf_budget *budget, uint32_t items)
     return true;
 }
 
-bool perf_budget_take_value(perf_budget *budget, uint32_t items)
+bool budget_take_value(tree_budget *budget, uint32_t items)
 {
-    return perf_budget_take(budget, items + budget->of_graph);
+    return budget_take(budget, items + budget->of_graph);
 }
 
-bool perf_budget_take_short_value(perf_budget *budget)
+bool budget_take_short_value(tree_budget *budget)
 {
-    return perf_budget_take_any(budget, ITEMS_OF_SHORT_VALUE + budget->of_graph);
+    return budget_take_any(budget, ITEMS_OF_SHORT_VALUE + budget->of_graph);
 }
 
-void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others)
+void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
 {
     if (!budget->is_shown) {
         return;
     }
     if (budget->values_hidden > 0) {
-        perf_found(report, item, FINDING_NOT_SHOWN,
-                   "%" PRIu64 " of %" PRIu64
-                   " values are not shown, a packet's tree is limited; they are kept and calculated "
-                   "with",
-                   budget->values_hidden, budget->values);
+        findings_add(report, item, FINDING_NOT_SHOWN,
+                     "%" PRIu64 " of %" PRIu64
+                     " values are not shown, a packet's tree is limited; they are kept and calculated "
+                     "with",
+                     budget->values_hidden, budget->values);
     } else if (budget->others_hidden > 0) {
-        perf_found(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
-                   budget->others_hidden, others);
+        findings_add(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                     budget->others_hidden, others);
     }
 }

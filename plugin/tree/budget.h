@@ -22,26 +22,26 @@ typedef struct {
     uint64_t bytes;         /* of values that may still be shown: values can lie over each other */
     uint32_t others_hidden; /* structures around them that are not shown */
     bool short_form;
-} perf_budget;
+} tree_budget;
 
 /* `size` is the buffer's, in bytes. */
-void perf_budget_init(perf_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
+void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
 
 /* Takes `items` as long as each value to come can still have its short form. */
-bool perf_budget_take(perf_budget *budget, uint32_t items);
+bool budget_take(tree_budget *budget, uint32_t items);
 
 /* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
-bool perf_budget_take_any(perf_budget *budget, uint32_t items);
+bool budget_take_any(tree_budget *budget, uint32_t items);
 
 /* The same for a value, whose forms have these items without that of the graph. */
-bool perf_budget_take_value(perf_budget *budget, uint32_t items);
-bool perf_budget_take_short_value(perf_budget *budget);
+bool budget_take_value(tree_budget *budget, uint32_t items);
+bool budget_take_short_value(tree_budget *budget);
 
 /* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
  * times instances are more. */
-bool perf_budget_take_bytes(perf_budget *budget, uint32_t size);
+bool budget_take_bytes(tree_budget *budget, uint32_t size);
 
 /* Says what is not shown. `others` names the structures. */
-void perf_budget_report(const perf_budget *budget, perf_report *report, proto_item *item, const char *others);
+void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
 
 #endif

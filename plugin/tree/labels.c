@@ -18,7 +18,7 @@ static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-static const char *source_text(const perf_known *known)
+static const char *source_text(const state_known *known)
 {
     switch (known->source) {
     case PERF_SOURCE_LATER:
@@ -32,8 +32,8 @@ static const char *source_text(const perf_known *known)
     }
 }
 
-void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
-                     bool is_name)
+void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
+                       bool is_name)
 {
     const char *from = source_text(known);
 
@@ -45,7 +45,7 @@ void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_i
         proto_item_append_text(item, " (%s)", from);
     }
     if (known->frame != 0) {
-        proto_item *frame = add_generated_uint(tree, hf_learned_in, tvb, known->frame);
+        proto_item *frame = reader_add_generated_uint(tree, hf_learned_in, tvb, known->frame);
         if (*from) {
             proto_item_append_text(frame, " (%s)", from);
         }
@@ -54,7 +54,7 @@ void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_i
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */
 
-void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields)
+void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields)
 {
     static int *ett[] = {&ett_counter_type};
     const prefixed_field list[] = {
@@ -86,7 +86,7 @@ void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *
     }
 }
 
-bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields)
+bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields)
 {
     const int types[] = {fields->type,  fields->size,       fields->kind,    fields->subtype, fields->timer,
                          fields->delta, fields->delta_base, fields->inverse, fields->multi,   fields->display};
@@ -94,7 +94,7 @@ bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields)
     return fields_any_referenced(tree, types, array_length(types));
 }
 
-static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, uint32_t offset, uint32_t type)
+static void add_type_bits(bounded_reader *reader, const labels_type_fields *fields, uint32_t offset, uint32_t type)
 {
     const int bits[] = {fields->size,       fields->kind,    fields->subtype, fields->timer,  fields->delta,
                         fields->delta_base, fields->inverse, fields->multi,   fields->display};
@@ -109,7 +109,7 @@ static void add_type_bits(perf_reader *reader, const perf_type_fields *fields, u
     }
 }
 
-uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fields)
+uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields)
 {
     uint32_t offset = reader->pos;
     uint32_t type = reader_u32(reader, fields->type);
@@ -121,8 +121,8 @@ uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fie
         add_type_bits(reader, fields, offset, type);
     }
     if (perf_counter_type_find(type) == NULL && !perf_counter_type_is_text(type)) {
-        perf_found(reader->report, reader->item, FINDING_COUNTER_TYPE,
-                   "Counter type 0x%08x is unknown, only its bits tell what it is", type);
+        findings_add(reader->report, reader->item, FINDING_COUNTER_TYPE,
+                     "Counter type 0x%08x is unknown, only its bits tell what it is", type);
     }
     return type;
 }

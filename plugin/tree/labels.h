@@ -12,8 +12,8 @@
 #include "state/state.h"
 
 /* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
-void perf_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const perf_known *known,
-                     bool is_name);
+void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
+                       bool is_name);
 
 /* Room for an item's label that is put together with a perf_writer, and given to "%s" then: a character more than Wireshark
  * shows, so that it marks what it cuts. */
@@ -31,15 +31,15 @@ typedef struct {
     int inverse;
     int multi;
     int display;
-} perf_type_fields;
+} labels_type_fields;
 
 /* PREFIX.counter.type and its bits. */
-void perf_type_fields_register(int proto, const char *prefix, perf_type_fields *fields);
+void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields);
 
 /* True if somebody looks at one of them in the tree. */
-bool type_fields_wanted(proto_tree *tree, const perf_type_fields *fields);
+bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields);
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
-uint32_t perf_read_counter_type(perf_reader *reader, const perf_type_fields *fields);
+uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields);
 
 #endif

@@ -158,7 +158,7 @@ static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, re
 
 static void show_reason(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
-    proto_item *item = add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
+    proto_item *item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
     char formula[LABEL_SIZE];
 
     if (what->has_formula) {
@@ -197,7 +197,7 @@ static void show_meaning(proto_tree *tree, const value_fields *fields, const val
                          const meaning *what)
 {
     if (what->path) {
-        add_generated_string(tree, fields->path, r->answer.tvb, what->path);
+        reader_add_generated_string(tree, fields->path, r->answer.tvb, what->path);
     }
     if (what->has_result) {
         show_result(tree, fields, r, what);
@@ -256,7 +256,7 @@ proto_tree *value_show_structure(proto_tree *tree, const value_structure *struct
 void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r)
 {
     if (r->previous_frame != 0) {
-        add_generated_uint(tree, fields->previous, tvb, r->previous_frame);
+        reader_add_generated_uint(tree, fields->previous, tvb, r->previous_frame);
         proto_item_set_generated(
             proto_tree_add_double_format_value(tree, fields->interval, tvb, 0, 0, r->interval, "%.3f s", r->interval));
     }
@@ -287,7 +287,7 @@ static const char *words_of(readings *r, perf_result *result)
     return readings_words(r, result).text;
 }
 
-void value_describe(perf_call *call, value_first *first, const readings_answer *answer, uint64_t count,
+void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
                     const char *parts, const char *size)
 {
     wmem_allocator_t *pool = call->pinfo->pool;
@@ -295,17 +295,17 @@ void value_describe(perf_call *call, value_first *first, const readings_answer *
     perf_result result;
 
     if (r == NULL) {
-        perf_call_info_texts(call, perf_counted(pool, count, "value"), ", ", parts, ", ", size, NULL);
+        call_info_texts(call, text_counted(pool, count, "value"), ", ", parts, ", ", size, NULL);
         return;
     }
-    const char *path = perf_cut_text(pool, first->path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
+    const char *path = text_cut(pool, first->path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     const char *words = words_of(r, &result);
     const char *note = r->assumed ? " (order assumed)" : "";
     if (count > 1) {
-        perf_call_info_texts(call, path, " = ", words, note, ", ", perf_number(pool, count - 1), " more (", parts, ", ",
-                             size, ")", NULL);
+        call_info_texts(call, path, " = ", words, note, ", ", text_number(pool, count - 1), " more (", parts, ", ",
+                        size, ")", NULL);
     } else {
-        perf_call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
+        call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
     }
 }
 
@@ -326,9 +326,10 @@ void value_show_first(proto_tree *tree, const value_fields *fields, value_first 
 
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
-    add_generated_string(inner, fields->first_path, tvb, path);
+    reader_add_generated_string(inner, fields->first_path, tvb, path);
     const char *why = try_val_to_str(result.none, none_reason_vals);
-    add_generated_string(inner, fields->first_result, tvb, result.none == PERF_NONE_OK || why == NULL ? words : why);
+    reader_add_generated_string(inner, fields->first_result, tvb,
+                                result.none == PERF_NONE_OK || why == NULL ? words : why);
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)

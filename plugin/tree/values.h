@@ -80,7 +80,7 @@ void value_show_first(proto_tree *tree, const value_fields *fields, value_first 
 
 /* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %, 239 more (7 blocks, 7,168 bytes)", or the
  * number of values. `parts` and `size` are texts. */
-void value_describe(perf_call *call, value_first *first, const readings_answer *answer, uint64_t count,
+void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
                     const char *parts, const char *size);
 
 #endif
