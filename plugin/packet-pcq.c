@@ -391,7 +391,7 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pcq_pool(p), pcq_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pcq_pool(p), facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -452,7 +452,7 @@ static void about_registration(pcq_pdu *p)
         call_about(&p->call, "%s", locale_text(p));
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            pcq_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
                    text_short(pcq_pool(p), name));
     }
@@ -559,9 +559,9 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 {
     wmem_allocator_t *pool = pcq_pool(p);
     state_host *server = p->call.server;
-    const char *set = text_short(pool, pcq_counterset_label(pool, server, identifier->guid, p->call.event));
+    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.event));
     const char *counter =
-        text_short(pool, pcq_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
+        text_short(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
 
     return identifier->instance
                ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)

@@ -665,14 +665,8 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
     if (reader->node) {
-        const char *set = pcq_counterset_label(pool, context->server, identifier->guid, context->event);
-        const char *counter =
-            pcq_counter_label(pool, context->server, identifier->guid, identifier->counter_id, context->event);
-        if (identifier->instance) {
-            proto_item_append_text(reader->node, ": \\%s(%s)\\%s", set, identifier->instance, counter);
-        } else {
-            proto_item_append_text(reader->node, ": \\%s\\%s", set, counter);
-        }
+        proto_item_append_text(reader->node, ": %s",
+                               query_identifier_path(pool, context->server, NULL, identifier, context->event));
         if (context->is_response && identifier->status != 0) {
             proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
         }
@@ -763,7 +757,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
         context->count++;
         if (reader.tree && reader.item) {
             const char *label =
-                pcq_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
+                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
             if (label[0] != '{') {
                 proto_item_append_text(reader.item, " (%s)", label);
             }

@@ -12,9 +12,6 @@
 #include "perf/hash.h"
 #include "perf/number-text.h"
 
-/* Characters of a text in the Info column. */
-#define MAX_TEXT 80
-
 /* Stands before each of them. */
 #define SEPARATOR ", "
 #define SEPARATOR_SIZE (sizeof SEPARATOR - 1)
@@ -269,47 +266,6 @@ static void write_info(rpc_call *call)
         line->text[line->size] = '\0';
         write_column(cinfo, line->text);
     }
-}
-
-const char *text_number(wmem_allocator_t *pool, uint64_t number)
-{
-    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
-
-    perf_plain_text(number, text);
-    return text;
-}
-
-const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
-{
-    size_t word_size = strlen(word);
-    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
-    char *end = text + perf_plain_text(count, text);
-
-    *end++ = ' ';
-    memcpy(end, word, word_size);
-    memcpy(end + word_size, count == 1 ? "" : "s", count == 1 ? 1 : 2);
-    return text;
-}
-
-/* Looks at no more of the text than is shown. */
-const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
-{
-    const char *end = text;
-
-    if (memchr(text, '\0', characters + 1)) {
-        return text; /* a character has a byte at least */
-    }
-    for (unsigned i = 0; i < characters && *end; i++) {
-        do {
-            end++;
-        } while ((*end & 0xC0) == 0x80);
-    }
-    return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
-}
-
-const char *text_short(wmem_allocator_t *pool, const char *text)
-{
-    return text_cut(pool, text, MAX_TEXT);
 }
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */

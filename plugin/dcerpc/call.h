@@ -16,6 +16,7 @@
 
 #include "dcerpc/ndr.h"
 #include "state/state.h"
+#include "text/text.h"
 
 /* Which call a PDU belongs to. Wireshark's own record of it will not do as a key: for connectionless calls it lives with
  * the packet, and winreg's functions use its place for other data. */
@@ -137,14 +138,5 @@ void call_end_stub(rpc_call *call);
 int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
-
-const char *text_number(wmem_allocator_t *pool, uint64_t number);
-
-/* "1 block", "7 blocks". */
-const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word);
-
-/* At most so many characters of a text, with an ellipsis where it was cut; what a text of the Info column gets. */
-const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
-const char *text_short(wmem_allocator_t *pool, const char *text);
 
 #endif

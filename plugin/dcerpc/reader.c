@@ -184,11 +184,6 @@ void reader_systemtime(bounded_reader *reader, int hf)
     reader->pos += 16;
 }
 
-const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
-{
-    return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
-}
-
 static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned encoding)
 {
     bool high = false;
@@ -202,16 +197,6 @@ static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, un
         high = (unit & 0xFC00) == 0xD800;
     }
     return high;
-}
-
-uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
-{
-    uint32_t size = 0;
-
-    while (size + 1 < room && tvb_get_uint16(tvb, offset + size, ENC_LITTLE_ENDIAN) != 0) {
-        size += 2;
-    }
-    return size;
 }
 
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,

@@ -11,6 +11,7 @@
 #define PCQ_DCERPC_READER_H
 
 #include "dcerpc/findings.h"
+#include "text/text.h"
 
 typedef struct {
     tvbuff_t *tvb;
@@ -96,13 +97,10 @@ void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_
 
 /* Helpers for what readers of other sources (the counter data walk) share with this one. */
 bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
-/* Bytes of UTF-16 before its terminator, at most `room` of them. */
-uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
 /* Notes half surrogate pairs in `size` bytes. False if there are any: such a name is nothing to learn, but a value beside
  * it is certain. */
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what);
-const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size);
 proto_item *reader_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
 proto_item *reader_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);
 

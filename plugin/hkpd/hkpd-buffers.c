@@ -119,14 +119,9 @@ static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
 static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
 static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
 
-static state_subject title_subject(uint32_t title_index)
-{
-    return (state_subject){{0}, title_index};
-}
-
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    state_subject subject = title_subject(title_index);
+    state_subject subject = facts_title_subject(title_index);
     state_known known = facts_lookup_name(view->context->server, &subject, view->context->event);
 
     if (tree == NULL || !known.fact) {

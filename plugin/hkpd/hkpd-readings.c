@@ -62,14 +62,6 @@ static const char *parent_text(readings *r, const perf_block_walk *object, const
     return text;
 }
 
-static const char *title_label(readings *r, uint32_t title_index)
-{
-    state_subject subject = {{0}, title_index};
-    state_known known = facts_lookup_name(r->answer.server, &subject, r->names_event);
-
-    return known.fact ? known.fact->name : wmem_strdup_printf(r->pool, "#%u", title_index);
-}
-
 /* --- Objects ----------------------------------------------------------------------------------------------------- */
 
 static const char *machine_of(readings *r)
@@ -155,12 +147,14 @@ static void know(readings *r)
 
 static const char *label(readings *r)
 {
-    return title_label(r, readings_known_counter(r)->id);
+    return facts_title_label(r->pool, r->answer.server, readings_known_counter(r)->id, r->names_event);
 }
 
 static void name_set(readings *r)
 {
-    r->set_label = readings_bounded(r->pool, title_label(r, stream_of(r)->walk.object.index));
+    const char *name = facts_title_label(r->pool, r->answer.server, stream_of(r)->walk.object.index, r->names_event);
+
+    r->set_label = readings_bounded(r->pool, name);
     r->has_instances = stream_of(r)->walk.object.num_instances >= 0;
 }
 

@@ -125,7 +125,7 @@ static const char *set_text(data_view *view, const state_identifier *identifier)
     if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
         memcpy(view->set, identifier->guid, sizeof view->set);
         view->set_label =
-            pcq_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
+            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
     }
     return view->set_label;
 }

@@ -121,15 +121,6 @@ proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offse
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-static state_subject subject_of(const uint8_t *guid, uint32_t id)
-{
-    state_subject subject;
-
-    memcpy(subject.guid, guid, 16);
-    subject.id = id;
-    return subject;
-}
-
 static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state_host *server,
                                   const state_subject *subject, uint32_t event)
 {
@@ -150,7 +141,7 @@ static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    state_subject subject = subject_of(guid, PERF_NO_ID);
+    state_subject subject = facts_subject(guid, PERF_NO_ID);
 
     return add_known_name(tree, hf_counterset_name, tvb, server, &subject, event);
 }
@@ -158,7 +149,7 @@ const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                                   uint32_t event)
 {
-    state_subject subject = subject_of(guid, id);
+    state_subject subject = facts_subject(guid, id);
 
     return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, &subject, event);
 }
@@ -166,7 +157,7 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
 void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                         uint32_t event)
 {
-    state_subject subject = subject_of(guid, id);
+    state_subject subject = facts_subject(guid, id);
 
     if (tree == NULL || id == PERF_NO_ID) {
         return;
@@ -177,27 +168,6 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
                           proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
                           false);
     }
-}
-
-const char *pcq_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
-{
-    state_subject subject = subject_of(guid, PERF_NO_ID);
-    state_known known = facts_lookup_name(server, &subject, event);
-
-    return known.fact ? known.fact->name : facts_guid_text(pool, guid);
-}
-
-const char *pcq_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
-                              uint32_t event)
-{
-    state_subject subject = subject_of(guid, id);
-    state_known known = {NULL, PERF_SOURCE_NONE, 0};
-
-    if (id == PERF_NO_ID) {
-        return "*";
-    }
-    known = facts_lookup_name(server, &subject, event);
-    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", id);
 }
 
 static hf_register_info all_fields[] = {

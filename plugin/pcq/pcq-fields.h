@@ -54,9 +54,4 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
 void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                         uint32_t event);
 
-/* For labels and paths: the name, or {guid} and #id. */
-const char *pcq_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
-const char *pcq_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
-                              uint32_t event);
-
 #endif

@@ -185,15 +185,6 @@ static void open_table(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
-static state_subject subject_of(const state_identifier *identifier, uint32_t id)
-{
-    state_subject subject;
-
-    memcpy(subject.guid, identifier->guid, sizeof subject.guid);
-    subject.id = id;
-    return subject;
-}
-
 static void know(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
@@ -203,7 +194,7 @@ static void know(readings *r)
     if (identifier == NULL) {
         return;
     }
-    state_subject subject = subject_of(identifier, counter->id);
+    state_subject subject = facts_subject(identifier->guid, counter->id);
     state_known known = facts_lookup_counter(r->answer.server, &subject, r->answer.event);
     counter->none = PERF_NONE_TYPE_NOT_LEARNED;
     if (known.fact) {
@@ -220,7 +211,7 @@ static const char *name_of(readings *r, uint32_t id)
     if (stream->named_identifier != stream->identifier || stream->named_id != id) {
         stream->named_identifier = stream->identifier;
         stream->named_id = id;
-        stream->name = pcq_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->names_event);
+        stream->name = facts_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->names_event);
     }
     return stream->name;
 }
@@ -245,12 +236,12 @@ static void name_set(readings *r)
         return;
     }
     if (!same_set(stream->set_identifier, identifier)) {
-        state_subject subject = subject_of(identifier, PERF_NO_ID);
+        state_subject subject = facts_subject(identifier->guid, PERF_NO_ID);
         state_known set = facts_lookup_set(r->answer.server, &subject, r->names_event);
         stream->set_identifier = identifier;
         stream->set_is_single = set.fact && set.fact->instance_type == 0;
         stream->set_label = readings_bounded(
-            r->pool, pcq_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
+            r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
     }
     r->set_label = stream->set_label;
     r->has_instances =

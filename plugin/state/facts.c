@@ -5,6 +5,11 @@
  */
 #include "state/facts.h"
 
+#include <epan/guid-utils.h>
+#include <epan/to_str.h>
+
+#include "perf/bytes.h"
+
 #include "perf/hash.h"
 #include "perf/known-countersets.h"
 
@@ -413,6 +418,64 @@ static void reset(void)
 {
     memset(asked_last, 0, sizeof asked_last);
     taught_last = NULL;
+}
+
+/* --- How things are called --------------------------------------------------------------------------------------- */
+
+state_subject facts_subject(const uint8_t *guid, uint32_t id)
+{
+    state_subject subject;
+
+    memcpy(subject.guid, guid, sizeof subject.guid);
+    subject.id = id;
+    return subject;
+}
+
+state_subject facts_title_subject(uint32_t title_index)
+{
+    return (state_subject){{0}, title_index};
+}
+
+char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
+{
+    e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
+    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
+
+    memcpy(parts.data4, guid + 8, sizeof parts.data4);
+    text[0] = '{';
+    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
+    memcpy(text + GUID_STR_LEN, "}", 2);
+    return text;
+}
+
+static const char *label_of(wmem_allocator_t *pool, state_host *server, const state_subject *subject, uint32_t event)
+{
+    state_known known = facts_lookup_name(server, subject, event);
+
+    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", subject->id);
+}
+
+const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
+{
+    state_subject subject = facts_subject(guid, PERF_NO_ID);
+    state_known known = facts_lookup_name(server, &subject, event);
+
+    return known.fact ? known.fact->name : facts_guid_text(pool, guid);
+}
+
+const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
+                                uint32_t event)
+{
+    state_subject subject = facts_subject(guid, id);
+
+    return id == PERF_NO_ID ? "*" : label_of(pool, server, &subject, event);
+}
+
+const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32_t title_index, uint32_t event)
+{
+    state_subject subject = facts_title_subject(title_index);
+
+    return label_of(pool, server, &subject, event);
 }
 
 void facts_register(void)

@@ -19,6 +19,10 @@ typedef struct {
     uint32_t id;
 } state_subject;
 
+/* A counterset (id PERF_NO_ID) or counter; a title index. */
+state_subject facts_subject(const uint8_t *guid, uint32_t id);
+state_subject facts_title_subject(uint32_t title_index);
+
 /* True for a title index. */
 bool facts_subject_is_title(const state_subject *subject);
 
@@ -75,6 +79,15 @@ void facts_file_add(const char *server, const state_subject *subject, state_fact
 state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event);
 state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event);
 state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event);
+
+/* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
+const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
+const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
+                                uint32_t event); /* "#6"; "*" for PERF_NO_ID */
+const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32_t title_index, uint32_t event);
+
+/* {b4fc721a-0378-476f-89ba-a5a79f810b36}, of little-endian bytes. */
+char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
 
 /* Every fact that this capture taught, its newest version, by server, subject and kind; of local names the newest of
  * each language. */

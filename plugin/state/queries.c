@@ -126,6 +126,18 @@ gboolean query_identifier_equal(const void *a, const void *b)
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
 
+char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
+                            const state_identifier *identifier, uint32_t event)
+{
+    const char *set = facts_counterset_label(pool, server, identifier->guid, event);
+    const char *counter = facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event);
+    const char *instance = identifier->instance;
+    bool has_instance = instance && *instance;
+
+    return wmem_strconcat(pool, machine ? "\\\\" : "", machine ? machine : "", "\\", set, has_instance ? "(" : "",
+                          has_instance ? instance : "", has_instance ? ")" : "", "\\", counter, NULL);
+}
+
 void queries_register(void)
 {
     names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);

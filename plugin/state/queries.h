@@ -35,6 +35,10 @@ typedef struct {
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
+/* What an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all counters. */
+char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
+                            const state_identifier *identifier, uint32_t event);
+
 void queries_register(void);
 
 /* An identifier and the server's verdict on it, from one event to another. */

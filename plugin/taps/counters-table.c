@@ -8,7 +8,6 @@
 #include "taps/columns.h"
 #include "taps/table.h"
 #include "readings/tapped.h"
-#include "pcq/pcq-fields.h"
 #include "perf/hash.h"
 #include "perf/summary.h"
 
@@ -303,25 +302,12 @@ static void count_answer(packet_info *pinfo, const tapped_call *tapped)
 
 /* --- Refusals -------------------------------------------------------------------------------------------------- */
 
-static char *path_of(wmem_allocator_t *pool, const tapped_call *tapped, const state_identifier *identifier)
+static void count_refusal(packet_info *pinfo, const tapped_call *tapped, const state_identifier *identifier)
 {
-    const uint32_t newest = UINT32_MAX;
     const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
                               ? tapped->handle->machine
                               : host_address(tapped->server);
-    const char *set = pcq_counterset_label(pool, tapped->server, identifier->guid, newest);
-    const char *name = identifier->counter_id == PERF_NO_ID
-                           ? "*"
-                           : pcq_counter_label(pool, tapped->server, identifier->guid, identifier->counter_id, newest);
-
-    return identifier->instance && *identifier->instance
-               ? wmem_strdup_printf(pool, "\\\\%s\\%s(%s)\\%s", machine, set, identifier->instance, name)
-               : wmem_strdup_printf(pool, "\\\\%s\\%s\\%s", machine, set, name);
-}
-
-static void count_refusal(packet_info *pinfo, const tapped_call *tapped, const state_identifier *identifier)
-{
-    counter *c = counter_of(path_of(pinfo->pool, tapped, identifier));
+    counter *c = counter_of(query_identifier_path(pinfo->pool, tapped->server, machine, identifier, UINT32_MAX));
 
     c->refusals++;
     show(c, NULL);

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 
+#include "perf/number-text.h"
+
 #define ELLIPSIS "\xe2\x80\xa6"
 
 /* Code pages of Windows. Only these are asked for: looking for a converter that does not exist costs a search of the
@@ -228,4 +230,65 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
         text = convert_bytes(pool, tvb, offset, size, page);
     }
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
+}
+
+const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
+{
+    return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
+}
+
+uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
+{
+    uint32_t size = 0;
+
+    while (size + 1 < room && tvb_get_uint16(tvb, offset + size, ENC_LITTLE_ENDIAN) != 0) {
+        size += 2;
+    }
+    return size;
+}
+
+/* --- Few words ----------------------------------------------------------------------------------------------------- */
+
+/* Characters of a text in the Info column. */
+#define MAX_SHORT 80
+
+const char *text_number(wmem_allocator_t *pool, uint64_t number)
+{
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
+
+    perf_plain_text(number, text);
+    return text;
+}
+
+const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
+{
+    size_t word_size = strlen(word);
+    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
+    char *end = text + perf_plain_text(count, text);
+
+    *end++ = ' ';
+    memcpy(end, word, word_size);
+    memcpy(end + word_size, count == 1 ? "" : "s", count == 1 ? 1 : 2);
+    return text;
+}
+
+/* Looks at no more of the text than is shown. */
+const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters)
+{
+    const char *end = text;
+
+    if (memchr(text, '\0', characters + 1)) {
+        return text; /* a character has a byte at least */
+    }
+    for (unsigned i = 0; i < characters && *end; i++) {
+        do {
+            end++;
+        } while ((*end & 0xC0) == 0x80);
+    }
+    return *end ? wmem_strdup_printf(pool, "%.*s\xe2\x80\xa6", (int)(end - text), text) : text;
+}
+
+const char *text_short(wmem_allocator_t *pool, const char *text)
+{
+    return text_cut(pool, text, MAX_SHORT);
 }

@@ -147,15 +147,3 @@ const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 {
     return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
 }
-
-char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
-{
-    e_guid_t parts = {perf_le32(guid), perf_le16(guid + 4), perf_le16(guid + 6), {0}};
-    char *text = wmem_alloc(pool, GUID_STR_LEN + 2);
-
-    memcpy(parts.data4, guid + 8, sizeof parts.data4);
-    text[0] = '{';
-    guid_to_str_buf(&parts, text + 1, GUID_STR_LEN);
-    memcpy(text + GUID_STR_LEN, "}", 2);
-    return text;
-}

@@ -27,7 +27,4 @@ void value_strings_init(void);
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
 
-/* {b4fc721a-0378-476f-89ba-a5a79f810b36}, of little-endian bytes. */
-char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
-
 #endif
