@@ -21,7 +21,7 @@ PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name.removesuffix('.pcap'): [x for k in keys for x in ('-o', k.format(pcaps=PCAPS))]
         for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
 PAGES = sorted([TOP / 'README.md', *(TOP / 'docs').glob('*.md')])
-PAGES = [p for p in PAGES if p.name not in ('design.md', 'upstream.md', 'windows.md')]
+PAGES = [p for p in PAGES if p.name not in ('design.md', 'measurements.md', 'upstream.md', 'windows.md')]
 PROGRAMS = ('tshark', 'script/', 'wireshark', 'parallel', 'editcap', 'cmake', 'ninja', 'cp ', 'rm ', 'psql', 'ssh', 'dumpcap',
             'mergecap', 'cat ', 'sudo', 'git ', 'WIRESHARK_PLUGIN_DIR')
 
