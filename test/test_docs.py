@@ -95,7 +95,7 @@ def test_every_field_and_finding_is_described(plugin_environment):
 
 
 def test_the_reference_is_up_to_date(plugin_environment):
-    """If not: script/reference."""
+    """If not: script/dev/reference."""
     assert (TOP / 'docs' / 'reference.md').read_text() == reference.page()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TOP
 
-SCRIPTS = sorted(p for p in (TOP / 'script').iterdir() if os.access(p, os.X_OK) and p.is_file())
+SCRIPTS = sorted(p for p in (TOP / 'script').rglob('*') if os.access(p, os.X_OK) and p.is_file())
 PCAPS = TOP / 'test' / 'pcaps'
 PASSWORD = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
 
@@ -54,7 +54,7 @@ def tree(tmp_path_factory):
 def test_help(script, option):
     """Each says how it is called and what it does, and does nothing."""
     status, out, err = run(script, option, path='/nowhere')
-    assert status == 0 and err == '' and out.startswith('script/%s' % script.name) and len(out) > 40
+    assert status == 0 and err == '' and out.startswith(str(script.relative_to(TOP))) and len(out) > 40
 
 
 # --- installing ------------------------------------------------------------------------------------------------------
@@ -66,13 +66,13 @@ NOTHING_INSTALLED = {'dpkg_query': 'exit 1', 'sudo': 'exec "$@"'}
 def test_what_is_installed_is_said(fakes):
     """How many packages with what they need, how many megabytes, and how long it takes."""
     apt = 'case "$*" in *--print-uris*) for i in 1 2 3; do echo "\'http://x\' p_$i.deb 9000000 SHA256:0"; done;; esac'
-    status, _, err = run(TOP / 'script' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 0
     assert 'installing 3 packages, 28 MB to fetch: minutes' in err and 'cmake' in err and 'tshark' in err
 
 
 def test_all_there_is_silent(fakes):
-    status, out, err = run(TOP / 'script' / 'bootstrap', path=fakes(dpkg_query='echo installed', apt_get='exit 9'))
+    status, out, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query='echo installed', apt_get='exit 9'))
     assert (status, out, err) == (0, '', '')
 
 
@@ -82,7 +82,7 @@ def test_apt_fails(fakes, when, words):
     """Its own words first, then one sentence and exit status 1."""
     apt = 'case "$*" in *--print-uris*) now=--print-uris;; *update*) now=update;; *) now=install;; esac\n' \
           'if [ $now = %s ]; then echo "E: broken" >&2; exit 100; fi' % when
-    status, _, err = run(TOP / 'script' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 1 and 'E: broken' in err
     assert all(w in err.splitlines()[-1] for w in words), err
 
@@ -93,7 +93,7 @@ def test_another_system(tmp_path):
     folder.mkdir()
     for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat'):
         (folder / tool).symlink_to(shutil.which(tool))
-    done = subprocess.run([TOP / 'script' / 'bootstrap'], env={'PATH': str(folder), 'HOME': str(tmp_path)},
+    done = subprocess.run([TOP / 'script' / 'dev' / 'bootstrap'], env={'PATH': str(folder), 'HOME': str(tmp_path)},
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert done.returncode == 1
     assert b'cmake -S . -B build' in done.stderr and b'ninja -C build' in done.stderr
@@ -106,7 +106,7 @@ def test_another_system(tmp_path):
     ('cmake', 'echo "CMake Error: no compiler" >&2; exit 1', ['CMake Error: no compiler', 'cmake failed']),
     ('ninja', 'echo "FAILED: x.o"; exit 1', ['FAILED: x.o', 'the build failed'])])
 def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
-    status, _, err = run(TOP / 'script' / 'build', BUILD=str(tmp_path / 'build'),
+    status, _, err = run(TOP / 'script' / 'dev' / 'build', BUILD=str(tmp_path / 'build'),
                          path=fakes(**{'cmake': 'exit 0', 'ninja': 'exit 0', 'dpkg_query': 'echo installed', tool: text}))
     assert status == 1 and all(w in err for w in words), err
 
@@ -120,7 +120,7 @@ def test_a_build_of_root(fakes, tmp_path, locked):
         (top / 'build').mkdir()
         (top / 'build' / 'cmake.out').touch()
     (top / locked).chmod(0o555)
-    status, _, err = run(top / 'script' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
+    status, _, err = run(top / 'script' / 'dev' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
                          path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query='echo installed'))
     (top / locked).chmod(0o755)
     assert status == 0 and 'not ours to write: building in %s' % tmp_path in err, err
@@ -132,9 +132,9 @@ def test_a_moved_checkout_builds_again(tree, fakes):
     ninja = 'case "$*" in --quiet*) exit 0;; *) exec %s "$@";; esac' % shutil.which('ninja')
     fake = fakes(dpkg_query='echo installed', ninja=ninja)
     top = shutil.copytree(tree, tree.parent / 'before', ignore=shutil.ignore_patterns('CMakeCache.txt', 'CMakeFiles'))
-    assert run(top / 'script' / 'build', path=fake)[0] == 0
+    assert run(top / 'script' / 'dev' / 'build', path=fake)[0] == 0
     moved = top.rename(tree.parent / 'moved')
-    status, out, err = run(moved / 'script' / 'build', path=fake)
+    status, out, err = run(moved / 'script' / 'dev' / 'build', path=fake)
     assert (status, out, err) == (0, '', '')
     assert 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\n' % moved in (moved / 'build' / 'CMakeCache.txt').read_text()
     assert str(top) + '/' not in (moved / 'build' / 'build.ninja').read_text()

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Shared by the scripts beside it, which source it from their own folder.
+# Shared by all scripts, which source it.
 
 set -eu
 
-top=$(cd "$(dirname "$0")/.." && pwd)
+# A script lies in script/ or in script/dev/. With CDPATH set, cd may go elsewhere and prints where.
+unset CDPATH
+top=$(cd "$(dirname "$0")" && pwd)
+top=${top%/script*}
 is_root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 
 say() {
@@ -123,7 +126,7 @@ $(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plu
 # build_and_load: what every script begins with that runs the plugin here; sets BUILD, private and plugins
 build_and_load() {
     choose_build
-    "$top/script/build"
+    "$top/script/dev/build"
     make_private
     say_who
     share_plugins

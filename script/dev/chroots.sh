@@ -64,7 +64,7 @@ in_chroot() {
 # need_chroot SYSTEM: made if it is missing, mended if a run was interrupted
 need_chroot() {
     [ $is_root = yes ] || die "needs root for a chroot of $1"
-    "$top/script/bootstrap" chroot
+    "$top/script/dev/bootstrap" chroot
     [ -e "$chroots/$1" ] || make_chroot "$1"
     [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
@@ -88,5 +88,5 @@ there() {
         say "waiting for another run in $result"
         flock 8
     }
-    in_chroot "$system" env BUILD="$build_there" "/pcq/script/${0##*/}" "$@"
+    in_chroot "$system" env BUILD="$build_there" "/pcq/script/dev/${0##*/}" "$@"
 }
