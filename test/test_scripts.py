@@ -3,7 +3,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -38,6 +40,10 @@ def fakes(tmp_path):
     return make
 
 
+# For dpkg-query: whatever is asked for is there.
+INSTALLED = 'shift 3; for p; do echo "$p installed"; done'
+
+
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory):
     """A checkout of one's own."""
@@ -63,40 +69,70 @@ def test_help(script, option):
 NOTHING_INSTALLED = {'dpkg_query': 'exit 1', 'sudo': 'exec "$@"'}
 
 
-def test_what_is_installed_is_said(fakes):
+@pytest.fixture
+def bare(fakes, tmp_path):
+    """bare(name=text, …) -> the only folder of PATH: of the system's tools there is none that bootstrap could want."""
+    def make(**programs):
+        folder = fakes(**programs)
+        for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat', 'awk', 'mkdir', 'flock', 'head', 'tr', 'dpkg'):
+            if not (folder / tool).exists():
+                (folder / tool).symlink_to(shutil.which(tool))
+        return {'PATH': str(folder), 'HOME': str(tmp_path), 'Wireshark_DIR': str(tmp_path)}
+    return make
+
+
+def bootstrap(env, *groups):
+    done = subprocess.run([TOP / 'script' / 'dev' / 'bootstrap', *groups], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_what_is_installed_is_said(bare):
     """How many packages with what they need, how many megabytes, and how long it takes."""
     apt = 'case "$*" in *--print-uris*) for i in 1 2 3; do echo "\'http://x\' p_$i.deb 9000000 SHA256:0"; done;; esac'
-    status, _, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 0
     assert 'installing 3 packages, 28 MB to fetch: minutes' in err and 'cmake' in err and 'tshark' in err
 
 
 def test_all_there_is_silent(fakes):
-    status, out, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query='echo installed', apt_get='exit 9'))
+    status, out, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query=INSTALLED, apt_get='exit 9'))
     assert (status, out, err) == (0, '', '')
 
 
 @pytest.mark.parametrize('when, words', [('update', ['update failed', 'network']), ('--print-uris', ['cannot install', 'cmake']),
                                          ('install', ['install failed', 'cmake'])])
-def test_apt_fails(fakes, when, words):
+def test_apt_fails(bare, when, words):
     """Its own words first, then one sentence and exit status 1."""
     apt = 'case "$*" in *--print-uris*) now=--print-uris;; *update*) now=update;; *) now=install;; esac\n' \
           'if [ $now = %s ]; then echo "E: broken" >&2; exit 100; fi' % when
-    status, _, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 1 and 'E: broken' in err
     assert all(w in err.splitlines()[-1] for w in words), err
 
 
-def test_another_system(tmp_path):
-    """No apt: what to install, and the plain commands."""
-    folder = tmp_path / 'bin'
-    folder.mkdir()
-    for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat'):
-        (folder / tool).symlink_to(shutil.which(tool))
-    done = subprocess.run([TOP / 'script' / 'dev' / 'bootstrap'], env={'PATH': str(folder), 'HOME': str(tmp_path)},
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert done.returncode == 1
-    assert b'cmake -S . -B build' in done.stderr and b'ninja -C build' in done.stderr
+def test_another_system(bare):
+    """No apt: what to install, by the names of the usual systems, and the plain commands."""
+    status, out, err = bootstrap(bare())
+    assert (status, out) == (1, '')
+    assert 'Missing, by Debian\'s names: gcc' in err and 'cmake' in err.splitlines()[0]
+    assert all(words in err for words in ('dnf install', 'pacman -S', 'brew install', 'cmake -S . -B build', 'ninja -C build'))
+
+
+def test_tools_of_another_system_do(bare, tmp_path):
+    """No dpkg and no apt, but all that is needed: silence. The tests' own tools are asked for with the tests alone."""
+    (tmp_path / 'WiresharkConfig.cmake').touch()
+    tools = bare(cc='exit 0', cmake='exit 0', ninja='exit 0', tshark='exit 0', pkg_config='exit 0')
+    assert bootstrap(tools) == (0, '', '')
+    status, _, err = bootstrap(tools, 'test')
+    missing = err.splitlines()[0]
+    assert status == 1 and 'ccache' in missing and 'cmake' not in missing
+
+
+def test_a_user_needs_no_pytest(bare, tmp_path):
+    """script/dissect and script/install build, and no more."""
+    asked = tmp_path / 'asked'
+    bootstrap(bare(dpkg_query='shift 3; echo "$@" >%s' % asked))
+    assert 'cmake' in asked.read_text() and 'python' not in asked.read_text()
 
 
 # --- building --------------------------------------------------------------------------------------------------------
@@ -107,7 +143,7 @@ def test_another_system(tmp_path):
     ('ninja', 'echo "FAILED: x.o"; exit 1', ['FAILED: x.o', 'the build failed'])])
 def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
     status, _, err = run(TOP / 'script' / 'dev' / 'build', BUILD=str(tmp_path / 'build'),
-                         path=fakes(**{'cmake': 'exit 0', 'ninja': 'exit 0', 'dpkg_query': 'echo installed', tool: text}))
+                         path=fakes(**{'cmake': 'exit 0', 'ninja': 'exit 0', 'dpkg_query': INSTALLED, tool: text}))
     assert status == 1 and all(w in err for w in words), err
 
 
@@ -121,16 +157,65 @@ def test_a_build_of_root(fakes, tmp_path, locked):
         (top / 'build' / 'cmake.out').touch()
     (top / locked).chmod(0o555)
     status, _, err = run(top / 'script' / 'dev' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
-                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query='echo installed'))
+                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED))
     (top / locked).chmod(0o755)
     assert status == 0 and 'not ours to write: building in %s' % tmp_path in err, err
+
+
+@pytest.mark.parametrize('name', ['CMakeLists.txt', 'plugin/VERSION', 'test/fuzz/CMakeLists.txt'])
+def test_a_file_of_the_future(tree, fakes, tmp_path, name):
+    """ninja would configure a hundred times; a source file is only compiled again."""
+    top = shutil.copytree(tree, tmp_path / 'pcq')
+    os.utime(top / name, (2 ** 32, 2 ** 32))
+    status, out, err = run(top / 'script' / 'dev' / 'build', path=fakes(dpkg_query=INSTALLED, cmake='echo ran; exit 1'))
+    assert status == 1 and str(top / name) in err and 'dated in the future' in err and 'cmake failed' not in err, err
+
+
+def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
+    """The tree is found from its own folder, whatever CDPATH would have cd do."""
+    top = tmp_path / 'a folder' / 'script'
+    shutil.copytree(TOP / 'script', top)
+    (tmp_path / 'elsewhere' / 'script' / 'dev').mkdir(parents=True)
+    (top.parent / 'plugin').mkdir()
+    for name in ('CMakeLists.txt', 'plugin/VERSION', 'test'):
+        (top.parent / name).touch()
+    fake = fakes(dpkg_query=INSTALLED, cmake='echo "$@" >&2', ninja='exit 0')
+    status, out, err = run('script/dev/build', path=fake, cwd=top.parent, CDPATH=str(tmp_path / 'elsewhere'))
+    assert status == 0 and '-S %s -B %s/build ' % (top.parent, top.parent) in err, err
+
+
+def test_two_builds_at_once(fakes, tmp_path):
+    """The second waits for the first, says so, and does it then."""
+    slow = 'echo begin >>%s; sleep 1; echo end >>%s' % (tmp_path / 'log', tmp_path / 'log')
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja=slow)
+    env = dict(os.environ, PATH='%s:%s' % (fake, os.environ['PATH']), BUILD=str(tmp_path / 'build'))
+    both = [subprocess.Popen([TOP / 'script' / 'dev' / 'build'], env=env, stderr=subprocess.PIPE) for _ in range(2)]
+    said = b''.join(p.communicate()[1] for p in both)
+    assert [p.returncode for p in both] == [0, 0]
+    assert (tmp_path / 'log').read_text().split() == ['begin', 'end', 'begin', 'end']
+    assert b'waiting for another run in %s' % str(tmp_path / 'build').encode() in said
+
+
+def test_an_interrupted_build_holds_nothing(fakes, tmp_path):
+    """Killed in the middle, whatever it left behind, it keeps nobody waiting."""
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja='echo $$ >%s; exec sleep 60' % (tmp_path / 'pid'))
+    env = {'BUILD': str(tmp_path / 'build')}
+    first = subprocess.Popen([TOP / 'script' / 'dev' / 'build'], env=dict(os.environ, PATH='%s:%s' % (fake, os.environ['PATH']), **env),
+                             start_new_session=True)
+    while not (tmp_path / 'pid').exists() or not (tmp_path / 'pid').read_text():
+        assert first.poll() is None
+        time.sleep(0.05)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    (fake / 'ninja').write_text('#!/bin/sh\nexit 0\n')
+    assert run(TOP / 'script' / 'dev' / 'build', path=fake, **env) == (0, '', '')
 
 
 def test_a_moved_checkout_builds_again(tree, fakes):
     """A folder that was renamed: no error of CMake, and no old path in what it makes."""
     # CMake tries the compiler with it; what it would build is not looked at.
     ninja = 'case "$*" in --quiet*) exit 0;; *) exec %s "$@";; esac' % shutil.which('ninja')
-    fake = fakes(dpkg_query='echo installed', ninja=ninja)
+    fake = fakes(dpkg_query=INSTALLED, ninja=ninja)
     top = shutil.copytree(tree, tree.parent / 'before', ignore=shutil.ignore_patterns('CMakeCache.txt', 'CMakeFiles'))
     assert run(top / 'script' / 'dev' / 'build', path=fake)[0] == 0
     moved = top.rename(tree.parent / 'moved')
@@ -147,7 +232,7 @@ def dissect(fakes, *args, **more):
     """script/dissect with the plugin that is tested"""
     plugins = os.environ['WIRESHARK_PLUGIN_DIR']
     build = plugins.removesuffix('/plugins')
-    fake = fakes(dpkg_query='echo installed', cmake='exit 0', ninja='exit 0')
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja='exit 0')
     if not os.path.exists(build + '/CMakeCache.txt') or not os.access(build, os.W_OK):
         build = str(fake.parent / 'build')
         shutil.copytree(plugins, build + '/plugins', dirs_exist_ok=True)
@@ -228,7 +313,7 @@ def test_the_plain_commands(tree, fakes, tmp_path):
 
 def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
     """Beside the plugin; one that the user has changed stays, whatever happens."""
-    fake = fakes(dpkg_query='echo installed')
+    fake = fakes(dpkg_query=INSTALLED)
     profile = tmp_path / '.config' / 'wireshark' / 'profiles' / 'Performance Counters'
     home = {'HOME': str(tmp_path), 'XDG_CONFIG_HOME': str(tmp_path / '.config')}
     status, out, err = run(tree / 'script' / 'install', path=fake, **home)

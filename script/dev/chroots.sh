@@ -65,7 +65,11 @@ in_chroot() {
 need_chroot() {
     [ $is_root = yes ] || die "needs root for a chroot of $1"
     "$top/script/dev/bootstrap" chroot
-    [ -e "$chroots/$1" ] || make_chroot "$1"
+    mkdir -p "$chroots"
+    (
+        only_one "$chroots/$1.lock" "that makes $chroots/$1"
+        [ -e "$chroots/$1" ] || make_chroot "$1"
+    )
     [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
 
