@@ -260,7 +260,9 @@ def test_a_capture_with_its_key(fakes):
     ('smb3-kerberos', [], ['the keytab is for: cifs/labdc.lab.test@LAB.TEST (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
     ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not open it', 'the keytab is for: cifs/']),
     ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', 'the keytab is for: cifs/labdc.lab.test@LAB.TEST']),
-    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator'])])
+    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator',
+                            '-o ntlmssp.nt_password:PASSWORD']),
+    ('smb3-encrypted-kerberos', [], ['-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB'])])
 def test_what_could_not_be_opened_is_said(fakes, name, args, words):
     status, _, err = dissect(fakes, PCAPS / (name + '.pcap'), '-q', *args)
     assert status == 0 and all(w in err for w in words), err
@@ -273,19 +275,65 @@ def test_a_capture_of_something_else(fakes, tmp_path):
     assert status == 0 and 'no call of PerflibV2 or HKEY_PERFORMANCE_DATA' in err
 
 
+NTLM = PCAPS / 'tcp-ntlm.pcap'
+
+
 @pytest.mark.parametrize('args, words', [
-    (['/nowhere.pcap'], 'no such capture: /nowhere.pcap'),
-    ([PCAPS / 'tcp-ntlm.pcap', '-q', '-o', 'kerberos.file:/nowhere.keytab'], 'no such file: /nowhere.keytab'),
-    ([PCAPS / 'tcp-ntlm.pcap', '-q', '-K', '/nowhere.keytab'], 'no such file: /nowhere.keytab')])
-def test_a_file_that_is_not_there(fakes, args, words):
-    """tshark says nothing of a keytab that it cannot read."""
-    status, _, err = dissect(fakes, *args)
-    assert status == 1 and words in err
+    (['/nowhere.pcap'], 'dissect: no such capture: /nowhere.pcap'),
+    ([PCAPS], 'dissect: no capture, for it is not a file: %s' % PCAPS),
+    (['--hlep'], 'dissect: the capture comes first, and --hlep is none: script/dissect CAPTURE [tshark options…], or --help'),
+    (['-Y', 'pcq', NTLM], 'dissect: the capture comes first, and -Y is none: script/dissect CAPTURE [tshark options…], or --help'),
+    ([NTLM, PCAPS / 'smb3-ntlm.pcap'], 'dissect: one capture at a time, and this is another: %s' % (PCAPS / 'smb3-ntlm.pcap')),
+    ([NTLM, '-q', '-o', 'kerberos.file:/nowhere.keytab'], 'dissect: no such file: /nowhere.keytab'),
+    ([NTLM, '-qK/nowhere.keytab'], 'dissect: no such file: /nowhere.keytab'),
+    ([NTLM, '-o', 'nonsense:1'], 'tshark: -o flag "nonsense:1" specifies unknown preference'),
+    ([NTLM, '-Y', 'nonsense == 1'], 'nonsense'),
+    ([NTLM, '--hlep'], 'hlep'),
+    ([NTLM, '-q', '-z', 'pcq,nonsense'], 'pcq,nonsense'),
+    ([PCAPS / 'README.md'], 'tshark: The file "%s" isn\'t a capture file in a format TShark understands.' % (PCAPS / 'README.md'))])
+def test_wrong_arguments(fakes, args, words):
+    """What is wrong and nothing else: no usage, no advice about keys, no conclusion from what was not read."""
+    status, out, err = dissect(fakes, *args)
+    first, *more = err.splitlines()
+    assert status != 0 and out == '' and words in first
+    # Where in the filter, and of the statistics that there are ours
+    assert all(line.startswith('    ') for line in more) and len(more) < 10, err
+    if words.startswith(('dissect: ', 'tshark: ')):
+        assert (first, more) == (words, [])
+
+
+@pytest.mark.parametrize('options, calls_alone', [([], True), (['-n'], True), (['-t', 'u'], True), (['-zpcq,queries'], True),
+                                                  (['-Y', 'frame'], False), (['-Yframe'], False), (['-2', '-Rframe'], False),
+                                                  (['frame'], False),
+                                                  (['-nT', 'fields', '-e', 'frame.number'], False)], ids=str)
+def test_the_conversation_is_shown(fakes, options, calls_alone):
+    """The calls, not TCP, unless the options ask for something else."""
+    status, out, err = dissect(fakes, NTLM, *PASSWORD, *options)
+    packets = [line for line in out.splitlines() if line.strip()[:1].isdigit()]
+    assert (status, err) == (0, '')
+    assert all(' PCQ ' in line for line in packets) == calls_alone and len(packets) > 50
+
+
+def test_all_packets_are_written(fakes, tmp_path):
+    assert dissect(fakes, NTLM, '-w', 'out.pcap', *PASSWORD, cwd=tmp_path)[::2] == (0, '')
+    status, out, _ = dissect(fakes, tmp_path / 'out.pcap', '-T', 'fields', '-e', 'tcp.flags.syn', *PASSWORD)
+    assert status == 0 and {'1', '0'} == set(out.split())
+
+
+def test_what_was_cut_short(fakes, tmp_path):
+    """tshark's own word, and what the rest holds; not that there would be nothing."""
+    cut = tmp_path / 'cut.pcap'
+    cut.write_bytes(NTLM.read_bytes()[:20000])
+    status, _, err = dissect(fakes, cut)
+    assert status != 0 and '"%s" appears to have been cut short' % cut in err and 'calls could not be opened' in err
+    cut.write_bytes(NTLM.read_bytes()[:100])
+    status, _, err = dissect(fakes, cut)
+    assert status != 0 and len(err.splitlines()) == 1 and 'cut short' in err
 
 
 def test_an_output_that_cannot_be_written(fakes):
     status, _, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-q', '-z', 'pcq,names,/nowhere/names')
-    assert status == 1 and '/nowhere' in err
+    assert status == 1 and '/nowhere' in err and 'dissect: ' not in err
 
 
 def test_outputs_arrive(fakes, tmp_path):
