@@ -391,3 +391,109 @@ def test_removing_by_hand(tmp_path):
         if line.startswith('    rm '):
             subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
     assert other.exists() and not plugin.exists() and not profile.parent.exists()
+
+
+# --- a release -------------------------------------------------------------------------------------------------------
+
+
+CHECKS = ('.ci/run', 'script/dev/test-matrix', 'script/dev/test-windows', 'script/dev/in-tree', 'script/dev/test-archive',
+          'script/dev/test-packages')
+
+
+@pytest.fixture
+def to_release(tmp_path, fakes):
+    """to_release(file=text, …) -> a checkout of version 2.0.0 whose checks note that they ran, and how to release it"""
+    top = tmp_path / 'a checkout'
+    shutil.copytree(TOP / 'script', top / 'script')
+    log = tmp_path / 'log'
+    made = 'mkdir -p build/packages; cd build/packages; echo deb >a.deb; sha256sum a.deb >SHA256SUMS'
+    files = {'plugin/VERSION': '2.0.0\n', 'CHANGELOG.md': '# Changelog\n\n## 2.0.0, 2026-01-02\n\n* New.\n\n## 1.0.0, 2026-01-01\n\n* Old.\n',
+             '.gitignore': '/build/\n', 'packaging/built-with': 'debian-12 gcc 12\n'}
+    for name in (*CHECKS, 'script/dev/bootstrap'):
+        files[name] = '#!/bin/sh\nset -e\necho %s >>"%s"\n%s\n' % (name, log, made if name.endswith('packages') else '')
+    # As root, with chroots in which dpkg-query knows one package
+    fake = fakes(id='echo 0', unshare='case "$*" in *dpkg-query*debian-12*) echo gcc 12;; *debian-12*libc6-dev*) echo gcc 12;; esac',
+                 dpkg_query='exit 0')
+    for system in ('debian-12', 'debian-13', 'debian-testing'):
+        (tmp_path / 'chroots' / system).mkdir(parents=True)
+
+    def git(*args):
+        subprocess.run(['git', '-C', top, '-c', 'user.name=x', '-c', 'user.email=x@example.com', *args], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def make(**changes):
+        for name, text in {**files, **changes}.items():
+            path = top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            if text.startswith('#!'):
+                path.chmod(0o755)
+        git('init', '-q')
+        git('add', '-A')
+        git('commit', '-qm', 'x')
+        return top
+
+    def release():
+        status, _, err = run(top / 'script' / 'dev' / 'release', path=fake, PCQ_CHROOTS=str(tmp_path / 'chroots'),
+                             XDG_CACHE_HOME=str(tmp_path / 'cache'))
+        ran = [name for name in log.read_text().split() if name in CHECKS] if log.exists() else []
+        return status, err, ran
+    make.release, make.git = release, git
+    return make
+
+
+def test_a_release(to_release):
+    """Everything is tested, then the packages, the notes and the sums of all of it lie in a folder of the version's."""
+    top = to_release()
+    status, err, ran = to_release.release()
+    assert (status, tuple(ran)) == (0, CHECKS), err
+    out = top / 'build' / 'release' / '2.0.0'
+    assert (out / 'RELEASE-NOTES.md').read_text() == '* New.\n\n'
+    assert sorted(p.name for p in out.iterdir()) == ['BUILT-WITH', 'RELEASE-NOTES.md', 'SHA256SUMS', 'a.deb']
+    subprocess.run(['sha256sum', '--quiet', '-c', 'SHA256SUMS'], cwd=out, check=True)
+    assert (out / 'SHA256SUMS').read_text().count('\n') == 3
+    # A second time it exists.
+    assert to_release.release()[:1] == (1,)
+
+
+@pytest.mark.parametrize('how, words', [
+    ('changed', 'the tree has changes'), ('untracked', 'the tree has changes'), ('tag v2.0.0', '2.0.0 exists: tag v2.0.0'),
+    ('tag 2.0.0', '2.0.0 exists: tag 2.0.0'), ('notes', 'CHANGELOG.md has no entry')])
+def test_no_release(to_release, how, words):
+    """Said before anything is tested or made."""
+    top = to_release(**{'CHANGELOG.md': '## 1.9.0, 2026-01-02\n\n* x\n'} if how == 'notes' else {})
+    if how in ('changed', 'untracked'):
+        (top / ('CHANGELOG.md' if how == 'changed' else 'new')).write_text('x')
+    elif how.startswith('tag'):
+        to_release.git(*how.split())
+    status, err, ran = to_release.release()
+    assert status == 1 and words in err and ran == [] and not list(top.glob('build/release/2*')), err
+
+
+@pytest.mark.parametrize('check', CHECKS)
+def test_no_release_of_what_fails(to_release, check):
+    top = to_release(**{check: '#!/bin/sh\nexit 3\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'failed: %s' % check in err and not list(top.glob('build/release/2*'))
+
+
+def test_no_release_with_other_tools(to_release):
+    """What moved is named."""
+    top = to_release(**{'packaging/built-with': 'debian-12 gcc 11\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'was debian-12 gcc 11' in err and 'is debian-12 gcc 12' in err
+    assert not list(top.glob('build/release/2*'))
+
+
+def test_a_change_while_it_is_tested(to_release):
+    top = to_release(**{'script/dev/in-tree': '#!/bin/sh\necho x >>CHANGELOG.md\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'the tree has changes' in err and not list(top.glob('build/release/2*'))
+
+
+def test_an_unknown_system_costs_nothing(to_release):
+    """script/dev/package with a typing error leaves what was made."""
+    top = to_release(**{'build/packages/a.deb': 'made'})
+    status, _, err = run(top / 'script' / 'dev' / 'package', 'debain-13')
+    assert status == 1 and 'unknown system: debain-13' in err
+    assert (top / 'build' / 'packages' / 'a.deb').read_text() == 'made'
