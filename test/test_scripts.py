@@ -2,6 +2,7 @@
 """The scripts: what they say of themselves, of what they do and of what goes wrong."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,19 @@ def test_help(script, option):
     """Each says how it is called and what it does, and does nothing."""
     status, out, err = run(script, option, path='/nowhere')
     assert status == 0 and err == '' and out.startswith(str(script.relative_to(TOP))) and len(out) > 40
+
+
+@pytest.mark.parametrize('script', SCRIPTS, ids=[s.name for s in SCRIPTS])
+def test_when_to_run_it_is_said(script):
+    """CONTRIBUTING.md has each, and no other."""
+    page = (TOP / 'CONTRIBUTING.md').read_text()
+    assert re.search(r'`(script/(dev/)?)?%s\b' % script.name, page)
+
+
+def test_no_page_names_a_script_that_is_none():
+    pages = [TOP / 'README.md', TOP / 'CONTRIBUTING.md', TOP / '.ci' / 'run', *(TOP / 'docs').glob('*.md'), *SCRIPTS]
+    named = {name for page in pages for name in re.findall(r'\bscript/(?:dev/)?[a-z][a-z.-]*[a-z]', page.read_text())}
+    assert len(named) > 15 and [name for name in sorted(named) if not (TOP / name).exists()] == []
 
 
 # --- installing ------------------------------------------------------------------------------------------------------
