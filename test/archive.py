@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs docs/archive.md by the letter: parallel over ssh to an sshd of this user's, COPY into a PostgreSQL of this user's.
 
-Called by script/test-archive in a folder with archive.md and captures/. What the page's commands make is compared with what
+Called by script/dev/test-archive in a folder with archive.md and captures/. What the page's commands make is compared with what
 one tshark makes of each file."""
 
 import csv

@@ -95,7 +95,7 @@ def test_every_field_and_finding_is_described(plugin_environment):
 
 
 def test_the_reference_is_up_to_date(plugin_environment):
-    """If not: script/reference."""
+    """If not: script/dev/reference."""
     assert (TOP / 'docs' / 'reference.md').read_text() == reference.page()
 
 
@@ -360,7 +360,7 @@ COMMANDS = {
 WITHOUT_KEY = ('pcq.expert.sealed', 'pcq.expert.key_does_not_fit')
 # What other tests run, or what runs this.
 ELSEWHERE = {
-    'script/dissect': 'test_scripts.py', 'script/dissect CAPTURE -o ntlmssp.nt_password:PASSWORD -Y pcq': 'test_scripts.py',
+    'script/dissect': 'test_scripts.py', 'script/dissect CAPTURE -o ntlmssp.nt_password:PASSWORD': 'test_scripts.py',
     'script/test': 'this run', 'script/install': 'test_scripts.py', 'script/install --doctor': 'test_install.py',
     'cmake -S . -B build -G Ninja': 'test_scripts.py', 'ninja -C build': 'test_scripts.py',
     'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins': 'test_scripts.py', 'cmake --install build': 'test_scripts.py',

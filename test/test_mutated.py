@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every plain capture with bytes of its stubs changed at random, or with numbers that lie where numbers lead: no crash, no
-complaint of tshark, in bounded time, and the same in any order. script/fuzz does more of it with a sanitized plugin."""
+complaint of tshark, in bounded time, and the same in any order. script/dev/fuzz does more of it with a sanitized plugin."""
 
 import random
 import re

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a value costs, in instructions: script/bench runs this.
+"""What a value costs, in instructions: script/dev/bench runs this.
 
     bench.py PLUGINS FLOOR [--budget FILE [--write]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
 

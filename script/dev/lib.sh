@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Shared by the scripts beside it, which source it from their own folder.
+# Shared by all scripts, which source it.
 
 set -eu
 
-top=$(cd "$(dirname "$0")/.." && pwd)
+# A script lies in script/ or in script/dev/. With CDPATH set, cd may go elsewhere and prints where.
+unset CDPATH
+top=$(cd "$(dirname "$0")" && pwd)
+top=${top%/script*}
 is_root=$([ "$(id -u)" -eq 0 ] && echo yes || echo no)
 
 say() {
@@ -32,6 +35,21 @@ fi
 # Of it, what takes long to get or to make; chroots see it too.
 kept=$cache/pcq-kept
 
+# What did not change since some build is not compiled again: in another build folder, by another script. A package is
+# built by Debian's own tools, without it; whoever sets the launcher has another, or with nothing none.
+if [ -z "${CMAKE_C_COMPILER_LAUNCHER+set}" ] && command -v ccache >/dev/null; then
+    export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+    export CCACHE_DIR="${CCACHE_DIR:-$kept/ccache}" CCACHE_NOHASHDIR=1
+fi
+
+# find_python MODULE…: sets python to one that has these; Debian's packages are for its own, whatever stands before it in PATH
+find_python() {
+    for python in /usr/bin/python3 python3; do
+        ! "$python" -c "$(printf 'import %s\n' "$@")" 2>/dev/null || return 0
+    done
+    return 1
+}
+
 # choose_build: sets BUILD, the build folder; where root made it or what is in it, and we are not root, one of our own
 choose_build() {
     if [ -z "${BUILD:-}" ]; then
@@ -54,12 +72,43 @@ ours_to_write() {
     fi
 }
 
-# make_private: a folder that the unprivileged user owns, gone when the script ends
-make_private() {
-    private=$(mktemp -d /tmp/pcq.XXXXXX)
-    trap 'rm -rf "$private"' EXIT
+# only_one FILE WHAT: waits until no other run has it; it is given back when this one ends, however that comes, or lets_go
+only_one() {
+    command -v flock >/dev/null || return 0
+    exec 9>"$1"
+    flock --nonblock 9 || {
+        say "waiting for another run $2"
+        flock 9
+    }
+}
+
+lets_go() {
+    exec 9>&-
+}
+
+# lock_build: nobody else builds in $BUILD meanwhile; the scripts that are called know by $PCQ_LOCKED that it is us
+lock_build() {
+    [ "${PCQ_LOCKED:-}" != "$BUILD" ] || return 0
+    only_one "$BUILD/.lock" "in $BUILD"
+}
+
+# goes_at_end PATH: is removed when the script ends, however it is ended
+goes_at_end() {
+    at_end="${at_end:-}$1
+"
+    trap remove_at_end EXIT
     trap 'exit 130' INT
     trap 'exit 143' HUP PIPE TERM
+}
+
+remove_at_end() {
+    printf %s "$at_end" | while read -r path; do rm -rf "$path"; done
+}
+
+# make_private: a folder that the unprivileged user owns
+make_private() {
+    private=$(mktemp -d /tmp/pcq.XXXXXX)
+    goes_at_end "$private"
     mkdir "$private/home" "$private/tmp"
     [ $is_root = no ] || chown -R nobody "$private"
 }
@@ -68,7 +117,7 @@ make_private() {
 # The surroundings are the same for everybody: own HOME, no settings from elsewhere, no capture tools.
 unprivileged() {
     set -- env -u XDG_CONFIG_HOME -u XDG_DATA_HOME -u WIRESHARK_CONFIG_DIR -u WIRESHARK_DATA_DIR \
-        WIRESHARK_EXTCAP_DIR="$private/tmp" HOME="$private/home" TMPDIR="$private/tmp" TZ=UTC LC_ALL=C.UTF-8 "$@"
+        CMAKE_C_COMPILER_LAUNCHER= CMAKE_CXX_COMPILER_LAUNCHER= WIRESHARK_EXTCAP_DIR="$private/tmp" HOME="$private/home" TMPDIR="$private/tmp" TZ=UTC LC_ALL=C.UTF-8 "$@"
     if [ $is_root = yes ]; then
         setpriv --reuid=nobody --regid=nogroup --clear-groups --inh-caps=-all "$@"
     else
@@ -80,14 +129,11 @@ say_who() {
     [ $is_root = no ] || say "running as user \"nobody\": Wireshark gives root no plugins"
 }
 
-# share_plugins: sets plugins to a plugin folder that the unprivileged user can read
+# share_plugins: sets plugins to a copy that the unprivileged user can read, and that no other build changes
 share_plugins() {
-    plugins=$BUILD/plugins
-    if ! unprivileged sh -c 'cat "$0"/*/epan/pcq.so >/dev/null 2>&1' "$plugins"; then
-        cp -R "$plugins" "$private/plugins"
-        chmod -R a+rX "$private/plugins"
-        plugins=$private/plugins
-    fi
+    plugins=$private/plugins
+    cp -R "$BUILD/plugins" "$plugins"
+    chmod -R a+rX "$plugins"
     if grep -q '^PCQ_SANITIZE:BOOL=ON' "$BUILD/CMakeCache.txt"; then
         sanitize_wireshark
     fi
@@ -120,13 +166,21 @@ $(echo "$listed" | grep -i pcq || echo "(it is not in the list of 'tshark -G plu
     esac
 }
 
-# build_and_load: what every script begins with that runs the plugin here; sets BUILD, private and plugins
+# build_and_load [TARGET…]: what every script begins with that runs the plugin here; sets BUILD, private and plugins.
+# These targets are built too, and what lies in a folder of their name is copied into private.
 build_and_load() {
     choose_build
-    "$top/script/build"
+    lock_build
+    PCQ_LOCKED=$BUILD "$top/script/dev/build"
     make_private
     say_who
     share_plugins
+    [ $# -eq 0 ] || ninja --quiet -C "$BUILD" "$@" >&2
+    for target in "$@"; do
+        [ ! -d "$BUILD/$target" ] || cp -R "$BUILD/$target" "$private/"
+    done
+    lets_go
+    chmod -R a+rX "$private"
     check_plugin
 }
 
@@ -145,7 +199,10 @@ debian_mirror() {
 # debian_source SUITE PACKAGE FOLDER: unpacks its source package with Debian's patches; what was fetched stays in $kept
 debian_source() {
     from=$kept/source-$1-$2
-    [ -e "$from" ] || fetch_source "$1" "$2"
+    (
+        only_one "$from.lock" "that fetches $2"
+        [ -e "$from" ] || fetch_source "$1" "$2"
+    )
     rm -rf "$3.new"
     mkdir -p "$3.new"
     tar -C "$3.new" --strip-components=1 -xf "$(find "$from" -name "$2_*.orig.tar.*" ! -name '*.asc')"

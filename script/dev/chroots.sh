@@ -56,7 +56,8 @@ in_chroot() {
         mount --bind "$kept" "$root/var/cache/pcq-kept"
         cp /etc/resolv.conf "$root/etc/resolv.conf"
         cd /
-        exec env -u TMPDIR -u XDG_CACHE_HOME -u BUILD HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        exec env -u TMPDIR -u XDG_CACHE_HOME -u BUILD -u CMAKE_C_COMPILER_LAUNCHER -u CMAKE_CXX_COMPILER_LAUNCHER \
+            -u CCACHE_DIR HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin \
             chroot "$root" "$@" </dev/null
     ' sh "$root" "$top" "$kept" "$@"
 }
@@ -64,8 +65,12 @@ in_chroot() {
 # need_chroot SYSTEM: made if it is missing, mended if a run was interrupted
 need_chroot() {
     [ $is_root = yes ] || die "needs root for a chroot of $1"
-    "$top/script/bootstrap" chroot
-    [ -e "$chroots/$1" ] || make_chroot "$1"
+    "$top/script/dev/bootstrap" chroot
+    mkdir -p "$chroots"
+    (
+        only_one "$chroots/$1.lock" "that makes $chroots/$1"
+        [ -e "$chroots/$1" ] || make_chroot "$1"
+    )
     [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
 
@@ -88,5 +93,5 @@ there() {
         say "waiting for another run in $result"
         flock 8
     }
-    in_chroot "$system" env BUILD="$build_there" "/pcq/script/${0##*/}" "$@"
+    in_chroot "$system" env BUILD="$build_there" "/pcq/script/dev/${0##*/}" "$@"
 }
