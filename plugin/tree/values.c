@@ -79,7 +79,7 @@ void value_show_sent(proto_tree *tree, const value_fields *fields, const value_w
     if (at->is_text) {
         proto_tree_add_string(tree, fields->text, tvb, at->offset, at->size, readings_text(r));
     } else if (at->is_number) {
-        proto_tree_add_uint64(tree, fields->value, tvb, at->offset, at->size, at->raw.value);
+        proto_tree_add_uint64(tree, fields->value, tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
         proto_tree_add_item(tree, fields->raw, tvb, at->offset, readings_raw_size(r), ENC_NA);
     }
