@@ -103,10 +103,7 @@ static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo,
     if (call_is_request(call)) {
         return;
     }
-    if (call->record->response_frame != 0 && call->record->response_frame != pinfo->num) {
-        findings_add(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
-                     "The call was answered in frame %u already", call->record->response_frame);
-    }
+    call_report_second(call, &call->report, proto_tree_get_parent(tree));
     if (!call->record->request_read) {
         findings_add(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
                      "The request was not captured whole, or not decrypted: what depends on it stays undecoded");

@@ -322,6 +322,15 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
     }
 }
 
+void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
+{
+    uint32_t first = call->record->response_frame;
+
+    if (!call_is_request(call) && first != 0 && first != call->pinfo->num) {
+        findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already", first);
+    }
+}
+
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */

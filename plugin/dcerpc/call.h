@@ -131,6 +131,9 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 /* Which of the capture's handles it is, in `tree` and in the Info column. */
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle);
 
+/* A response to a call that was answered in another frame. */
+void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
+
 /* Reports what is left behind the last parameter. */
 void call_end_stub(rpc_call *call);
 

@@ -330,6 +330,10 @@ static void hkpd_show_node(hkpd_pdu *p)
     if (p->hkpd == NULL) {
         p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
         p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
+        /* what was read so far was read silently */
+        findings_report report;
+        findings_begin(&report, p->call.pinfo, &fields.expert);
+        call_report_second(&p->call, &report, p->item);
     }
 }
 
