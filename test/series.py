@@ -19,6 +19,14 @@ COLUMNS = ['time', 'frame', 'query', 'server', 'counterset', 'instance', 'counte
            'reason', 'status']
 
 
+# winperf.h: the display bits of a type
+UNITS = {1: '/sec', 2: '%', 3: 'sec'}
+
+
+def unit_of(kind):
+    return UNITS.get(kind >> 28, '')
+
+
 class Value(NamedTuple):
     path: str
     raw: object

@@ -13,7 +13,7 @@ from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
-from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table
+from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE = 'first sample of the handle'
@@ -305,7 +305,10 @@ def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes)
     c.info(handle)
     for _ in range(3):
         c.data(handle, 1000)
+        line.rpc.call_id -= 1
         line.rpc.response(scene.frames[max(scene.frames)][-1].stub)
+    again = tshark.fields(scene.write(tmp_path / 'again.pcap'), ['frame.number'], '-Y', 'pcq.expert.second_response')
+    assert len(again) == 3
     if statistic == 'csv':
         assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
     elif statistic == 'long':
@@ -366,7 +369,9 @@ def compare_long(text, answers, simple=True):
             assert float(row['result']) == pytest.approx(v.cooked, rel=1e-12), where
             assert repr(float(row['result'])) in (row['result'], row['result'] + '.0') or 'e' in repr(float(row['result'])), where
             assert row['reason'] == '', where
-        count += v.cooked is not None
+        if v.cooked is not None:
+            assert row['unit'] == unit_of(v.type), where
+            count += 1
     return count
 
 
@@ -404,6 +409,23 @@ def awkward(count):
 def test_awkward_names(export, count, passes):
     scene = awkward(count)
     assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) == 2 * 3 * count
+
+
+@PASSES
+def test_counters_without_names_in_turn(export, passes):
+    """Two queries with a counter each, alike but for its number, which is all that names it."""
+    s = single('Small', *[counter(i, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k, i=i: i * at.number) for i in (1, 2)])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s, codes=(1, 9))
+        handles = [run(c, [ask(s, i)], 1, close=False) for i in (1, 2)]
+        for n in range(6):
+            c.data(handles[n % 2], 1000)
+    rows = long_rows(export(story(server, talk), 'long', *passes))
+    assert [(r['query'], r['counter'], r['path']) for r in rows] == [
+        (str(n), '#%d' % n, '\\\\SRV01\\Small\\#%d' % n) for n in (1, 2) * 4]
+    assert [bool(r['result']) for r in rows] == [False] * 2 + [True] * 6
 
 
 @PASSES

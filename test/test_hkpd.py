@@ -186,6 +186,19 @@ def test_another_language_where_there_is_no_english(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+@pytest.mark.parametrize('lists', [('Counter 409', 'Counter 007'), ('Counter 007', 'Counter 809'), ('Counter 2009', 'Counter 407')])
+def test_english_of_any_country(tshark, tmp_path, lists):
+    """The lower ten bits of a locale are its language ([MS-LCID] 2.1): 9 is English."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    for name in lists:
+        english = name.endswith('9')
+        talk.titles(name, None if english else {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
 @pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
 def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     scene = Scene()
@@ -436,6 +449,57 @@ def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert experts(frames[asked]) == {'handle_closed'}
     assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
+
+
+@PASSES
+def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
+    """The close is answered with an error and the handle itself: the handle lives on, and with it its samples."""
+    scene = Scene()
+    talk = Talk(scene)
+    _, opened = talk.open()
+    talk.titles()
+    talk.sample()
+    refused = talk.call(stubs.CLOSE, stubs.close(talk.handle), stubs.handle_back(talk.handle, 5))
+    asked, answered = talk.sample()
+    closed, _ = talk.close()
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number in (*refused, asked, answered):
+        assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)], number
+        ends = frames[number].show_of('hkpd.handle.closed_in')
+        # the refused request closes it as long as nobody knows of the refusal
+        assert ends == ([str(closed)] if two_pass else [str(refused[0])] if number == refused[0] else []), number
+        assert 'handle_closed' not in experts(frames[number]), number
+    assert compare_values(frames, scene) > 40
+
+
+def second(talk, record):
+    """One more response to the call before. -> its frame"""
+    talk.rpc.call_id -= 1
+    return talk.rpc.response(bytes(stubs.answer(record)))
+
+
+@PASSES
+def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
+    """Nothing is calculated for it, and the next answer is compared with the first response."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    again = []
+    for _ in range(3):
+        b = talk.block(at=talk.clock.at(talk.clock.number + 7))
+        talk.sample()
+        again.append(second(talk, b.record))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    shown = {number: frames[number] for number in scene.frames}
+    assert compare_values(shown, scene) > 40
+    for number in again:
+        assert experts(frames[number]) == {'second_response'}
+        there = frames[number].all('hkpd.counter_data')
+        assert len(there) > 20
+        assert not frames[number].all('hkpd.sample.previous')
+        assert [x for x in there if one(x, 'hkpd.path').endswith('Read Operations/sec')
+                and one(x, 'hkpd.cooked') is None and one(x, 'hkpd.cooked.none')]
 
 
 def test_growing_buffers_are_retries(tshark, tmp_path):

@@ -12,12 +12,12 @@ PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 NAMES = ['query-tcp', 'query-smb', 'query-tcp-big-endian-ndr64', 'browse-every-type', 'browse-sorts-of-sets', 'refusals']
 
 
-@pytest.fixture(scope='module')
-def stories(tshark):
+@pytest.fixture(scope='module', params=[[], ['-2']], ids=['one-pass', 'two-pass'])
+def stories(tshark, request):
     """[(where, message, Info)] of all messages that stand alone in their frame"""
     out = []
     for name in NAMES:
-        info = tshark.info(PLAIN / (name + '.pcap'))
+        info = tshark.info(PLAIN / (name + '.pcap'), *request.param)
         for number, messages in SCENES[name]().frames.items():
             if len(messages) == 1:
                 out.append(('%s frame %d' % (name, number), messages[0], info[number]))

@@ -483,6 +483,27 @@ def test_changed_counters_without_info(tshark, tmp_path):
         assert not [f for f in frames.values() if ASSUMED in f.experts]
 
 
+@PASSES
+@pytest.mark.parametrize('kind', ['a', '*'])
+def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pass):
+    """Removed, and another of the same kind added: its block looks like the first one's, but is its own."""
+    s = gauge()
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        for i in (1, 2, 3, 1):
+            c.validate(h, [ask(s, i, kind)])
+            c.data(h, 9999)
+            c.data(h, 9999)
+            c.validate(h, [ask(s, i, kind)], add=False)
+    scene = story(Script([s]), talk)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_paths(frames, scene)
+    shown = [paths(frames[number])[0] for number, _ in answers(scene)]
+    assert [p.rpartition(' ')[2] for p in shown] == list('11223311')
+
+
 def test_names_that_differ_by_case(tshark, tmp_path):
     """They are two instances, with a path each."""
     s = gauge(count=1, instances=['App', 'app'])

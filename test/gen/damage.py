@@ -157,7 +157,11 @@ def bad_01_max_count_is_not_in_size(b):
     b.both(ENUMERATE, [GUID], ('array_counts',), max_count=255)
     idents = buffers.identifiers([dict(guid=GUID, counter_id=1)])
     b.ask(VALIDATE, ('array_counts',), lpData=idents, dwInSize=48)
-    b.answer(VALIDATE, idents, ('array_counts|',))
+    b.answer(VALIDATE, idents)          # as long as the request's
+    b.ask(VALIDATE, lpData=idents)
+    b.answer(VALIDATE, buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), ('array_counts',))
+    b.ask(VALIDATE, lpData=buffers.identifiers([dict(guid=GUID, counter_id=1)] * 2), dwAdd=0)
+    b.answer(VALIDATE, idents, ('array_counts',))
 
 
 @damage
