@@ -111,11 +111,13 @@ def test_what_the_documents_call_a_field_is_one(plugin_environment):
 
 def test_links_lead_somewhere():
     """To files and headings of this tree."""
+    links = 0
     for page in PAGES:
         text = page.read_text()
         for target in re.findall(r'\]\(([^)]+)\)', text):
             if re.match(r'[a-z]+:', target):
                 continue
+            links += 1
             name, _, anchor = target.partition('#')
             there = (page.parent / name) if name else page
             assert there.exists(), (page.name, target)
@@ -123,6 +125,7 @@ def test_links_lead_somewhere():
                 headings = re.findall(r'^#+ (.+)$', there.read_text(), re.M)
                 slugs = {re.sub(r'[^\w -]', '', h.lower()).replace(' ', '-') for h in headings}
                 assert anchor in slugs, (page.name, target)
+    assert links > 20
 
 
 # --- display filters -------------------------------------------------------------------------------------------------

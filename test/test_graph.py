@@ -94,7 +94,8 @@ def test_within_the_budget(tshark, tmp_path):
     for limit in 5000, 9000, 14000, 60000:
         out, _ = tshark.run('-r', tmp_path / 'scene.pcap', '-o', 'pcq.graph:*', '-o', 'gui.max_tree_items:%d' % limit, '-T',
                             'fields', '-e', 'pcq.graph', '-e', 'pcq.status', '-Y', 'pcq.opnum == 6 && pcq.status')
-        assert all(line.endswith('\t0') for line in out.splitlines()), limit
+        lines = out.splitlines()
+        assert len(lines) == 2 and all(line.endswith('\t0') for line in lines), limit
 
 
 # --- The menu -----------------------------------------------------------------------------------------------------

@@ -287,6 +287,15 @@ def test_help_texts_are_no_names(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+def test_the_names_file_of_titles(tshark, tmp_path):
+    """Text 1 is the highest index and no title; help texts are none either."""
+    scene = session(samples=1)
+    scene.write(tmp_path / 'a.pcap')
+    tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    lines = [line.split('\t') for line in (tmp_path / 'names').read_text().splitlines()]
+    assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
+
+
 # --- Samples
 
 @PASSES
@@ -353,20 +362,41 @@ def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_
 
 
 @PASSES
-def test_definitions_alone_are_no_sample(tshark, tmp_path, two_pass):
-    """MetadataGlobal: what is compared is the answer before it."""
+@pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
+def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
+    """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
     scene = Scene()
     talk = Talk(scene)
     talk.open()
     talk.titles()
     talk.sample()
     whole = talk.objects
-    talk.objects = [dataclasses.replace(o, instances=-3 if o.instances is None else -2) for o in whole]
-    talk.ask('MetadataGlobal', talk.block().record)
+    bare = {230, 238} if some else {o.index for o in whole}
+    talk.objects = [dataclasses.replace(o, instances=-3 if o.instances is None else -2) if o.index in bare else o for o in whole]
+    b = talk.block()
+    b.objects = [index for index in b.objects if index not in bare]
+    talk.ask('MetadataGlobal', b.record, record={'values': talk.meanings(b, True, talk.handle)})
+    talk.clock.tick()
     talk.objects = whole
     talk.sample()
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
+
+
+@PASSES
+def test_a_renamed_instance_is_told_by_its_id(tshark, tmp_path, two_pass):
+    """UniqueID is what tells it: the name goes to another one."""
+    rows = [[('a', 7), ('b', 9)], [('b', 7), ('a', 9)], [('b', 9), ('c', 7)]]
+    value = lambda at, k: 10 ** 6 * rows[at.number][k][1] + 1000 * at.number * rows[at.number][k][1]
+    disks = Object(234, 'PhysicalDisk', [Counter(220, 'Disk Bytes/sec', TYPES['PERF_COUNTER_BULK_COUNT'], value)],
+                   lambda at: [Instance(*x) for x in rows[at.number]])
+    scene = Scene()
+    talk = Talk(scene, objects=[disks])
+    talk.open()
+    talk.titles()
+    for _ in rows:
+        talk.sample()
+    assert compare_values(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == 4
 
 
 def test_a_name_that_fills_its_length_is_sound(tshark, tmp_path):

@@ -29,6 +29,7 @@ def values(message, name):
 
 
 def test_operation_and_direction(stories):
+    assert len(stories) > 100
     for where, m, info in stories:
         assert '%s %s' % (OPERATIONS[m.opnum].removeprefix('PerflibV2'), m.kind) in info, (where, info)
 
@@ -45,27 +46,38 @@ def test_size_probe_says_what_is_needed(stories):
 def test_registration_request_says_what_it_asks(stories):
     words = {1: 'COUNTERSET', 2: 'COUNTER', 3: 'COUNTERSET_NAME', 4: 'COUNTERSET_HELP', 5: 'COUNTER_NAME', 6: 'COUNTER_HELP',
              7: 'PROVIDER_NAME', 8: 'PROVIDER_GUID', 9: 'COUNTERSET_ENGLISH_NAME', 10: 'COUNTER_ENGLISH_NAMES'}
+    seen = set()
     for where, m, info in stories:
-        if m.opnum == REG_INFO and m.kind == 'request':
-            word = words.get(m.record['parameters']['RequestCode'])
-            assert word is None or word in info, (where, info)
+        if m.opnum == REG_INFO and m.kind == 'request' and m.record['parameters']['RequestCode'] in words:
+            seen.add(m.record['parameters']['RequestCode'])
+            assert words[m.record['parameters']['RequestCode']] in info, (where, info)
+    assert seen == set(words)
 
 
 def test_counter_data_counts(stories):
+    count = 0
     for where, m, info in stories:
         if m.opnum == DATA and m.kind == 'response' and m.status == 0 and values(m, 'pcq.value'):
             n = len(m.record['values'])
             assert '%d values' % n in info or '%d more' % (n - 1) in info, (where, info)
+            count += 1
+    assert count > 5
 
 
 def test_validate_counts_what_was_refused(stories):
+    said = {'good': 0, 'bad': 0, 'removed': 0}
     for where, m, info in stories:
         if m.opnum == VALIDATE and m.kind == 'response' and m.status == 0:
             statuses = values(m, 'pcq.identifier.status')
             good, bad = statuses.count(0), len(statuses) - statuses.count(0)
             words = ('added',) if m.record['parameters']['dwAdd'] else ('removed', 'deleted')
-            assert not good or any('%d %s' % (good, word) in info for word in words), (where, info)
-            assert not bad or '%d refused' % bad in info, (where, info)
+            if good:
+                assert any('%d %s' % (good, word) in info for word in words), (where, info)
+            assert ('%d refused' % bad in info) == (bad > 0), (where, info)
+            said['good'] += good > 0
+            said['bad'] += bad > 0
+            said['removed'] += 'removed' in words
+    assert min(said.values()) > 0, said
 
 
 def test_error_statuses_are_named(stories):
@@ -80,14 +92,17 @@ def test_error_statuses_are_named(stories):
 
 
 def test_lists_say_how_many(stories):
+    seen = set()
     for where, m, info in stories:
         if m.kind == 'response' and m.status == 0:
+            seen.add(m.opnum)
             if m.opnum == ENUMERATE:
                 assert str(len(values(m, 'pcq.counterset.guid'))) in info, (where, info)
             elif m.opnum == INSTANCES:
                 assert str(len(values(m, 'pcq.instance.id'))) in info, (where, info)
             elif m.opnum == INFO and values(m, 'pcq.identifier.size'):
                 assert str(len(values(m, 'pcq.identifier.size'))) in info, (where, info)
+    assert {ENUMERATE, INSTANCES, INFO} <= seen
 
 
 def test_first_value_for_columns(tshark):

@@ -301,7 +301,13 @@ def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
         assert word not in alone[number]
 
 
-def test_a_capture_once_more_from_its_beginning(sharkd, tmp_path):
+@pytest.fixture(params=['block', 'block_fast'])
+def places(tshark, monkeypatch, request):
+    """What is known of a file lies elsewhere than what was known of the one before, or where that lay."""
+    monkeypatch.setattr(tshark, 'env', dict(tshark.env, WIRESHARK_DEBUG_WMEM_OVERRIDE=request.param))
+
+
+def test_a_capture_once_more_from_its_beginning(sharkd, places, tmp_path):
     """Its first call asks for the server, the handle and the counter that its last call asked for. What was known of them
     went with the file, and what took its place may lie where that lay."""
     s, other = both(), single('Other', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Elsewhere', lambda at, k: at.number))
@@ -319,7 +325,7 @@ def test_a_capture_once_more_from_its_beginning(sharkd, tmp_path):
             c.info(h)
             c.data(h, 9999)
     first.reg_info(s.guid, 1)
-    first.open()
+    first.data(handles[0][1], 9999)
     child = sharkd()
     path = scene.write(tmp_path / 'x.pcap')
     numbers = child.load(path)
@@ -331,7 +337,7 @@ def test_a_capture_once_more_from_its_beginning(sharkd, tmp_path):
 
 
 @pytest.mark.parametrize('what', ['open', 'sample', 'titles', 'name'])
-def test_a_capture_of_one_call_once_more(sharkd, tmp_path, what):
+def test_a_capture_of_one_call_once_more(sharkd, places, tmp_path, what):
     """The call is the first and the last of its file."""
     scene = Scene()
     if what in ('open', 'name'):
