@@ -103,11 +103,15 @@ def known_faults(names):
 
 # --- Faults that are made -------------------------------------------------------------------------------------------
 
-# Which tests notice what is wrong in a folder of plugin/: the whole suite would take an hour for each line.
+# Which tests notice what is wrong in what begins so, behind plugin/: the whole suite would take an hour for each line.
+# What is in perf/ is judged by the unit programs first; what the walks make of damage is seen in frames alone.
 JUDGES = {
-    'perf': [],
-    'readings': ['test_values.py', 'test_paths.py', 'test_hkpd.py', 'test_words.py', 'test_csv.py', 'test_forms.py'],
-    'state': ['test_handles.py', 'test_names.py', 'test_paths.py', 'test_values.py', 'test_hkpd.py', 'test_statistics.py',
+    'perf/block': ['test_hkpd_bad_input.py'],
+    'perf/data': ['test_bad_input.py'],
+    'perf/known': ['test_names.py'],
+    'perf/': [],
+    'readings/': ['test_values.py', 'test_paths.py', 'test_hkpd.py', 'test_words.py', 'test_csv.py', 'test_forms.py'],
+    'state/': ['test_handles.py', 'test_names.py', 'test_paths.py', 'test_values.py', 'test_hkpd.py', 'test_statistics.py',
               'test_forms.py', 'test_calls.py', 'test_names_file.py'],
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
@@ -136,11 +140,18 @@ def at_place(start, end, now):
     return lambda text: text[:start] + now + text[end:]
 
 
+def judges_of(file):
+    return next((tests for beginning, tests in JUDGES.items() if file.startswith('plugin/' + beginning)), [])
+
+
+def units_of(file):
+    return all_units() if file.startswith('plugin/perf/') else []
+
+
 def made_faults(file, executed):
     """[Fault] of a source, in the lines that are executed"""
     text = (TOP / file).read_text(encoding='utf-8')
     lines = text.split('\n')
-    folder = file.split('/')[1]
     out = []
     for m in TOKENS.finditer(blank_out(text)):
         number = text.count('\n', 0, m.start()) + 1
@@ -149,7 +160,7 @@ def made_faults(file, executed):
         column = m.start() - text.rfind('\n', 0, m.start())
         now = other(m[0])
         out.append(Fault('%s:%d:%d' % (file, number, column), '%s -> %s: %s' % (m[0], now or 'nothing', lines[number - 1].strip()),
-                         file, at_place(m.start(), m.end(), now), JUDGES.get(folder, []), [] if JUDGES.get(folder) else all_units()))
+                         file, at_place(m.start(), m.end(), now), judges_of(file), units_of(file)))
     return out
 
 
@@ -172,8 +183,7 @@ def executed_lines(files):
     """{file: {line numbers}} that the tests execute, which judge the folders of these files."""
     build = BUILD.with_name('coverage')
     configure(build, '--coverage -O0')
-    folders = {f.split('/')[1] for f in files}
-    judges = sorted({t for folder in folders for t in JUDGES.get(folder, [])})
+    judges = sorted({t for f in files for t in judges_of(f)})
     subprocess.run(['ninja', '--quiet', '-C', build], check=True)
     for unit in all_units():
         subprocess.run([build / unit], check=True, stdout=subprocess.DEVNULL)
@@ -313,7 +323,7 @@ def arguments():
 def chosen(args):
     if not args.generated:
         return known_faults(args.names)
-    files = args.names or sorted(str(p.relative_to(TOP)) for folder in JUDGES
+    files = args.names or sorted(str(p.relative_to(TOP)) for folder in {b.split('/')[0] for b in JUDGES}
                                  for p in (TOP / 'plugin' / folder).glob('*.[ch]'))
     lines = executed_lines(files)
     return sample_of([f for file in files for f in made_faults(file, lines[file])], args)
