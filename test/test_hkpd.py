@@ -314,6 +314,21 @@ def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
     assert all(float(one(o, 'hkpd.sample.interval')) > 0 for o in objects)
 
 
+def test_each_formula_has_its_own_clocks(tshark, tmp_path):
+    """Two objects of one formula whose samples before are not the same: what passed since then is each one's own."""
+    rate = Counter(10, 'Things/sec', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(2, 'System', [rate]), Object(4, 'Memory', [rate])])
+    talk.open()
+    stamps = []
+    for only in ({2, 4}, {2}, {2, 4}):
+        stamps.append(talk.clock.now().stamp)
+        number = talk.sample(only=only)[1]
+    labels = [x.label for x in read(tshark, scene, tmp_path)[number].all('hkpd.cooked')]
+    passed = [int(re.search(r'T1 - T0 = ([\d,]+)', label)[1].replace(',', '')) for label in labels]
+    assert passed == [stamps[2] - stamps[1], stamps[2] - stamps[0]]
+
+
 def test_samples_belong_to_a_handle(tshark, tmp_path):
     scene = Scene()
     talk = Talk(scene)
