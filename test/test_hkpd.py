@@ -296,6 +296,19 @@ def test_the_names_file_of_titles(tshark, tmp_path):
     assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
 
 
+def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
+    """Indexes differ from machine to machine."""
+    (tmp_path / 'names').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t4000\ten\tMine\n')
+    scene, sets = Scene(), []
+    for n, server in enumerate(('192.0.2.20', '192.0.2.21')):
+        talk = Talk(scene, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
+                    known=False, server=server, client_port=50010 + n)
+        talk.open()
+        sets.append(talk.sample()[1])
+    frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
+    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\Mine\\Mine'], ['\\\\SRV01\\#4000\\#4000']]
+
+
 # --- Samples
 
 @PASSES
