@@ -53,6 +53,7 @@ typedef struct {
     uint32_t in_size;
     uint64_t array_count; /* of ValidateCounters, which gets the same array back */
     bool add;
+    state_handle *changing; /* whose counters ValidateCounters may change, until it is answered */
     const char *machine;
     state_sample *sample; /* of the response */
 } pcq_record;
@@ -670,6 +671,7 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
             handle_confirm(record->handle);
         }
         record->answering = record->handle;
+        query_answered(record->handle, record->request_event, p->call.event);
     }
     call_show_number(&p->call, p->call.tree, record->answering);
     return record->answering;
@@ -802,7 +804,8 @@ static void pcq_info_response(pcq_pdu *p)
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
     if (done && call_may_learn(&p->call) && handle) {
-        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.event, p->call.pinfo->num);
+        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
+                   p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -962,6 +965,10 @@ static void pcq_validate_request(pcq_pdu *p)
         call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
     }
     use_handle(p, bytes, item);
+    if (p->call.first_time && p->call.record->handle) {
+        p->record->changing = p->call.record->handle;
+        query_change_asked(p->record->changing, p->call.event);
+    }
 }
 
 /* "1 refused: \Set\Counter (ERROR_WMI_ITEMID_NOT_FOUND)". */
@@ -1004,9 +1011,18 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
     }
 }
 
+static void end_change(pcq_pdu *p)
+{
+    if (p->call.first_time && p->record->changing) {
+        query_change_answered(p->record->changing, p->call.record->request_event, p->call.event);
+        p->record->changing = NULL;
+    }
+}
+
 /* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
 static void pcq_validate_unknown(pcq_pdu *p)
 {
+    end_change(p);
     if (p->call.first_time && p->call.record->handle) {
         query_unknown_change(p->call.record->handle, p->call.event);
     }
@@ -1027,10 +1043,14 @@ static void pcq_validate_response(pcq_pdu *p)
     call_report_status(&p->call, status);
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done);
-    if (call_may_learn(&p->call) && p->identifiers_sound && handle && done && pcq_request_read(p)) {
-        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
-    } else if (p->call.report.damaged || p->call.ndr.reader.failed || (!p->identifiers_sound && done)) {
+    bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
+    if (!readable || (done && !(p->identifiers_sound && pcq_request_read(p)))) {
         pcq_validate_unknown(p);
+        return;
+    }
+    end_change(p);
+    if (call_may_learn(&p->call) && handle && done) {
+        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
     }
 }
 

@@ -326,8 +326,8 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *h
     side->data = *data;
     side->epoch = query_epoch_at(handle, event);
     side->event = event;
-    side->index = query_index_at(side->epoch, event);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
+        side->index = query_index_at(side->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
         side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));

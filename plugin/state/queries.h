@@ -48,15 +48,25 @@ typedef struct {
     unsigned number; /* among all entries of the query, in the order they were added */
 } state_query_entry;
 
-/* A ValidateCounters response: adds or removes the identifiers whose status is 0, and notes the others. */
+/* A ValidateCounters request. */
+void query_change_asked(state_handle *handle, uint32_t event);
+
+/* The response to a call that was asked for at event `asked`: where a change that was asked for before has no answer yet, it
+ * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
+void query_answered(state_handle *handle, uint32_t asked, uint32_t event);
+
+/* The response to the change that was asked for at `asked`. One that the server refused changed nothing. */
+void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event);
+
+/* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
 
 /* One whose meaning is not known: from here on the list of counters is not complete. */
 void query_unknown_change(state_handle *handle, uint32_t event);
 
-/* A QueryCounterInfo response: which block belongs to which identifier. */
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t event,
-                uint32_t frame);
+/* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
+                uint32_t event, uint32_t frame);
 
 /* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next);
@@ -85,9 +95,10 @@ typedef struct {
     state_identifier *by_index;
 } state_query_index;
 
-/* The one that tells whose the blocks of a sample of the epoch are; NULL where only query_assign() can tell. A block
- * is an identifier's if its type (dwType) fits. */
-const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event);
+/* The one that tells whose the `blocks` blocks of a sample of the epoch are; NULL where only query_assign() can tell. A
+ * block is an identifier's if its type (dwType) fits. */
+const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks);
+bool query_is_told(const state_query_epoch *epoch);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the
