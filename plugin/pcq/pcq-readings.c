@@ -57,7 +57,7 @@ const state_identifier *pcq_readings_identifier(const readings *r)
 
 bool pcq_readings_assumed(readings *r)
 {
-    return pcq_side_assumed(&stream_of(r)->now);
+    return pcq_side_any_assumed(&stream_of(r)->now);
 }
 
 static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
@@ -134,7 +134,7 @@ static void enter_block(readings *r)
     readings_enter(r, walk->block.index);
     stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
     r->status = walk->block.status;
-    r->assumed = stream->identifier && pcq_side_assumed(&stream->now);
+    r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
     choose_earlier(r);
 }
 
@@ -190,8 +190,9 @@ static void know(readings *r)
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
 
-    counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
     if (identifier == NULL) {
+        counter->none =
+            pcq_side_refuted(&stream_of(r)->now, r->number) ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
     state_subject subject = facts_subject(identifier->guid, counter->id);
@@ -405,7 +406,11 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     pcq_wanted want = wanted(r, r->at.counter->id);
     pcq_side *earlier = stream_of(r)->earlier;
 
-    return earlier && pcq_side_find(earlier, &want, place, has_counter);
+    if (earlier && pcq_side_find(earlier, &want, place, has_counter)) {
+        return true;
+    }
+    r->may_be_there = earlier && !*has_counter && !r->assumed && pcq_side_any_assumed(earlier);
+    return false;
 }
 
 static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)

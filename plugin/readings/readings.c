@@ -148,7 +148,9 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
         return false;
     }
     if (!r->answer.layout->find_before(r, &place, &has_counter)) {
-        *why = has_counter ? PERF_NONE_NEW_INSTANCE : PERF_NONE_NEW_COUNTER;
+        *why = has_counter       ? PERF_NONE_NEW_INSTANCE
+               : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
+                                 : PERF_NONE_NEW_COUNTER;
         return false;
     }
     before->value = place.raw;

@@ -52,7 +52,7 @@ struct state_query {
         uint32_t room;
         uint32_t *types;
         const state_identifier **blocks;
-        bool assumed;
+        bool *assumed;
     } last;
 };
 
@@ -568,8 +568,10 @@ static bool assign_by_order(const state_identifier **identifiers, const uint32_t
             return false;
         }
     }
-    memcpy(assignment->blocks, identifiers, assignment->count * sizeof identifiers[0]);
-    assignment->assumed = true;
+    for (uint32_t i = 0; i < assignment->count; i++) {
+        assignment->assumed[i] = assignment->blocks[i] == NULL;
+        assignment->blocks[i] = identifiers[i];
+    }
     return true;
 }
 
@@ -605,7 +607,7 @@ static bool assign_as_last(const state_query_epoch *epoch, const uint32_t *types
         return false;
     }
     memcpy(assignment->blocks, query->last.blocks, count * sizeof assignment->blocks[0]);
-    assignment->assumed = query->last.assumed;
+    memcpy(assignment->assumed, query->last.assumed, count * sizeof assignment->assumed[0]);
     return true;
 }
 
@@ -617,11 +619,13 @@ static void keep_assignment(const state_query_epoch *epoch, const uint32_t *type
     if (query->last.room < count) {
         query->last.types = wmem_realloc(wmem_file_scope(), query->last.types, count * sizeof types[0]);
         query->last.blocks = wmem_realloc(wmem_file_scope(), query->last.blocks, count * sizeof assignment->blocks[0]);
+        query->last.assumed =
+            wmem_realloc(wmem_file_scope(), query->last.assumed, count * sizeof assignment->assumed[0]);
         query->last.room = count;
     }
     query->last.epoch = epoch->event;
     query->last.count = count;
-    query->last.assumed = assignment->assumed;
+    memcpy(query->last.assumed, assignment->assumed, count * sizeof assignment->assumed[0]);
     memcpy(query->last.types, types, count * sizeof types[0]);
     memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
 }
@@ -632,6 +636,7 @@ bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
+    assignment->assumed = wmem_alloc0_array(pool, bool, count);
     if (epoch == NULL || !epoch->complete || count == 0) {
         return false;
     }

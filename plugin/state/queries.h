@@ -83,8 +83,8 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const state_identifier **blocks; /* `count` of them, NULL where it is not known */
+    bool *assumed;                   /* of each: by the order of the identifiers */
     uint32_t count;
-    bool assumed; /* by the order of the identifiers */
 } state_assignment;
 
 /* What one QueryCounterInfo response said: which identifier each block belongs to. */
