@@ -104,7 +104,7 @@ static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo,
     if (call_is_request(call)) {
         return;
     }
-    if (call->record->response_frame != 0 && call->record->response_frame != pinfo->num) {
+    if (call_is_repeated(call)) {
         findings_add(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
                      "The call was answered in frame %u already", call->record->response_frame);
     }
@@ -311,14 +311,24 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
 
+/* That of the handle, else the server's address. */
+static const char *machine_of(const pcq_pdu *p)
+{
+    const state_handle *handle = p->call.record->handle;
+
+    return handle && handle->machine && *handle->machine ? handle->machine : host_address(p->call.server);
+}
+
 static void pcq_init_context(pcq_pdu *p, pcq_context *context)
 {
     pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
+    context->names_event = p->call.names_event;
     context->is_response = !call_is_request(&p->call);
     context->request_known = pcq_request_read(p);
     context->request_code = p->record->request_code;
     context->lcid = p->record->lcid;
     memcpy(context->guid, p->record->guid, sizeof context->guid);
+    context->machine = machine_of(p);
 }
 
 static void pcq_learn(pcq_pdu *p, const pcq_context *context)
@@ -375,7 +385,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     pcq_read_counterset_guid(reader, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
 }
 
@@ -386,13 +396,14 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
                                       context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (pcq_request_read(p) && !has_name) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
 }
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pcq_pool(p), facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pcq_pool(p),
+                      facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.names_event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -435,7 +446,7 @@ static void read_request_lcid(pcq_pdu *p)
         p->record->lcid = pcq_read_counter_id(reader);
         if (!reader->failed) {
             pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
-                                  p->call.event);
+                                  p->call.names_event);
         }
         return;
     }
@@ -453,7 +464,7 @@ static void about_registration(pcq_pdu *p)
         call_about(&p->call, "%s", locale_text(p));
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.names_event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
                    text_short(pcq_pool(p), name));
     }
@@ -560,9 +571,9 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 {
     wmem_allocator_t *pool = pcq_pool(p);
     state_host *server = p->call.server;
-    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.event));
-    const char *counter =
-        text_short(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
+    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.names_event));
+    const char *counter = text_short(
+        pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.names_event));
 
     return identifier->instance
                ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)
@@ -615,27 +626,29 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
     }
 }
 
+/* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
 static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
     proto_item *item = pcq_read_handle(p, bytes);
 
-    if (!p->call.ndr.reader.failed && call_handle_is_null(bytes)) {
+    if (p->call.ndr.reader.failed) {
+        return item;
+    }
+    if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+    } else if (p->call.first_time) {
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
     }
     return item;
 }
 
-/* Finds the query that a request speaks of; only a sound one begins a life. A closed handle stays closed, whoever still
- * uses it. */
+/* Once all of the request was read: only a sound one begins a life. */
 static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
 {
     rpc_record *record = p->call.record;
 
-    if (p->call.first_time && !call_handle_is_null(bytes)) {
-        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
-        if (record->handle == NULL && call_may_learn(&p->call)) {
-            record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
-        }
+    if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(bytes)) {
+        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
     const state_handle *handle = record->handle;
     if (handle && handle->end < p->call.event) {
@@ -887,6 +900,8 @@ static void pcq_data_response(pcq_pdu *p)
     context.report = &p->call.report;
     context.server = p->call.server;
     context.event = p->call.event;
+    context.names_event = p->call.names_event;
+    context.is_repeated = call_is_repeated(&p->call);
     pcq_read_returned(p, 1, &back);
     bool done = pcq_read_returned_status(p, &back);
     if (done) {
@@ -1120,8 +1135,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     }
     tapped->operation = opnum_vals[opnum].strptr;
     tapped->is_response = !call_is_request(call);
-    tapped->is_repeated =
-        tapped->is_response && call->record->response_frame != 0 && call->record->response_frame != call->pinfo->num;
+    tapped->is_repeated = call_is_repeated(call);
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && pcq_request_read(p)) {
         tapped->kind = pcq_request_code_name(p);
     }

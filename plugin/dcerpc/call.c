@@ -97,6 +97,14 @@ static void take_event(rpc_call *call)
         call->first_time = true;
     }
     call->event = *event;
+    call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
+}
+
+bool call_is_repeated(const rpc_call *call)
+{
+    uint32_t frame = call->record->response_frame;
+
+    return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
 void call_begin(rpc_call *call, size_t record_size)

@@ -100,7 +100,7 @@ static void begin(readings *r)
     stream->now.has_doubts = sample && sample->has_doubts;
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
-    r->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    r->why_no_before = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         open_sample(r, &stream->before, previous);
         open_older(r, previous);
