@@ -16,6 +16,7 @@
 #include "text/value-strings.h"
 #include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
+#include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
 #include "taps/taps.h"
 #include "taps/graph-menu.h"
@@ -263,7 +264,8 @@ static bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
     p->tapped.out_size = back->out_size;
     p->tapped.rtn_size = back->rtn_size;
     if (p->tapped.is_probe) {
-        call_info(&p->call, "needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
+        proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
+        call_info(&p->call, "size probe: needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
         return false;
     }
     call_report_status(&p->call, back->status);
@@ -580,6 +582,35 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
 }
 
+/* What the server would not give, the first of it by name: in the Info column before all else. */
+typedef struct {
+    const char *word; /* "refused" */
+    uint32_t count;
+    unsigned named;
+    wmem_strbuf_t *names;
+} refusals_text;
+
+static void name_refusal(pcq_pdu *p, refusals_text *text, const char *path, uint32_t status, bool assumed)
+{
+    if (text->named++ == 0) {
+        text->names = wmem_strbuf_new(pcq_pool(p), NULL);
+    }
+    wmem_strbuf_append_printf(text->names, "%s%s (%s%s)", text->named > 1 ? ", " : "", text_short(pcq_pool(p), path),
+                              text_win32_error(pcq_pool(p), status), assumed ? ", order assumed" : "");
+}
+
+static void describe_refusals(pcq_pdu *p, const refusals_text *text)
+{
+    if (text->named == 0) {
+        call_about(&p->call, "%u %s", text->count, text->word);
+    } else if (text->count > text->named) {
+        call_about(&p->call, "%u %s: %s, %u more", text->count, text->word, wmem_strbuf_get_str(text->names),
+                   text->count - text->named);
+    } else {
+        call_about(&p->call, "%u %s: %s", text->count, text->word, wmem_strbuf_get_str(text->names));
+    }
+}
+
 static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
 {
     const state_identifier *identifier = &entry->identifier;
@@ -686,7 +717,6 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
         record->answering = record->handle;
         query_answered(record->handle, record->request_event, p->call.event);
     }
-    call_show_number(&p->call, p->call.tree, record->answering);
     return record->answering;
 }
 
@@ -816,6 +846,7 @@ static void pcq_info_response(pcq_pdu *p)
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    call_show_number(&p->call, p->call.tree, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
                    p->call.event, p->call.pinfo->num);
@@ -829,6 +860,20 @@ static void pcq_data_request(pcq_pdu *p)
     query_request(p, PCQ_MAX_DATA);
 }
 
+/* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)", before all else. */
+static void describe_failures(pcq_pdu *p, const pcq_returned *back, const pcq_data_context *context)
+{
+    readings_answer answer = pcq_data_answer(back->tvb, context);
+    readings *r = readings_begin(pcq_pool(p), &answer);
+    refusals_text text = {.word = "failed", .count = context->summary.failed};
+
+    while (text.named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r)) {
+        const state_identifier *identifier = pcq_readings_identifier(r);
+        name_refusal(p, &text, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
+    }
+    describe_refusals(p, &text);
+}
+
 static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context *context)
 {
     const perf_data_summary *summary = &context->summary;
@@ -840,6 +885,7 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     const char *size = text_counted(pool, back->out_size, "byte");
     const char *blocks = text_counted(pool, summary->blocks, "block");
     if (summary->failed > 0) {
+        describe_failures(p, back, context);
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
     readings_answer answer = pcq_data_answer(back->tvb, context);
@@ -922,6 +968,7 @@ static void pcq_data_response(pcq_pdu *p)
         }
         describe_data(p, &back, &context);
     }
+    call_show_number(&p->call, p->call.tree, context.handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
@@ -986,25 +1033,18 @@ static void pcq_validate_request(pcq_pdu *p)
     }
 }
 
-/* "1 refused: \Set\Counter (ERROR_WMI_ITEMID_NOT_FOUND)". */
-static void describe_refusals(pcq_pdu *p, const pcq_context *context)
+static void describe_refused(pcq_pdu *p, const pcq_context *context)
 {
-    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), NULL);
-    unsigned named = 0;
+    bool removes = pcq_request_read(p) && !p->record->add;
+    refusals_text text = {.word = removes ? "refused to be removed" : "refused", .count = context->refused};
 
-    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
+    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && text.named < MAX_NAMED_REFUSALS; i++) {
         const state_identifier *identifier = identifier_at(context, i);
         if (identifier->status != 0) {
-            wmem_strbuf_append_printf(text, "%s%s (%s)", named > 0 ? ", " : "",
-                                      text_short(pcq_pool(p), identifier_text(p, identifier)),
-                                      text_win32_error(pcq_pool(p), identifier->status));
-            named++;
+            name_refusal(p, &text, identifier_text(p, identifier), identifier->status, false);
         }
     }
-    if (context->refused > named) {
-        wmem_strbuf_append_printf(text, "%s%u more", named > 0 ? ", " : "", context->refused - named);
-    }
-    call_info(&p->call, "%u refused: %s", context->refused, wmem_strbuf_get_str(text));
+    describe_refusals(p, &text);
 }
 
 static void describe_validation(pcq_pdu *p, const pcq_context *context)
@@ -1022,7 +1062,7 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
     }
     call_info(&p->call, "%u %s", context->count - context->refused, done);
     if (context->refused > 0) {
-        describe_refusals(p, context);
+        describe_refused(p, context);
     }
 }
 
@@ -1058,6 +1098,7 @@ static void pcq_validate_response(pcq_pdu *p)
     call_report_status(&p->call, status);
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done);
+    call_show_number(&p->call, p->call.tree, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
     if (!readable || (done && !(p->identifiers_sound && pcq_request_read(p)))) {
         pcq_validate_unknown(p);

@@ -9,7 +9,7 @@ from gen import buffers, server, stubs
 from gen.buffers import NONE
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, answers, ask, counter, frames_of, learn, multiple, single, taught_in
-from gen.stubs import INFO, VALIDATE
+from gen.stubs import DATA, INFO, VALIDATE
 from learned import cooked, one, read
 
 ASSUMED = 'pcq.expert.order_assumed'
@@ -369,3 +369,24 @@ def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
         texts = line.split(',')
         assert len(texts) == count and len(texts[0]) > 2000
         assert len(line) < (1 << 20) + 32 * 40 * count + 100 * count
+
+
+def test_refusals_stand_first_in_the_info_column(tshark, tmp_path):
+    """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
+    s = gauge(2)
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 2, 'gone')])
+    c.validate(h, [ask(s, 1, 'b')], add=False)
+    c.info(h)
+    c.data(h)
+    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
+    added, removed = [info[n] for n, _ in frames_of(scene, VALIDATE, 'response')]
+    assert 'response, 1 refused: \\Set(a)\\#9 (ERROR_WMI_ITEMID_NOT_FOUND), query 1, 2 added' in added
+    assert '1 refused to be removed: \\Set(b)\\Counter 1 (' in removed
+    (number, _), = answers(scene)
+    assert 'response, 1 failed: \\Set(gone)\\Counter 2 (ERROR_' in info[number] and 'Counter 1 = ' in info[number]
+    probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
+    assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)

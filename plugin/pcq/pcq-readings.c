@@ -360,6 +360,24 @@ perf_walk_event pcq_readings_event(readings *r)
     return event;
 }
 
+bool pcq_readings_next_failed(readings *r)
+{
+    perf_walk *walk = &stream_of(r)->walk;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(walk)) != PERF_WALK_END) {
+        if (event != PERF_WALK_BLOCK) {
+            continue;
+        }
+        enter_block(r);
+        if (walk->block.type == PERF_ERROR_RETURN) {
+            return true;
+        }
+        perf_walk_skip_block(walk);
+    }
+    return false;
+}
+
 static bool next(readings *r)
 {
     perf_walk_event event;
