@@ -97,6 +97,14 @@ static void take_event(rpc_call *call)
         call->first_time = true;
     }
     call->event = *event;
+    call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
+}
+
+bool call_is_repeated(const rpc_call *call)
+{
+    uint32_t frame = call->record->response_frame;
+
+    return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
 void call_begin(rpc_call *call, size_t record_size)
@@ -324,10 +332,9 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
 {
-    uint32_t first = call->record->response_frame;
-
-    if (!call_is_request(call) && first != 0 && first != call->pinfo->num) {
-        findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already", first);
+    if (call_is_repeated(call)) {
+        findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
+                     call->record->response_frame);
     }
 }
 

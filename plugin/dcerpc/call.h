@@ -78,7 +78,8 @@ typedef struct {
     rpc_record *record;
     state_host *server;
     uint32_t event;
-    bool first_time; /* what it teaches may be learned */
+    uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
+    bool first_time;      /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
@@ -92,6 +93,9 @@ void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offs
 
 /* `record_size` is that of the protocol's own record. */
 void call_begin(rpc_call *call, size_t record_size);
+
+/* True of a response to a call that another frame answered before. */
+bool call_is_repeated(const rpc_call *call);
 
 /* Reads from the start into the tree, or so that nothing is shown and findings only count. */
 void call_aloud(rpc_call *call);

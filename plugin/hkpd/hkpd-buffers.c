@@ -122,7 +122,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
     state_subject subject = facts_title_subject(title_index);
-    state_known known = facts_lookup_name(view->context->server, &subject, view->context->event);
+    state_known known = facts_lookup_name(view->context->server, &subject, view->context->names_event);
 
     if (tree == NULL || !known.fact) {
         return NULL;
@@ -793,7 +793,9 @@ bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
 
 readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)
 {
-    return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, false, context->event, tvb};
+    return (readings_answer){
+        &hkpd_readings_layout, context->server,     NULL, context->sample, false, context->event, tvb,
+        context->names_event,  context->is_repeated};
 }
 
 static void show_structures(hkpd_view *view)

@@ -802,6 +802,8 @@ static void init_context(hkpd_pdu *p, hkpd_context *context, findings_report *re
     context->report = report;
     context->server = p->call.server;
     context->event = p->call.event;
+    context->names_event = p->call.names_event;
+    context->is_repeated = call_is_repeated(&p->call);
 }
 
 static void read_answer(hkpd_pdu *p, answer *back, int name_field)
@@ -1165,8 +1167,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->is_hkpd = true;
     tapped->operation = operations[operation].name;
     tapped->is_response = !call_is_request(&p->call);
-    tapped->is_repeated =
-        tapped->is_response && record->response_frame != 0 && record->response_frame != p->call.pinfo->num;
+    tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;

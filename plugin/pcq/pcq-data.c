@@ -125,7 +125,7 @@ static const char *set_text(data_view *view, const state_identifier *identifier)
     if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
         memcpy(view->set, identifier->guid, sizeof view->set);
         view->set_label =
-            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
+            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->names_event);
     }
     return view->set_label;
 }
@@ -170,6 +170,20 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
 }
 
+/* Whose the error is. */
+static void show_path_of_block(data_view *view)
+{
+    readings *r = view->readings;
+    const state_identifier *identifier = pcq_readings_identifier(r);
+
+    if (identifier && pcq_identifier_path_wanted(view->block)) {
+        const char *path = query_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
+                                                 r->names_event, &r->text_left);
+        proto_item *item = pcq_add_identifier_path(view->block, view->tvb, path);
+        proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
+    }
+}
+
 /* PERF_COUNTER_HEADER, 2.2.4.8 */
 static void show_block(data_view *view)
 {
@@ -187,6 +201,9 @@ static void show_block(data_view *view)
                            : proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
     view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
     proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
+    if (walk->block.type == PERF_ERROR_RETURN) {
+        show_path_of_block(view);
+    }
     proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
     proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
     pcq_add_reserved(view->block, view->tvb, at + 12, perf_le32(view->readings->bytes + at + 12));
@@ -201,8 +218,8 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
     pcq_add_counter_id(tree, view->tvb, view->walk->counters.ids + 4 * column, &item);
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name =
-            pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
+        const char *name = pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id,
+                                                 view->context->names_event);
         pcq_add_known_type(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
         if (name) {
             proto_item_append_text(item, " (%s)", name);
@@ -403,7 +420,9 @@ readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
                              context->sample,
                              context->has_form,
                              context->event,
-                             tvb};
+                             tvb,
+                             context->names_event,
+                             context->is_repeated};
 }
 
 static void show_structures(data_view *view)

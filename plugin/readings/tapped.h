@@ -45,6 +45,13 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
+/* A counter is refused where the server gives its identifier a status other than 0 in the successful response to its
+ * addition. A block that holds an error in an answer is a failed block: its counter was accepted. */
+static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identifier)
+{
+    return tapped->adds && tapped->identifiers[identifier].status != 0;
+}
+
 void tapped_register(void);
 
 /* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */

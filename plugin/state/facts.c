@@ -134,6 +134,24 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
     }
 }
 
+/* More languages than these are not told apart. */
+#define MAX_LANGUAGES 32
+
+/* The newest version; of a name that in the same language. */
+static const fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
+{
+    bool is_name = kind == PERF_FACT_ENGLISH || kind == PERF_FACT_LOCAL;
+    unsigned count = wmem_array_get_count(versions);
+
+    for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
+        const fact_version *version = wmem_array_index(versions, i - 1);
+        if (!is_name || version->fact.lcid == fact->lcid) {
+            return version;
+        }
+    }
+    return NULL;
+}
+
 static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *fact)
 {
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
@@ -149,9 +167,9 @@ void facts_learn(state_host *server, const state_subject *subject, state_fact_ki
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
-        const fact_version *newest = wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
-        if (same_fact(kind, &newest->fact, fact)) {
-            return; /* browsing again teaches nothing new */
+        const fact_version *newest = newest_alike(*versions, kind, fact);
+        if (newest && same_fact(kind, &newest->fact, fact)) {
+            return; /* browsing again teaches nothing new, nor does another language that comes back */
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;

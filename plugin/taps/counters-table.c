@@ -307,7 +307,7 @@ static void count_refusal(packet_info *pinfo, const tapped_call *tapped, const s
     const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
                               ? tapped->handle->machine
                               : host_address(tapped->server);
-    counter *c = counter_of(query_identifier_path(pinfo->pool, tapped->server, machine, identifier, UINT32_MAX));
+    counter *c = counter_of(query_identifier_path(pinfo->pool, tapped->server, machine, identifier, UINT32_MAX, NULL));
 
     c->refusals++;
     show(c, NULL);

@@ -193,7 +193,7 @@ static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanos
 
 static bool has_index(const state_sample *sample)
 {
-    return query_index_at(query_epoch_at(sample->handle, sample->event), sample->event);
+    return query_is_told(query_epoch_at(sample->handle, sample->event));
 }
 
 /* What was known when the row's answer was read. */
