@@ -341,7 +341,7 @@ def parts(path):
     return (server, *(m.groups() if m else (middle, '')), name)
 
 
-def compare_long(text, answers, simple=True):
+def compare_long(text, answers, simple=True, protocol='pcq'):
     """-> how many results were compared"""
     rows, count = long_rows(text), 0
     expected = [(a, v) for a in answers for v in a.values]
@@ -350,6 +350,7 @@ def compare_long(text, answers, simple=True):
         where = (answer.frame, v.path, row)
         assert row['time'] == answer.at.strftime('%Y-%m-%dT%H:%M:%S.%f') + '000Z', where
         assert row['frame'] == str(answer.frame) and row['query'] == '1' and row['status'] == '0', where
+        assert row['protocol'] == protocol and row['assumed'] == '0', where
         assert row['path'] == v.path, where
         if simple:
             assert (row['server'], row['counterset'], row['instance'], row['counter']) == parts(v.path), where
@@ -409,7 +410,7 @@ def test_awkward_names(export, count, passes):
 @PASSES
 def test_long_of_hkpd(export, passes):
     scene = hkpd_scene.session(samples=3)
-    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) > 60
+    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False, protocol='hkpd') > 60
 
 
 @pytest.mark.parametrize('kind', ['PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT_HEX'])
@@ -515,6 +516,40 @@ def test_no_call_at_all_is_said(tshark, tmp_path, form):
     capture = scene.write(tmp_path / 'scene.pcap')
     line, = said(tshark, tmp_path, capture, form, '--disable-protocol', 'dcerpc')
     assert 'no call of PerflibV2' in line
+
+
+def assumed():
+    """Two queries: QueryCounterInfo of the second was not captured, so the order of its counters has to tell whose a block
+    is. Its two counters are of one type, so it is assumed for both."""
+    s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
+               counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
+    other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
+    server = Script([s, other])
+
+    def talk(c):
+        learn(c, s, other)
+        handles = [c.open(), c.open()]
+        c.validate(handles[0], [ask(other, 1)])
+        c.info(handles[0])
+        c.validate(handles[1], [ask(s, 1), ask(s, 2)])
+        for _ in range(3):
+            for handle in handles:
+                c.data(handle)
+    return story(server, talk)
+
+
+@PASSES
+@pytest.mark.parametrize('form, count', [('csv', 2), ('long', 6)])
+def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
+    """With each row, and once for the whole: how many, and of which query."""
+    capture = assumed().write(tmp_path / 'scene.pcap')
+    line, = said(tshark, tmp_path, capture, form, *passes)
+    assert 'whose %d of the %s are is assumed' % (count, 'rows' if form == 'long' else 'columns') in line
+    assert '(query 2)' in line and 'QueryCounterInfo' in line
+    if form == 'long':
+        rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
+        assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
+        assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
 
 
 @FORMS

@@ -65,6 +65,7 @@ void tapped_tell_unread(packet_info *pinfo, const char *why);
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
 #define TAPPED_REASONS 6
+#define TAPPED_QUERIES 8
 
 typedef struct {
     uint64_t calls;   /* that could be read */
@@ -74,14 +75,20 @@ typedef struct {
         char *why;
         uint64_t calls;
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
+    uint64_t assumed; /* values (or columns) of which the order told whose they are; nothing was left out then */
+    unsigned num_queries;
+    uint32_t queries[TAPPED_QUERIES]; /* whose they are; the first ones */
 } tapped_left_out;
 
 /* Each call that a listener is told. False if there is nothing in it. */
 bool tapped_count(tapped_left_out *left, const tapped_call *tapped);
 void tapped_left_out_clear(tapped_left_out *left);
 
-/* A sentence for each kind of what was left out: how many, and what to do. `number` counts them from 0; NULL behind the
- * last. To be freed. */
-char *tapped_left_out_line(const tapped_left_out *left, unsigned number);
+/* Values of a query of which whose they are was assumed from the order. */
+void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values);
+
+/* A sentence for each kind of what was left out, or taken with a doubt: how many (`what` says of assumed ones: "values"),
+ * and what to do. `number` counts them from 0; NULL behind the last. To be freed. */
+char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number);
 
 #endif

@@ -105,6 +105,19 @@ char *document_suffix(const document *doc)
     return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
 }
 
+void documents_count_assumed(const documents *d, tapped_left_out *left)
+{
+    left->assumed = left->num_queries = 0;
+    for (unsigned i = 0; i < d->all->len; i++) {
+        const document *doc = g_ptr_array_index(d->all, i);
+        uint64_t count = 0;
+        for (unsigned j = 0; j < doc->columns.assumed->len; j++) {
+            count += doc->columns.assumed->data[j];
+        }
+        tapped_count_assumed(left, doc->number, count);
+    }
+}
+
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
 
 static document *document_of(documents *d, packet_info *pinfo, const tapped_call *tapped, const readings *r)
@@ -134,6 +147,16 @@ static bool is_shown(perf_none none)
     return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
 }
 
+/* A value of the row at hand, if it has a column. */
+static void add_value(documents *d, document *doc, uint32_t number, double value, bool assumed)
+{
+    if (number != NO_COLUMN) {
+        doc->columns.assumed->data[number] |= assumed;
+        g_array_append_val(d->numbers, number);
+        g_array_append_val(d->values, value);
+    }
+}
+
 /* False if a value's sample before was dropped. Names are the newest: a counter that changes its name keeps its column. */
 static bool collect_row(documents *d, document *doc, readings *r)
 {
@@ -153,12 +176,8 @@ static bool collect_row(documents *d, document *doc, readings *r)
             continue;
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
-        uint32_t number = columns_number(&doc->columns, r);
-        if (number != NO_COLUMN) {
-            double value = result.none == PERF_NONE_OK ? result.value : NAN;
-            g_array_append_val(d->numbers, number);
-            g_array_append_val(d->values, value);
-        }
+        double value = result.none == PERF_NONE_OK ? result.value : NAN;
+        add_value(d, doc, columns_number(&doc->columns, r), value, r->assumed);
     }
     return whole;
 }
@@ -321,12 +340,9 @@ static void collect_old(documents *d, document *doc, const columns *old, const r
     g_array_set_size(d->numbers, 0);
     g_array_set_size(d->values, 0);
     for (unsigned i = 0; i < reader->numbers->len; i++) {
-        const char *path = columns_path(old, g_array_index(reader->numbers, uint32_t, i));
-        uint32_t number = columns_of_path(&doc->columns, path);
-        if (number != NO_COLUMN) {
-            g_array_append_val(d->numbers, number);
-            g_array_append_val(d->values, g_array_index(reader->values, double, i));
-        }
+        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
+        add_value(d, doc, columns_of_path(&doc->columns, columns_path(old, number)),
+                  g_array_index(reader->values, double, i), old->assumed->data[number]);
     }
 }
 

@@ -66,6 +66,9 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 typedef void (*document_take)(void *user, perf_csv *text, bool all);
 bool document_write(documents *d, document *doc, document_take take, void *user);
 
+/* Counts the columns that were assumed, of all documents. */
+void documents_count_assumed(const documents *d, tapped_left_out *left);
+
 /* "query-2" or "hkpd-1": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);
 

@@ -52,11 +52,11 @@ void output_failed(const char *format, ...)
     has_failed = true;
 }
 
-void output_say_left_out(const tapped_left_out *left)
+void output_say_left_out(const tapped_left_out *left, const char *what)
 {
     char *line;
 
-    for (unsigned i = 0; (line = tapped_left_out_line(left, i)) != NULL; i++) {
+    for (unsigned i = 0; (line = tapped_left_out_line(left, what, i)) != NULL; i++) {
         report_warning("pcq: %s", line);
         g_free(line);
     }
