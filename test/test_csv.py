@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,csv`, `-z pcq,long` and Export Objects: every byte of both forms, against series worked out from the generator."""
 
+import base64
+import json
 import os
 import re
 import subprocess
@@ -13,6 +15,7 @@ from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
+from test_order import sharkd  # noqa: F401 (a fixture)
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
@@ -172,6 +175,84 @@ def test_names_among_the_objects(tshark, tmp_path):
         assert only.name == 'pcq_names' and only.read_bytes() == (tmp_path / 'names').read_bytes()
         assert only.read_text().startswith('# pcq names 1\n') and len(only.read_text().splitlines()) > 50
         only.unlink()
+
+
+def objects_of(s, *kinds):
+    """{kind: [(name, text)]} of sharkd, all tapped at once"""
+    out, = s.ask(('tap', {'tap%d' % i: 'eo:' + kind for i, kind in enumerate(kinds)}))
+    found = {}
+    for tap in filter(None, json.loads(out)['result']['taps']):
+        names = [o['filename'] for o in tap['objects']]
+        told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
+        found[tap['tap'].removeprefix('eo:')] = [
+            (n, base64.b64decode(json.loads(t)['result']['data']).decode()) for n, (t,) in zip(names, told)]
+    return found
+
+
+def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
+    """Whoever frees the objects and asks again gets the same again: in any order, beside statistics, of another capture."""
+    scene, first, second = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    whole_session().write(tmp_path / 'other.pcap')
+    s = sharkd()
+    for _ in range(2):
+        s.load(tmp_path / 'scene.pcap')
+        for kinds in [('pcq',), ('pcq', 'pcq-names'), ('pcq-names',), ('pcq-names', 'pcq'), ('pcq',), ('pcq-names',)]:
+            found = objects_of(s, *kinds)
+            assert sorted(found) == sorted(kinds)
+            for name, text in found.get('pcq', ()):
+                assert compare_pdh(text, {'SRV01-query-1.csv': first, 'SRV01-query-2.csv': second}[name]) == 3
+            assert len(found.get('pcq', 'two')) in (2, 3)
+            for name, text in found.get('pcq-names', ()):
+                assert name == 'pcq_names' and text.startswith('# pcq names 1\n') and 'First' in text
+            assert len(found.get('pcq-names', 'o')) == 1
+            s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
+        s.load(tmp_path / 'other.pcap')
+        (name, text), = objects_of(s, 'pcq')['pcq']
+        assert compare_pdh(text, series(whole_session())) > 60
+
+
+def test_objects_of_odd_servers(tshark, tmp_path):
+    """A long name keeps what tells its handle; none is hidden; all are in the folder."""
+    longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    for i, server_name in enumerate(longest):
+        server = Script([s])
+
+        def talk(c):
+            c.machine = server_name
+            learn(c, s)
+            run(c, [ask(s, 1)], 2)
+        scene = story(server, talk)
+        scene.write(tmp_path / 'scene.pcap')
+        folder = tmp_path / ('objects%d' % i)
+        tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
+        only, = folder.iterdir()
+        assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
+        assert len(pdh_rows(only.read_bytes().decode())) == 3
+
+
+def sessions(scene, path, count):
+    """A capture of the same session so often, and how many packets each has."""
+    scene.write(path)
+    data = path.read_bytes()
+    path.write_bytes(data[:24] + count * data[24:])
+    return len(scene.capture.frames)
+
+
+def test_sessions(tshark, tmp_path):
+    """tshark -M forgets the capture in its middle, and counts its handles anew: nothing that was written goes."""
+    scene, first, second = two_queries()
+    packets = sessions(scene, tmp_path / 'scene.pcap', 3)
+    tshark.run('-q', '-M', packets, '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'),
+               '-z', 'pcq,long,%s' % (tmp_path / 'long'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    suffixes = {'': first, '-query-2': second, '-query-1-session-2': first, '-query-2-session-2': second,
+                '-query-1-session-3': first, '-query-2-session-3': second}
+    assert {p.name for p in tmp_path.glob('run*')} == {'run%s.csv' % x for x in suffixes}
+    assert {p.name for p in (tmp_path / 'objects').iterdir()} == {'SRV01%s.csv' % (x or '-query-1') for x in suffixes}
+    for suffix, answers in suffixes.items():
+        assert compare_pdh((tmp_path / ('run%s.csv' % suffix)).read_bytes().decode(), answers) == 3
+    assert len(long_rows((tmp_path / 'long').read_bytes().decode())) == 3 * 6
 
 
 def test_no_answers(export):
@@ -486,7 +567,7 @@ def said(tshark, tmp_path, capture, form, *args):
     return err.splitlines()
 
 
-FORMS = pytest.mark.parametrize('form', ['csv', 'long'])
+FORMS = pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 
 
 @FORMS
@@ -510,7 +591,7 @@ def test_nothing_is_said_of_a_whole_capture(tshark, tmp_path, form):
     assert said(tshark, tmp_path, capture, form) == []
 
 
-@FORMS
+@pytest.mark.parametrize('form', ['csv', 'long'])
 def test_no_call_at_all_is_said(tshark, tmp_path, form):
     scene = small()
     capture = scene.write(tmp_path / 'scene.pcap')
@@ -539,7 +620,7 @@ def assumed():
 
 
 @PASSES
-@pytest.mark.parametrize('form, count', [('csv', 2), ('long', 6)])
+@pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
 def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
     """With each row, and once for the whole: how many, and of which query."""
     capture = assumed().write(tmp_path / 'scene.pcap')

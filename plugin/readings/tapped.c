@@ -38,6 +38,7 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
+    copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }

@@ -52,6 +52,7 @@ static void forget_capture(void)
 {
     for (GSList *at = all_documents; at; at = at->next) {
         documents *d = at->data;
+        d->session += g_hash_table_size(d->owners) > 0;
         g_hash_table_remove_all(d->owners);
         for (unsigned i = 0; i < d->all->len; i++) {
             GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
@@ -102,7 +103,10 @@ static void fail(documents *d)
 
 char *document_suffix(const document *doc)
 {
-    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
+    const char *kind = doc->is_hkpd ? "hkpd" : "query";
+
+    return doc->session > 0 ? g_strdup_printf("%s-%u-session-%u", kind, doc->number, doc->session + 1)
+                            : g_strdup_printf("%s-%u", kind, doc->number);
 }
 
 void documents_count_assumed(const documents *d, tapped_left_out *left)
@@ -129,6 +133,7 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
         doc = g_new0(document, 1);
         doc->layout = tapped->answer->layout;
         doc->number = handle->number;
+        doc->session = d->session;
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
