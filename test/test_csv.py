@@ -2,6 +2,7 @@
 """`-z pcq,csv`, `-z pcq,long` and Export Objects: every byte of both forms, against series worked out from the generator."""
 
 import base64
+import gzip
 import json
 import os
 import re
@@ -714,18 +715,37 @@ def test_two_for_the_file_of_a_second_query(tshark, tmp_path):
     assert len(long_rows((tmp_path / 'run-query-2.csv').read_bytes().decode())) == 6
 
 
-@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
-@pytest.mark.parametrize('kind', [b'\xd4\xc3\xb2\xa1', b'\xa1\xb2\x3c\x4d', b'\n\r\r\n'], ids=['pcap', 'nanoseconds', 'pcapng'])
-def test_captures_are_not_overwritten(tshark, tmp_path, form, kind):
-    """Whoever forgets the file's name and gives the capture's twice."""
-    capture = small().write(tmp_path / 'scene.pcap')
-    (tmp_path / 'other').write_bytes(kind + b'something')
-    for target in capture, tmp_path / 'other':
-        before = (tmp_path / target).read_bytes()
-        status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
-        assert status == 1 and 'cannot write %s: it is a capture file' % target in said
-        assert (tmp_path / target).read_bytes() == before
-    assert sorted(os.listdir(tmp_path)) == ['other', 'scene.pcap']
+def kinds_of_captures(tmp_path, capture):
+    """What a person may have captures as, a damaged one too."""
+    data = capture.read_bytes()
+    for kind, magic in [('pcap', b'\xd4\xc3\xb2\xa1'), ('nanoseconds', b'\xa1\xb2\x3c\x4d'), ('pcapng', b'\n\r\r\n')]:
+        (tmp_path / ('cut.' + kind)).write_bytes(magic + data[4:12])
+    for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
+        subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
+    (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
+    return sorted(tmp_path.iterdir())
+
+
+def test_captures_are_not_overwritten(tshark, tmp_path):
+    """Whoever forgets the file's name and gives the capture's twice: of all kinds, compressed, damaged."""
+    capture = tmp_path / 'scene.pcap'
+    small().write(capture)
+    there = kinds_of_captures(tmp_path, capture)
+    assert len(there) > 8
+    before = [p.read_bytes() for p in there]
+    for i, target in enumerate(there):
+        for form in ('csv', 'long', 'names') if target == capture else ('csv',):
+            status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
+            assert status == 1 and 'cannot write %s: it is a capture file' % target in said, target
+    assert [p.read_bytes() for p in there] == before and there == sorted(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize('text', ['', 'x', '{"a": 1}\n', '"(PDH-CSV 4.0)"\r\n', '<a/>', '\u00e4' * 300, 'hello\n'])
+def test_texts_are_overwritten(export, tmp_path, text):
+    """Short ones too, of which Wireshark would open some."""
+    (tmp_path / 'out.csv').write_text(text, encoding='utf-8')
+    scene = small()
+    assert compare_pdh(export(scene, 'csv'), series(scene)) == 2
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])
