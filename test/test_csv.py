@@ -718,8 +718,9 @@ def test_two_for_the_file_of_a_second_query(tshark, tmp_path):
 def kinds_of_captures(tmp_path, capture):
     """What a person may have captures as, a damaged one too."""
     data = capture.read_bytes()
-    for kind, magic in [('pcap', b'\xd4\xc3\xb2\xa1'), ('nanoseconds', b'\xa1\xb2\x3c\x4d'), ('pcapng', b'\n\r\r\n')]:
-        (tmp_path / ('cut.' + kind)).write_bytes(magic + data[4:12])
+    (tmp_path / 'cut.pcap').write_bytes(data[:12])
+    (tmp_path / 'cut.nanoseconds').write_bytes(b'\x4d\x3c\xb2\xa1' + data[4:60])
+    (tmp_path / 'cut.pcapng').write_bytes(b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0')
     for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
         subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
     (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
