@@ -504,6 +504,21 @@ def test_all_bits_of_a_count(export, kind):
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(n), str(n), '') for n in numbers]
 
 
+@PASSES
+@pytest.mark.parametrize('told', [(9, 10), (1, 9, 10)], ids=['unknown type', 'known type'])
+def test_a_text_is_a_text_in_every_row(export, told, passes):
+    """Also one with white space in it, and none at all; of a type that nobody told as well."""
+    texts = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
+    s = single('Texts', counter(1, 'PERF_COUNTER_TEXT', 'Name', lambda at, k: texts[at.number]))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s, codes=told)
+        run(c, [ask(s, 1)], len(texts))
+    rows = long_rows(export(story(server, talk), 'long', *passes))
+    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(t, '', '') for t in texts]
+
+
 def test_a_query_whose_opening_was_not_captured(export):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     server = Script([s])
