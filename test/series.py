@@ -15,8 +15,8 @@ NO_COUNTERS = {TYPES[n] for n in ('PERF_COUNTER_TEXT', 'PERF_COUNTER_NODATA', 'P
                                   'PERF_COUNTER_HISTOGRAM_TYPE') if n in TYPES}
 RAW_COUNTS = {TYPES[n] for n in ('PERF_COUNTER_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_RAWCOUNT_HEX',
                                  'PERF_COUNTER_LARGE_RAWCOUNT_HEX')}
-COLUMNS = ['time', 'frame', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
-           'reason', 'status']
+COLUMNS = ['time', 'frame', 'protocol', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
+           'reason', 'status', 'assumed']
 
 
 # winperf.h: the display bits of a type

@@ -347,7 +347,7 @@ COMMANDS = {
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),
     'tshark -q -r FILE --export-objects pcq,FOLDER': writes('FOLDER/LABDC-query-1.csv', '(PDH-CSV 4.0)', SERIES),
-    'tshark -q -r FILE -z pcq,long,values.csv': writes('values.csv', 'time,frame,query', SERIES),
+    'tshark -q -r FILE -z pcq,long,values.csv': writes('values.csv', 'time,frame,protocol', SERIES),
     'tshark -q -r FILE -z pcq,names,names.txt': writes('names.txt', '# pcq names 1', 'Processor Information'),
     'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,names,my-names.txt': writes('my-names.txt', 'Processor Information'),
     'tshark -r FILE -o pcq.names_file:MyProvider.man -Y pcq.path': prints('QueryCounterData response', count=10),

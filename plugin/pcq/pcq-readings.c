@@ -274,15 +274,16 @@ static const char *instance(readings *r)
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters up to a
- * terminator at their end. */
+/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters (white space
+ * too) up to a terminator at their end. */
 static bool looks_like_text(const uint8_t *bytes, uint32_t size)
 {
-    if (size < 4 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
+    if (size < 2 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < size - 2; i += 2) {
-        if (perf_le16(bytes + i) < 0x20) {
+        uint16_t unit = perf_le16(bytes + i);
+        if (unit < '\t' || (unit > '\r' && unit < ' ')) {
             return false;
         }
     }

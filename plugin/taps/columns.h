@@ -22,6 +22,7 @@
 
 typedef struct {
     GPtrArray *paths;    /* by number */
+    GByteArray *assumed; /* by number: 1 if whose one of its values is was assumed; kept by whoever asks */
     GHashTable *numbers; /* path -> number + 1 */
     GStringChunk *texts; /* theirs */
     uint32_t bytes;      /* theirs */
@@ -31,10 +32,11 @@ typedef struct {
     uint64_t left_out; /* values without a column */
     /* where the answer is */
     unsigned place;
+    unsigned first;     /* place of the block's or object's first value */
+    unsigned row_begin; /* and of the row's */
     uint32_t table;
     uint32_t row;
     uint64_t instance; /* digest of its name, 0 if that does not tell it */
-    bool following;    /* the block or object is as before, so far */
 } columns;
 
 /* `kept` begins with 0, and outlives all columns that share it. */

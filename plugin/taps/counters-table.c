@@ -327,7 +327,7 @@ static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_
 {
     const tapped_call *tapped = call;
 
-    if (tapped->is_repeated) {
+    if (tapped->unread || tapped->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }
     count_refusals(pinfo, tapped);
