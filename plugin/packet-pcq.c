@@ -19,9 +19,8 @@
 #include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
 #include "taps/taps.h"
-#include "taps/graph-menu.h"
 #include "names/names-file.h"
-#include "readings/graph.h"
+#include "readings/watch.h"
 #include "dcerpc/sealed.h"
 
 #define STATUS_SUCCESS 0
@@ -1115,7 +1114,6 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
-static const char *pref_graph = "";
 
 /* X(opnum, name, functions, parameters of request and response as in dcerpc/noise.h, largest count that makes sense).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
@@ -1215,7 +1213,6 @@ static void apply_preferences(void)
 {
     sample_limit((uint64_t)pref_sample_limit << 20);
     names_file_choose(pref_names_file);
-    graph_choose(pref_graph);
 }
 
 static void register_preferences(void)
@@ -1232,11 +1229,7 @@ static void register_preferences(void)
                                        "both. If none is given, \"pcq_names\" in the profile's or the personal "
                                        "configuration folder is read.",
                                        &pref_names_file, FALSE);
-    prefs_register_string_preference(module, "graph", "Counters for the I/O graph",
-                                     "Paths, with * for any text and ; between several: the results of these counters "
-                                     "are in pcq.graph and hkpd.graph too, where an I/O graph finds nothing else. "
-                                     "\"\\Processor(*)\\% Processor Time\" is that counter of every machine.",
-                                     &pref_graph);
+    watch_register(proto_pcq, module);
     apply_preferences();
 }
 
@@ -1304,7 +1297,6 @@ void proto_register_pcq(void)
     output_register();
     counters_table_register();
     queries_table_register();
-    graph_menu_register(proto_pcq);
     register_preferences();
 }
 

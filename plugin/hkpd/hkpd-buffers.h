@@ -8,7 +8,6 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "tree/budget.h"
 #include "tree/values.h"
 #include "state/state.h"
 #include "dcerpc/reader.h"

@@ -5,7 +5,7 @@
  */
 #include "taps/taps.h"
 
-#include "taps/columns.h"
+#include "readings/columns.h"
 #include "taps/table.h"
 #include "readings/tapped.h"
 #include "perf/hash.h"

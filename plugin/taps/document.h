@@ -13,7 +13,7 @@
 #ifndef PCQ_TAPS_DOCUMENT_H
 #define PCQ_TAPS_DOCUMENT_H
 
-#include "taps/columns.h"
+#include "readings/columns.h"
 #include "readings/tapped.h"
 
 #include <stdio.h>

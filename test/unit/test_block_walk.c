@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf/block-steps.h"
 #include "perf/block-walk.h"
 
 #define SIZE (88 + 64 + 2 * 40 + 2 * (32 + 24))

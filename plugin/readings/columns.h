@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_COLUMNS_H
-#define PCQ_TAPS_COLUMNS_H
+#ifndef PCQ_READINGS_COLUMNS_H
+#define PCQ_READINGS_COLUMNS_H
 
 #include "readings/readings.h"
 

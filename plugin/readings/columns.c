@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/columns.h"
+#include "readings/columns.h"
 
 #include "perf/hash.h"
 #include "readings/layout.h"
