@@ -10,6 +10,7 @@
 #include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
+#include "perf/decimal.h"
 #include "perf/number-text.h"
 
 #define COOKED_NAME "Calculated value"
@@ -255,10 +256,14 @@ proto_tree *value_show_structure(proto_tree *tree, const value_structure *struct
 
 void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r)
 {
+    char text[PERF_NUMBER_TEXT_SIZE];
+
     if (r->previous_frame != 0) {
         reader_add_generated_uint(tree, fields->previous, tvb, r->previous_frame);
+        snprintf(text, sizeof text, "%.3f", r->interval);
+        perf_plain_point(text);
         proto_item_set_generated(
-            proto_tree_add_double_format_value(tree, fields->interval, tvb, 0, 0, r->interval, "%.3f s", r->interval));
+            proto_tree_add_double_format_value(tree, fields->interval, tvb, 0, 0, r->interval, "%s s", text));
     }
 }
 
