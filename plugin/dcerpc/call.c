@@ -9,7 +9,6 @@
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
-#include "perf/hash.h"
 #include "perf/number-text.h"
 
 /* Stands before each of them. */
@@ -26,9 +25,9 @@ static rpc_record *asked_last;
 static unsigned call_key_hash(const void *key)
 {
     const rpc_call_key *k = key;
+    const uint64_t parts[] = {k->transport_salt, (uint64_t)k->frame << 32 | k->call_id};
 
-    return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
-                     (uint64_t)k->frame << 32 | k->call_id);
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
 
 static gboolean call_key_equal(const void *a, const void *b)

@@ -153,7 +153,8 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
         walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
     const char *name = text_get(hkpd_view_pool(view), view->base.tvb, walk->header.name, walk->header.name_size,
                                 PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
+    proto_item *item =
+        proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
     reader_check_utf16(reader->report, item, view->base.tvb, walk->header.name, walk->header.name_size, order,
                        "The system name");
     proto_item_append_text(reader->node, " of %s", name);

@@ -1210,7 +1210,7 @@ static void hook(void)
             entries[i].dissect_rqst = NULL;
         }
     }
-    winreg_hook_install(entries, array_length(entries));
+    winreg_hook_install(entries, array_length(entries), is_active);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */

@@ -7,7 +7,6 @@
 
 #include "perf/bytes.h"
 #include "perf/data-walk.h"
-#include "perf/hash.h"
 
 /* Patterns of one query that are looked through for an instance that no likelier block has. */
 #define MAX_PATTERN_BLOCKS 64
@@ -539,9 +538,9 @@ static reading_name *name_in(const void *key)
 static unsigned block_hash(const void *key)
 {
     const block_key *k = key;
+    uint64_t asked = instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
-    return perf_hash(k->guid, sizeof k->guid,
-                     instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
 }
 
 static gboolean block_equal(const void *a, const void *b)

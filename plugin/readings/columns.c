@@ -5,7 +5,6 @@
  */
 #include "readings/columns.h"
 
-#include "perf/hash.h"
 #include "readings/layout.h"
 
 #define TEXT_CHUNK 16384
@@ -27,7 +26,7 @@ void columns_init(columns *c, uint32_t *kept)
     c->kept = kept;
     c->paths = g_ptr_array_new();
     c->assumed = g_byte_array_new();
-    c->numbers = g_hash_table_new(perf_hash_text, g_str_equal);
+    c->numbers = g_hash_table_new(wmem_str_hash, g_str_equal);
     c->texts = g_string_chunk_new(TEXT_CHUNK);
     c->places = g_array_new(FALSE, TRUE, sizeof(column_place));
 }

@@ -17,7 +17,7 @@
 /* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
-    bool is_first_look;    /* at the packet; known while it is dissected only */
+    bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */

@@ -82,9 +82,10 @@ static ws_pref_bool check_row(void *record, char **error)
 
     *error = NULL;
     if (!is_name(row->name)) {
-        *error = g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
-                                 "small letters, digits and _ only",
-                                 row->name ? row->name : "");
+        *error =
+            g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
+                            "small letters, digits and _ only",
+                            row->name ? row->name : "");
     } else if (!are_paths(row->paths)) {
         *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
                                  "between several (behind -o, each \\ is typed twice)",
@@ -299,8 +300,14 @@ void watch_register(int proto, module_t *module)
 {
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
-        {"paths", "Paths", PT_TXTMOD_STRING, {uat_fld_chk_str, set_paths, table_paths_tostr_cb}, {0, 0, 0}, 0,
-         "\\Set(Instance)\\Counter, with * for any text and ; between several", FLDFILL},
+        {"paths",
+         "Paths",
+         PT_TXTMOD_STRING,
+         {uat_fld_chk_str, set_paths, table_paths_tostr_cb},
+         {0, 0, 0},
+         0,
+         "\\Set(Instance)\\Counter, with * for any text and ; between several",
+         FLDFILL},
         UAT_END_FIELDS,
     };
 

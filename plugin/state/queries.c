@@ -5,7 +5,6 @@
  */
 #include "state/queries.h"
 
-#include "perf/hash.h"
 #include "state/spans.h"
 #include "text/text.h"
 
@@ -70,6 +69,16 @@ typedef struct {
 
 static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
 
+/* One hash of 32 bits would be the same for two of so many names. */
+uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
+{
+    uint32_t half = size / 2;
+    uint64_t whole = wmem_strong_hash(utf16, size);
+    uint32_t halves = wmem_strong_hash(utf16, half) * 31 + wmem_strong_hash(utf16 + half, size - half);
+
+    return MAX(1, whole << 32 | halves);
+}
+
 static unsigned name_hash(const void *key)
 {
     return (unsigned)((const kept_name *)key)->digest;
@@ -92,8 +101,8 @@ static state_asks asks_for(const char *instance)
 
 static const kept_name *keep_name(const state_identifier *identifier)
 {
-    kept_name key = {identifier->utf16, identifier->utf16_size, perf_digest(identifier->utf16, identifier->utf16_size),
-                     NULL, PERF_ASKS_ONE};
+    uint64_t digest = query_name_digest(identifier->utf16, identifier->utf16_size);
+    kept_name key = {identifier->utf16, identifier->utf16_size, digest, NULL, PERF_ASKS_ONE};
     kept_name *name = wmem_map_lookup(names, &key);
 
     if (name == NULL) {
@@ -122,14 +131,15 @@ static uint64_t digest_of(const state_identifier *identifier)
 {
     return identifier->digest != 0 || identifier->utf16_size == 0
                ? identifier->digest
-               : perf_digest(identifier->utf16, identifier->utf16_size);
+               : query_name_digest(identifier->utf16, identifier->utf16_size);
 }
 
 unsigned query_identifier_hash(const void *key)
 {
     const state_identifier *k = key;
+    uint64_t asked = digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
-    return perf_hash(k->guid, 16, digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
 }
 
 gboolean query_identifier_equal(const void *a, const void *b)

@@ -28,8 +28,12 @@ typedef struct {
     uint32_t utf16_size;  /* bytes */
     /* worked out when the query keeps it, 0 before */
     state_asks asks;
-    uint64_t digest; /* of utf16 (perf/hash.h); 0 without a name */
+    uint64_t digest; /* of utf16; 0 without a name */
 } state_identifier;
+
+/* Stands for the bytes of a name where they are too many to be compared again and again; never 0. Keyed: nobody can make two
+ * names with the same. */
+uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 
 /* What an identifier asks for (not its index and status), as keys of maps. */
 unsigned query_identifier_hash(const void *key);

@@ -6,7 +6,6 @@
 #include "taps/taps.h"
 
 #include "readings/tapped.h"
-#include "perf/hash.h"
 #include "text/value-strings.h"
 
 #include <epan/stats_tree.h>
@@ -64,8 +63,8 @@ static void begin(stats_tree *tree)
     nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
     nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
     end(tree);
-    waiting = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
-    statuses = g_hash_table_new(perf_hash_direct, g_direct_equal);
+    waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
 }
 
 /* --- Size probes ----------------------------------------------------------------------------------------------- */

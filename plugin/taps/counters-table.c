@@ -8,7 +8,6 @@
 #include "readings/columns.h"
 #include "taps/table.h"
 #include "readings/tapped.h"
-#include "perf/hash.h"
 #include "perf/summary.h"
 
 #include <epan/tap.h>
@@ -96,7 +95,7 @@ static void empty(void)
         g_hash_table_destroy(state.followers);
         g_hash_table_destroy(state.counters);
     }
-    state.counters = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, free_counter);
+    state.counters = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_counter);
     state.followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
     state.others = NULL;
     state.row_bytes = state.kept = 0;
@@ -110,7 +109,7 @@ static follower *follower_of(const state_handle *handle)
         f = g_new0(follower, 1);
         columns_init(&f->columns, &state.kept);
         f->series = g_array_new(FALSE, TRUE, sizeof(series));
-        f->objects = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, g_free);
+        f->objects = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
         g_hash_table_insert(state.followers, (void *)handle, f);
     }
     return f;

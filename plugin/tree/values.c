@@ -9,6 +9,7 @@
 #include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
+#include "perf/decimal.h"
 #include "perf/number-text.h"
 
 #define COOKED_NAME "Calculated value"
@@ -300,11 +301,14 @@ bool view_samples_wanted(proto_tree *tree, const value_fields *fields)
 void view_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
+    char text[PERF_NUMBER_TEXT_SIZE];
 
     if (r->previous_frame != 0) {
         reader_add_generated_uint(tree, view->fields->previous, view->tvb, r->previous_frame);
+        snprintf(text, sizeof text, "%.3f", r->interval);
+        perf_plain_point(text);
         proto_item_set_generated(proto_tree_add_double_format_value(tree, view->fields->interval, view->tvb, 0, 0,
-                                                                    r->interval, "%.3f s", r->interval));
+                                                                    r->interval, "%s s", text));
     }
 }
 
