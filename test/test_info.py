@@ -6,6 +6,7 @@ import pytest
 from conftest import TOP
 from gen.scenes import SCENES
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
+from gen.story_script import Script, ask, counter, learn, single, story
 from series import series
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
@@ -121,3 +122,14 @@ def test_first_value_for_columns(tshark):
             assert '%s = %s' % (first.path.removeprefix('\\\\SRV01'), result.show) in info[a.frame]
             results += 1
     assert results > 2
+
+
+def test_three_refusals_are_named(tshark, tmp_path):
+    """And the others counted."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    for refused, words in ((3, ''), (5, ', 2 more')):
+        scene = story(Script([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
+        number, = [n for n, there in scene.frames.items() if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
+        info = tshark.info(scene.write(tmp_path / 'a.pcap'))[number]
+        assert info.endswith('%d refused: %s%s' % (refused, ', '.join(
+            '\\Small\\#%d (ERROR_WMI_ITEMID_NOT_FOUND)' % i for i in (10, 11, 12)), words)), info

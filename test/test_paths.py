@@ -485,6 +485,16 @@ def test_changed_counters_without_info(tshark, tmp_path):
 
 
 @PASSES
+def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
+    """Refused in the call that the others were accepted in, and nothing tells the order."""
+    s = gauge()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 77, 'a'), ask(s, 1, 'a'), ask(s, 78, '*')], info=False)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    compare_paths(frames, scene)
+    assert not [f for f in frames.values() if ASSUMED in f.experts]
+
+
+@PASSES
 @pytest.mark.parametrize('kind', ['a', '*'])
 def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pass):
     """Removed, and another of the same kind added: its block looks like the first one's, but is its own."""

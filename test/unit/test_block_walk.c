@@ -118,16 +118,6 @@ static void test_signature(void)
     }
 }
 
-static void test_text_size(void)
-{
-    const uint8_t *wide = (const uint8_t *)"a\0\0b\0\0c", *narrow = (const uint8_t *)"abc\0d";
-
-    assert(perf_block_text_size(wide, 8, true) == 4 && perf_block_text_size(wide, 3, true) == 2);
-    assert(perf_block_text_size(wide + 4, 4, true) == 0 && perf_block_text_size(wide, 0, true) == 0);
-    assert(perf_block_text_size(narrow, 5, false) == 3 && perf_block_text_size(narrow, 2, false) == 2);
-    assert(perf_block_text_size(narrow + 3, 2, false) == 0);
-}
-
 static void test_total_without_header(void)
 {
     uint8_t data[SIZE];
@@ -401,7 +391,6 @@ int main(void)
     test_more_than_32_bits_of_values();
     test_growth();
     test_signature();
-    test_text_size();
     test_whole();
     test_total_without_header();
     test_every_cut();
