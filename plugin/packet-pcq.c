@@ -637,6 +637,9 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     if (refused > 0) {
         proto_item_append_text(item, ", %u refused", refused);
     }
+    if (!query_is_complete(handle, p->call.event)) {
+        proto_item_append_text(item, ", as far as is known");
+    }
     if (held + refused > MAX_LISTED_COUNTERS) {
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }

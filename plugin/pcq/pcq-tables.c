@@ -204,6 +204,7 @@ static void refute(pcq_side *side)
     for (uint32_t i = 0; i < all->count; i++) {
         all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
         all->assumed[i] &= !side->refuted[i];
+        side->any_assumed |= all->assumed[i];
     }
 }
 
@@ -262,12 +263,7 @@ bool pcq_side_assumed(pcq_side *side, uint32_t block)
 
 bool pcq_side_any_assumed(pcq_side *side)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; !any && side->index == NULL && i < assigned(side)->count; i++) {
-        any = side->assigned.assumed[i];
-    }
-    return any;
+    return side->index == NULL && assigned(side)->count > 0 && side->any_assumed;
 }
 
 bool pcq_side_refuted(pcq_side *side, uint32_t block)

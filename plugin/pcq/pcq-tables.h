@@ -21,6 +21,7 @@ typedef struct pcq_side {
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     bool *refuted;                  /* of each block then: what was assigned cannot be */
+    bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     /* the block whose identifier was compared with the other sample's last */
