@@ -45,6 +45,9 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
+/* The path that an identifier asks for, by the names that the whole capture teaches. */
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number);
+
 void tapped_register(void);
 
 /* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
