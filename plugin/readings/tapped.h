@@ -26,9 +26,13 @@ typedef struct {
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
-    uint32_t in_size;  /* room, in bytes (GUIDs for EnumerateCounterSet) */
-    uint32_t out_size; /* returned */
-    uint32_t rtn_size; /* needed */
+    uint32_t in_size;    /* room, in bytes (GUIDs for EnumerateCounterSet) */
+    uint32_t out_size;   /* returned */
+    uint32_t rtn_size;   /* needed */
+    double seconds;      /* from the request to this response; negative where that is not known */
+    bool tells_counters; /* a response tells how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
+    uint32_t counters;
+    uint32_t failed; /* blocks of the answer with an error instead of values */
     uint32_t event;
     state_host *server;
     const state_handle *handle;          /* NULL without one */
