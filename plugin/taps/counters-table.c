@@ -13,7 +13,22 @@
 /* Bytes of the paths that have a row of their own. */
 #define MAX_ROW_BYTES (32 << 20)
 
-enum { PATH, UNIT, MEAN, MAXIMUM, MINIMUM, FIRST, LAST, SAMPLES, RESULTS, RESETS, GAPS, REFUSALS, NUM_COLUMNS };
+enum {
+    PATH,
+    UNIT,
+    MEAN,
+    MAXIMUM,
+    MINIMUM,
+    FIRST,
+    LAST,
+    SAMPLES,
+    RESULTS,
+    RESETS,
+    GAPS,
+    REFUSALS,
+    ASSUMED,
+    NUM_COLUMNS
+};
 
 static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"},    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},
@@ -22,6 +37,7 @@ static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"},    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},        {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Assumed", "%u"},
 };
 
 /* One path. */
@@ -29,6 +45,7 @@ typedef struct {
     unsigned row;
     const char *unit; /* of its results */
     uint64_t samples, resets, gaps, refusals;
+    uint64_t assumed; /* samples of which it is assumed that they are its own */
     perf_summary results;
 } counter;
 
@@ -144,6 +161,7 @@ static void show(table_view *view, unsigned row)
     table_set_count(view, row, RESETS, c->resets);
     table_set_count(view, row, GAPS, c->gaps);
     table_set_count(view, row, REFUSALS, c->refusals);
+    table_set_count(view, row, ASSUMED, c->assumed);
     if (results->count == 0 || table_is_others(view, row)) {
         return;
     }
@@ -193,12 +211,15 @@ static series *series_of(table_view *view, follower *f, readings *r)
     return s;
 }
 
-static void count_result(counter *c, const perf_result *result)
+static void count_sample(counter *c, readings *r)
 {
+    perf_result result = readings_result(r);
+
     c->samples++;
-    if (result->none == PERF_NONE_OK) {
-        perf_summary_add(&c->results, result->value);
-    } else if (result->none == PERF_NONE_VALUE_BACKWARDS || result->none == PERF_NONE_BASE_BACKWARDS) {
+    c->assumed += r->assumed;
+    if (result.none == PERF_NONE_OK) {
+        perf_summary_add(&c->results, result.value);
+    } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
         c->resets++;
     }
 }
@@ -206,10 +227,9 @@ static void count_result(counter *c, const perf_result *result)
 /* Of a path that found no room. */
 static void count_other(table_view *view, readings *r)
 {
-    perf_result result = readings_result(r);
     counter *c = table_others(view, sizeof(counter));
 
-    count_result(c, &result);
+    count_sample(c, r);
     table_changed(view, c->row);
 }
 
@@ -229,8 +249,7 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
     }
     s->answered = answered;
     s->seen = answered->answers;
-    perf_result result = readings_result(r);
-    count_result(s->counter, &result);
+    count_sample(s->counter, r);
     s->counter->unit = at->counter->type ? at->counter->type->unit : s->counter->unit;
     table_changed(view, s->counter->row);
 }
