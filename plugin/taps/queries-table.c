@@ -25,6 +25,11 @@ enum {
     INTERVAL,
     JITTER,
     LONGEST,
+    LATE_ASKED,
+    LATE_ANSWERED,
+    RESPONSE,
+    SLOWEST,
+    SLOWEST_FRAME,
     SIZE,
     COUNTERS,
     REFUSED,
@@ -42,6 +47,11 @@ static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Interval (s)", "%.6f"},
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Jitter (s)", "%.6f"},
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest (s)", "%.6f"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late asked", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late answered", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Response (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest frame", "%.0f"},
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Bytes/sample", "%.0f"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Counters", "%u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%u"},
@@ -52,6 +62,20 @@ static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Closed", "%s"},
 };
 
+/* An interval is late if it is so many times as long as the median. */
+#define LATE 1.5
+
+/* Times between two samples. */
+typedef struct {
+    double interval; /* by the server's clock */
+    double waited;   /* how long the client waited for answers in it */
+} pace;
+
+/* So many are judged by the median of all; later ones by the median of those before. */
+#define MAX_PACES PERF_SPREAD_EXACT
+
+enum { IN_TIME, ASKED_LATE, ANSWERED_LATE, NUM_VERDICTS };
+
 /* One handle. */
 typedef struct {
     unsigned row;
@@ -60,12 +84,20 @@ typedef struct {
     uint32_t closed_frame; /* 0: left open */
     uint64_t samples;
     uint64_t bytes;
-    uint32_t counters;
-    uint32_t refused;
+    uint64_t refused;
+    int64_t counters;
+    int64_t unknown;   /* of them, that no ValidateCounters in the capture told */
     perf_point clocks; /* of the last sample */
+    double waited;     /* for the last sample and since */
     perf_summary offsets;
     perf_summary lengths;
     perf_spread intervals;
+    perf_spread waits;
+    perf_spread responses;
+    double slowest; /* response, and its frame */
+    uint32_t slowest_frame;
+    GArray *paces;               /* pace; NULL before the first */
+    uint64_t late[NUM_VERDICTS]; /* of those that are not among them */
 } query;
 
 /* Of one view. */
@@ -80,6 +112,11 @@ static void free_query(void *data)
     query *q = data;
 
     perf_spread_free(&q->intervals);
+    perf_spread_free(&q->waits);
+    perf_spread_free(&q->responses);
+    if (q->paces) {
+        g_array_free(q->paces, TRUE);
+    }
     g_free(q);
 }
 
@@ -135,6 +172,39 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     return q;
 }
 
+/* An answer is to blame for an interval if the client waited longer than it mostly does, by at least half of what the
+ * interval is too long. */
+static unsigned judge(const pace *p, double interval, double waited)
+{
+    if (p->interval <= LATE * interval) {
+        return IN_TIME;
+    }
+    return p->waited - waited >= (p->interval - interval) / 2 ? ANSWERED_LATE : ASKED_LATE;
+}
+
+static void show_intervals(table_view *view, const query *q)
+{
+    double interval = perf_spread_median(&q->intervals), waited = perf_spread_median(&q->waits);
+    uint64_t late[NUM_VERDICTS];
+
+    memcpy(late, q->late, sizeof late);
+    for (unsigned i = 0; i < q->paces->len; i++) {
+        late[judge(&g_array_index(q->paces, pace, i), interval, waited)]++;
+    }
+    table_set_number(view, q->row, INTERVAL, interval);
+    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->intervals, interval));
+    table_set_number(view, q->row, LONGEST, q->lengths.max);
+    table_set_count(view, q->row, LATE_ASKED, late[ASKED_LATE]);
+    table_set_count(view, q->row, LATE_ANSWERED, late[ANSWERED_LATE]);
+}
+
+static void show_responses(table_view *view, const query *q)
+{
+    table_set_number(view, q->row, RESPONSE, perf_spread_median(&q->responses));
+    table_set_number(view, q->row, SLOWEST, q->slowest);
+    table_set_number(view, q->row, SLOWEST_FRAME, q->slowest_frame);
+}
+
 static void show(table_view *view, unsigned row)
 {
     const query *q = table_data(view, row);
@@ -147,7 +217,7 @@ static void show(table_view *view, unsigned row)
     if (q->handle == NULL) {
         return;
     }
-    table_set_count(view, row, COUNTERS, q->counters);
+    table_set_count(view, row, COUNTERS, (uint64_t)MAX(q->counters, 0));
     table_set_count(view, row, REFUSED, q->refused);
     if (q->closed_frame != 0) {
         snprintf(closed, sizeof closed, "frame %u", q->closed_frame);
@@ -157,16 +227,16 @@ static void show(table_view *view, unsigned row)
         table_set_number(view, row, CLOCK, perf_summary_mean(&q->offsets));
     }
     if (q->intervals.count > 0) {
-        double median = perf_spread_median(&q->intervals);
-        table_set_number(view, row, INTERVAL, median);
-        table_set_number(view, row, JITTER, perf_spread_deviation(&q->intervals, median));
-        table_set_number(view, row, LONGEST, q->lengths.max);
+        show_intervals(view, q);
+    }
+    if (q->responses.count > 0) {
+        show_responses(view, q);
     }
 }
 
 /* --- Samples --------------------------------------------------------------------------------------------------- */
 
-static void count_clocks(query *q, const packet_info *pinfo, const perf_point *clocks)
+static void count_offset(query *q, const packet_info *pinfo, const perf_point *clocks)
 {
     double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
     double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
@@ -174,55 +244,92 @@ static void count_clocks(query *q, const packet_info *pinfo, const perf_point *c
     if (fabs(offset) < MAX_CLOCK_OFFSET) {
         perf_summary_add(&q->offsets, offset);
     }
+}
+
+static void count_interval(query *q, double interval)
+{
+    pace p = {interval, q->waited};
+
+    perf_spread_add(&q->intervals, interval);
+    perf_spread_add(&q->waits, q->waited);
+    perf_summary_add(&q->lengths, interval);
+    if (q->paces == NULL) {
+        q->paces = g_array_new(FALSE, FALSE, sizeof p);
+    }
+    if (q->paces->len < MAX_PACES) {
+        g_array_append_val(q->paces, p);
+    } else {
+        q->late[judge(&p, perf_spread_median(&q->intervals), perf_spread_median(&q->waits))]++;
+    }
+}
+
+static void count_response(query *q, const packet_info *pinfo, double seconds)
+{
+    perf_spread_add(&q->responses, seconds);
+    if (q->slowest_frame == 0 || seconds > q->slowest) {
+        q->slowest = seconds;
+        q->slowest_frame = pinfo->num;
+    }
+}
+
+static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
+{
+    const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
     double interval = q->samples > 0 ? perf_interval(clocks, &q->clocks) : 0;
+
+    count_offset(q, pinfo, clocks);
     if (interval > 0) {
-        perf_spread_add(&q->intervals, interval);
-        perf_summary_add(&q->lengths, interval);
+        count_interval(q, interval);
     }
     q->clocks = *clocks;
+    q->waited = MAX(tapped->seconds, 0);
+    if (tapped->seconds >= 0) {
+        count_response(q, pinfo, tapped->seconds);
+    }
+    q->refused += tapped->failed;
 }
 
-/* Counters of a query are its identifiers; of a block, the definitions of its objects. */
-static uint32_t count_definitions(readings *r)
+/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo tell what it asked for. */
+static void count_counters(query *q, const tapped_call *tapped)
 {
-    uint32_t count = 0;
-    const reading *at;
+    unsigned held = 0, refused;
 
-    while ((at = readings_next(r)) != NULL) {
-        count += at->row == 0;
+    if (!q->is_hkpd) {
+        query_counts(q->handle, tapped->event, &held, &refused);
     }
-    return count;
+    if (tapped->tells_counters) {
+        q->unknown = (int64_t)tapped->counters - held;
+    }
+    q->counters = q->unknown + held;
+    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
+        q->refused += tapped->identifiers[i].status != 0;
+    }
 }
 
-static void count_answer(query *q, packet_info *pinfo, const tapped_call *tapped)
+static void count_call(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
-    q->bytes += tvb_reported_length(tapped->answer->tvb);
-    if (q->handle != NULL) {
-        readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-        count_clocks(q, pinfo, &r->now->clocks);
-        if (q->is_hkpd) {
-            q->counters = count_definitions(r);
-        }
+    q->waited += MAX(tapped->seconds, 0);
+    if (tapped->answer && tapped->answer->sample) {
+        count_sample(q, pinfo, tapped);
     }
-    q->samples++;
+    if (tapped->is_response) {
+        count_counters(q, tapped);
+    }
+    q->closed_frame = q->handle->closed_frame;
 }
 
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    const state_handle *handle = tapped->handle;
-
-    if (handle == NULL || handle->number == 0) {
+    if (tapped->handle == NULL || tapped->handle->number == 0) {
         return; /* the server does not know the handle, as far as was seen by now */
     }
     query *q = query_of(view, pinfo, tapped);
-    if (tapped->answer && tapped->answer->sample) {
-        count_answer(q, pinfo, tapped);
-    }
     if (q->handle) {
-        if (!q->is_hkpd && tapped->is_response && (tapped->num_identifiers > 0 || tapped->answer)) {
-            query_counts(handle, tapped->event, &q->counters, &q->refused);
-        }
-        q->closed_frame = handle->closed_frame;
+        count_call(q, pinfo, tapped);
+    }
+    if (tapped->answer && tapped->answer->sample) {
+        q->samples++;
+        q->bytes += tvb_reported_length(tapped->answer->tvb);
     }
     table_changed(view, q->row);
 }
