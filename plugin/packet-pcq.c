@@ -1100,7 +1100,11 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped_call *tapped = &p->tapped;
     const state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
-    if (call->is_noise || !tapped_wanted()) {
+    if (call->is_noise) {
+        tapped_tell_unread(call->pinfo, TAPPED_NOISE);
+        return;
+    }
+    if (!tapped_wanted()) {
         return;
     }
     tapped->operation = opnum_vals[opnum].strptr;
@@ -1223,7 +1227,7 @@ void proto_register_pcq(void)
     pcq_fields_register(proto_pcq);
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(proto_pcq);
+    sealed_register(proto_pcq, tapped_tell_unread);
     state_register();
     names_file_register();
     tapped_register();

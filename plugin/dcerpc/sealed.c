@@ -54,6 +54,7 @@ static int proto_perflib = -1;
 static int proto_winreg = -1;
 static guid_key perflib, winreg;
 static dissector_table_t own_table;
+static sealed_listener tell;
 
 /* SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
  * version ([MS-NLMP] 2.2.2.9). */
@@ -108,16 +109,18 @@ static proto_item *newest_item(proto_tree *tree)
 
 static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
 {
-    if (is_given(what)) {
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, the key given does not fit", what->name);
-        expert_add_info_format(pinfo, newest_item(tree), &ei_does_not_fit,
-                               "Sealed with %s, and the key that was given (%s.%s) does not open it: %s", what->name,
-                               what->module, what->preference, what->not_fitting);
-    } else {
-        col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, no key", what->name);
-        expert_add_info_format(pinfo, newest_item(tree), &ei_sealed, "Sealed with %s. To read it, give %s: %s",
-                               what->name, what->key, what->place);
-    }
+    bool given = is_given(what);
+    const char *why =
+        given
+            ? wmem_strdup_printf(pinfo->pool, "Sealed with %s, and the key that was given (%s.%s) does not open it: %s",
+                                 what->name, what->module, what->preference, what->not_fitting)
+            : wmem_strdup_printf(pinfo->pool, "Sealed with %s. To read it, give %s: %s", what->name, what->key,
+                                 what->place);
+
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name,
+                    given ? "the key given does not fit" : "no key");
+    expert_add_info_format(pinfo, newest_item(tree), given ? &ei_does_not_fit : &ei_sealed, "%s", why);
+    tell(pinfo, why);
 }
 
 /* winreg's operations 3, 32 and 33; only requests carry the number. */
@@ -179,7 +182,7 @@ void sealed_watch_winreg(e_guid_t *uuid, uint16_t version)
     watch(&winreg, uuid, version, dissect_winreg, proto_winreg);
 }
 
-void sealed_register(int proto)
+void sealed_register(int proto, sealed_listener listener)
 {
     static ei_register_info findings[] = {
         {&ei_sealed,
@@ -193,6 +196,7 @@ void sealed_register(int proto)
         findings[i].eiinfo.hf_info.hfinfo.blurb = "The packet says which key opens it; docs/decryption.md says how";
     }
     expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
+    tell = listener;
     /* Handles of the interface's own protocol would be taken for the same dissector twice. */
     proto_perflib = proto_register_protocol_in_name_only("Performance Counter Query Protocol, sealed calls",
                                                          "PCQ sealed", "pcq.sealed", proto, FT_PROTOCOL);

@@ -12,8 +12,11 @@
 
 #include "ws_compat.h"
 
+/* Told of each sealed call: why it is, and what opens it. */
+typedef void (*sealed_listener)(packet_info *pinfo, const char *why);
+
 /* Registers pcq.expert.sealed and pcq.expert.key_does_not_fit under PerflibV2's protocol. */
-void sealed_register(int proto);
+void sealed_register(int proto, sealed_listener listener);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA. Called once for each, when
  * the interface is registered with DCE/RPC. */

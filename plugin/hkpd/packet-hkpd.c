@@ -1189,6 +1189,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
     if (is_noise(&p, operations[i].response_shape)) {
+        tapped_tell_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
     int length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);

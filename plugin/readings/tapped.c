@@ -56,3 +56,77 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
 
     return query_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX);
 }
+
+void tapped_tell_unread(packet_info *pinfo, const char *why)
+{
+    tapped_call tapped = {.unread = why};
+
+    if (tapped_wanted()) {
+        tapped_tell(pinfo, &tapped);
+    }
+}
+
+/* --- What a listener could not take ------------------------------------------------------------------------------- */
+
+/* There are few reasons; what finds no room is counted with the last. */
+static void count_unread(tapped_left_out *left, const char *why)
+{
+    unsigned i = 0;
+
+    while (i + 1 < TAPPED_REASONS && left->unread[i].why && strcmp(left->unread[i].why, why) != 0) {
+        i++;
+    }
+    if (left->unread[i].why == NULL) {
+        left->unread[i].why = g_strdup(why);
+    }
+    left->unread[i].calls++;
+}
+
+bool tapped_count(tapped_left_out *left, const tapped_call *tapped)
+{
+    if (tapped->unread) {
+        count_unread(left, tapped->unread);
+        return false;
+    }
+    left->calls++;
+    if (tapped->answer && !tapped->is_repeated) {
+        left->strange += tapped->answer->handle == NULL;
+        left->damaged += tapped->answer->handle && tapped->answer->sample == NULL;
+    }
+    return true;
+}
+
+void tapped_left_out_clear(tapped_left_out *left)
+{
+    for (unsigned i = 0; i < TAPPED_REASONS; i++) {
+        g_free(left->unread[i].why);
+    }
+    memset(left, 0, sizeof *left);
+}
+
+static char *counted(uint64_t count, const char *one, const char *more, const char *what)
+{
+    return g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, what);
+}
+
+char *tapped_left_out_line(const tapped_left_out *left, unsigned number)
+{
+    for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
+        if (number-- == 0) {
+            return counted(left->unread[i].calls, "call was not read: ", "calls were not read: ", left->unread[i].why);
+        }
+    }
+    if (left->calls == 0 && left->unread[0].why == NULL && number-- == 0) {
+        return g_strdup("no call of PerflibV2 or HKEY_PERFORMANCE_DATA is in this capture or passes the filter, or the "
+                        "connection's bind is missing: capture from before the client connects");
+    }
+    if (left->strange > 0 && number-- == 0) {
+        return counted(left->strange, "answer belongs", "answers belong",
+                       " to no known query: the requests were not captured, or not opened");
+    }
+    if (left->damaged > 0 && number-- == 0) {
+        return counted(left->damaged, "answer does", "answers do",
+                       " not add up: Analyze, Expert Information (-z expert) says where");
+    }
+    return NULL;
+}

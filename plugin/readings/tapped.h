@@ -14,7 +14,7 @@
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
 
-/* One PDU that could be read. What was not read is zeros. */
+/* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
     bool is_response;
@@ -41,6 +41,7 @@ typedef struct {
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     const readings_answer *answer; /* NULL without performance data */
+    const char *unread;            /* a call that nobody could read: why, and what opens it; all else is zeros then */
 } tapped_call;
 
 /* A response that brought what was asked for. */
@@ -62,5 +63,32 @@ bool tapped_wanted(void);
 
 /* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
 void tapped_tell(packet_info *pinfo, const tapped_call *tapped);
+
+/* A call that could not be opened. `why` has to hold as long as the packet. */
+#define TAPPED_NOISE "What its decryption gave is noise, perhaps because packets before it were not captured"
+
+void tapped_tell_unread(packet_info *pinfo, const char *why);
+
+/* --- What a listener could not take ------------------------------------------------------------------------------- */
+
+#define TAPPED_REASONS 6
+
+typedef struct {
+    uint64_t calls;   /* that could be read */
+    uint64_t strange; /* answers of no known query */
+    uint64_t damaged; /* answers that do not add up */
+    struct {
+        char *why;
+        uint64_t calls;
+    } unread[TAPPED_REASONS]; /* up to the first without a reason */
+} tapped_left_out;
+
+/* Each call that a listener is told. False if there is nothing in it. */
+bool tapped_count(tapped_left_out *left, const tapped_call *tapped);
+void tapped_left_out_clear(tapped_left_out *left);
+
+/* A sentence for each kind of what was left out: how many, and what to do. `number` counts them from 0; NULL behind the
+ * last. To be freed. */
+char *tapped_left_out_line(const tapped_left_out *left, unsigned number);
 
 #endif

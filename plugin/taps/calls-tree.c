@@ -170,6 +170,9 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 {
     const tapped_call *tapped = data;
 
+    if (tapped->unread) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);
     } else {

@@ -220,11 +220,7 @@ static void keep_row(documents *d, document *doc, const packet_info *pinfo, cons
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (d->failed || tapped->is_repeated) {
-        return NULL;
-    }
-    if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
-        d->left_out++;
+    if (d->failed || tapped->is_repeated || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);

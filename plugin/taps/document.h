@@ -28,7 +28,6 @@ typedef struct {
     bool failed;        /* to write it; reported */
     GPtrArray *all;     /* document, in the order of their first answer */
     GHashTable *owners; /* state_handle -> document */
-    uint64_t left_out;  /* answers that belong to no known query, or do not add up */
     uint32_t kept;      /* bytes of the paths of all documents */
     GArray *numbers;    /* uint32_t: columns of the row at hand */
     GArray *values;     /* double: its values, NAN for none */

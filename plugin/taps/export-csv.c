@@ -25,6 +25,7 @@ typedef struct {
     output_file
         *first; /* opened at once, so that what cannot be written is said before the capture is read; then NULL */
     documents *documents;
+    tapped_left_out left;
 } csv_export;
 
 static void reset(void *data)
@@ -33,6 +34,7 @@ static void reset(void *data)
 
     documents_free(export->documents);
     export->documents = documents_new(export->path);
+    tapped_left_out_clear(&export->left);
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -41,7 +43,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     csv_export *export = data;
     const tapped_call *call = tapped;
 
-    if (call->answer == NULL) {
+    if (!tapped_count(&export->left, call) || call->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     documents_add(export->documents, pinfo, call);
@@ -114,11 +116,6 @@ static void report_left_out(const documents *d)
         values += doc->columns.left_out;
         blank += doc->left_out;
     }
-    if (d->left_out > 0) {
-        report_warning("pcq: %" PRIu64
-                       " answer%s not in the CSV: the query is not known, or the answer does not add up",
-                       d->left_out, d->left_out == 1 ? " is" : "s are");
-    }
     if (values > 0) {
         report_warning("pcq: %" PRIu64
                        " values are not in the CSV: a query has more than %d counters, or paths of more than %d MiB",
@@ -139,6 +136,7 @@ static void draw(void *data)
     for (unsigned i = 0; i < count && !export->documents->failed; i++) {
         write_one(export, i);
     }
+    output_say_left_out(&export->left);
     report_left_out(export->documents);
 }
 

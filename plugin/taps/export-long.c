@@ -46,6 +46,7 @@ typedef struct {
 typedef struct {
     char *path;
     output_file *file;
+    tapped_left_out left;
     perf_csv text;
     /* the cells that all rows of the answer begin with, and all of the instance */
     perf_csv of_answer;
@@ -77,6 +78,7 @@ static void reset(void *data)
         output_close(export->file);
     }
     export->file = output_open(export->path, export);
+    tapped_left_out_clear(&export->left);
     perf_csv_clear(&export->text);
     write_header(export);
 }
@@ -273,7 +275,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     if (export->file == NULL) {
         return TAP_PACKET_FAILED;
     }
-    if (call->answer == NULL || call->is_repeated) {
+    if (!tapped_count(&export->left, call) || call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);
@@ -294,6 +296,7 @@ static void draw(void *data)
         output_take_all(export->file, &export->text);
         output_place(export->file);
     }
+    output_say_left_out(&export->left);
 }
 
 static ws_stat_started start(const char *argument, void *user _U_)

@@ -52,6 +52,16 @@ void output_failed(const char *format, ...)
     has_failed = true;
 }
 
+void output_say_left_out(const tapped_left_out *left)
+{
+    char *line;
+
+    for (unsigned i = 0; (line = tapped_left_out_line(left, i)) != NULL; i++) {
+        report_warning("pcq: %s", line);
+        g_free(line);
+    }
+}
+
 static void leave(void)
 {
     if (has_failed) {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "perf/csv.h"
+#include "readings/tapped.h"
 
 typedef struct output_file output_file;
 
@@ -55,5 +56,8 @@ void output_report(const char *path, int error);
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* Says what an output had to leave out, one line each. */
+void output_say_left_out(const tapped_left_out *left);
 
 #endif
