@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
-from gen import client, model
+from gen import client, model, stubs
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Script, ask, counter, learn, run, single, story
-from test_order import Sharkd, sharkd  # noqa: F401 (a fixture)
+from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
+from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,queries', 'pcq,refusals'
 ALL = *TABLES, 'pcq,tree'
@@ -76,6 +76,85 @@ def test_twice_over_sessions_that_are_forgotten(tshark, tmp_path, statistic):
     assert drawn(tshark, path, statistic, statistic, args=('-M', size)) == once * 2
     if statistic == 'pcq,refusals':
         assert re.findall(r'Set \d\\#9 \|ERROR_WMI_ITEMID_NOT_FOUND \|(\d+) ', once[0]) == ['1'] * 4
+
+
+# --- what they could not take -----------------------------------------------------------------------------------------
+
+
+def last_rows(text):
+    """The sentences behind a table's rows."""
+    return [line[:-2] for line in text.split('\n')[3:] if line.count(' |') == 1 and line.endswith(' |')]
+
+
+def notes(tshark, capture, statistic, *args):
+    """-> (last rows, lines on standard error)"""
+    out, err = tshark.run('-q', '-r', capture, '-z', statistic, *args)
+    return last_rows(out.strip().split('\n', 1)[1]), [x.split('pcq: ')[1] for x in err.splitlines() if 'pcq: ' in x]
+
+
+SEALED = PCAPS / 'tcp-ntlm.pcap'
+PASSWORD = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
+
+
+@pytest.mark.parametrize('statistic', ALL)
+def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
+    rows, lines = notes(tshark, SEALED, statistic)
+    assert len(lines) == 1 and 'not read: Sealed with NTLM' in lines[0] and 'ntlmssp.nt_password' in lines[0]
+    if statistic in TABLES:
+        assert rows == lines
+    assert notes(tshark, SEALED, statistic, *PASSWORD) == ([], [])
+
+
+def test_what_was_left_out_is_said_once(tshark):
+    statistics = [x for s in ALL * 2 for x in ('-z', s)]
+    assert len(notes(tshark, SEALED, 'pcq,long,/dev/null', *statistics)[1]) == 1
+
+
+def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
+    path = session().write(tmp_path / 'a.pcap')
+    for statistic in TABLES:
+        row, = notes(tshark, path, statistic + ',frame.number == 0')[0]
+        assert 'passes the filter' in row
+
+
+def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+    answers = iter([False, True, False])
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
+            return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
+        return stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 3)
+    path = scene.write(tmp_path / 'a.pcap')
+    for statistic in TABLES:
+        rows, lines = notes(tshark, path, statistic)
+        assert rows == lines and len(rows) == 1 and rows[0].startswith('1 answer does not add up'), rows
+
+
+def test_assumed_samples_are_said(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
+    rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
+    assert rows == lines and len(rows) == 1 and rows[0].startswith('6 samples ')
+
+
+def test_repeated_responses_have_one_node(tshark, tmp_path):
+    """However many there are."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = line.client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 1, close=False)
+    rpc, (_, m) = line.rpc, frames_of(scene, stubs.DATA, 'response')[0]
+    for _ in range(3):
+        rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
+    shown, = drawn(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,tree', args=['-o', 'tcp.analyze_sequence_numbers:TRUE'])
+    assert re.findall(r'^Repeated responses +(\d+) ', shown, re.M) == ['3']
 
 
 # --- sharkd ---------------------------------------------------------------------------------------------------------

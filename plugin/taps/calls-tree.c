@@ -5,6 +5,7 @@
  */
 #include "taps/taps.h"
 
+#include "taps/table.h"
 #include "readings/tapped.h"
 #include "perf/hash.h"
 #include "text/value-strings.h"
@@ -15,6 +16,7 @@
 #define NODE_REQUESTS "Requests"
 #define NODE_STATUSES "Responses by status"
 #define NODE_REPEATED "Repeated responses"
+#define NODE_UNREAD "Calls that were not read"
 #define NODE_SIZES "Bytes returned"
 #define NODE_GUIDS "GUIDs returned"
 #define NODE_PROBES "Size probes"
@@ -79,6 +81,7 @@ static void begin(stats_tree *tree)
     state->waiting = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
     state->statuses = g_hash_table_new(perf_hash_direct, g_direct_equal);
     g_hash_table_replace(trees, tree, state);
+    table_say_left_out();
 }
 
 /* --- Size probes ----------------------------------------------------------------------------------------------- */
@@ -145,7 +148,7 @@ static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_
 static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
-        tick_stat_node(tree, NODE_REPEATED, 0, FALSE);
+        tick_stat_node(tree, NODE_REPEATED, 0, TRUE);
         return;
     }
     if (tapped->has_status) {
@@ -171,7 +174,8 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
     const tapped_call *tapped = data;
 
     if (tapped->unread) {
-        return TAP_PACKET_DONT_REDRAW;
+        tick_stat_node(tree, NODE_UNREAD, 0, TRUE);
+        return TAP_PACKET_REDRAW;
     }
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);

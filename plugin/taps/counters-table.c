@@ -173,6 +173,20 @@ static void show(table_view *view, unsigned row)
     table_set_number(view, row, MAXIMUM, results->max);
 }
 
+static char *note(const table_view *view, unsigned number)
+{
+    uint64_t assumed = 0;
+
+    for (unsigned i = 0; i < view->rows->len; i++) {
+        assumed += ((const counter *)table_data(view, i))->assumed;
+    }
+    return number == 0 && assumed > 0
+               ? g_strdup_printf("%" PRIu64 " samples are whose they are by an assumed order (column Assumed): "
+                                 "QueryCounterInfo was not captured",
+                                 assumed)
+               : NULL;
+}
+
 /* --- Values ---------------------------------------------------------------------------------------------------- */
 
 static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
@@ -316,6 +330,7 @@ void counters_table_register(void)
         .begin = begin,
         .count = count,
         .show = show,
+        .note = note,
         .forget = forget_handles,
         .end = end,
     };

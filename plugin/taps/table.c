@@ -5,6 +5,10 @@
  */
 #include "taps/table.h"
 
+#include "taps/export-objects.h"
+#include "taps/export.h"
+#include "taps/output.h"
+
 #include <epan/tap.h>
 
 #define OTHERS "(all others: there are too many)"
@@ -31,6 +35,7 @@ static void begin_rows(table_view *view)
     view->own = g_malloc0(t->own_size);
     view->rows = g_ptr_array_new_with_free_func(t->free_row ? t->free_row : g_free);
     view->texts = g_string_chunk_new(TEXT_CHUNK);
+    view->notes = g_ptr_array_new_with_free_func(g_free);
     view->others = 0;
     t->begin(view);
 }
@@ -41,6 +46,8 @@ static void end_rows(table_view *view)
     g_free(view->own);
     g_ptr_array_free(view->rows, TRUE);
     g_string_chunk_free(view->texts);
+    g_ptr_array_free(view->notes, TRUE);
+    tapped_left_out_clear(&view->left);
 }
 
 /* sharkd frees tables when it has shown them. */
@@ -73,6 +80,22 @@ static void view_free(void *data)
     g_free(view);
 }
 
+/* What those see that are told nothing. A window might look here before its first packet comes. */
+static void add_empty_table(stat_tap_table_ui *ui)
+{
+    static const tapped_left_out nothing;
+    static char *none;
+    stat_tap_table *table = stat_tap_init_table(ui->title, (int)ui->nfields, 0, NULL);
+
+    stat_tap_add_table(ui, table);
+    if (!is_window()) {
+        none = none ? none : tapped_left_out_line(&nothing, 0);
+        stat_tap_init_table_row(table, 0, 0, NULL);
+        table->elements[0]->type = TABLE_ITEM_STRING;
+        table->elements[0]->value.string_value = none;
+    }
+}
+
 /* Once there is no window but the one that begins, nobody looks at the views of others; at the newest perhaps that
  * window itself, which begins anew with another filter. */
 static void begin(stat_tap_table_ui *ui)
@@ -84,8 +107,9 @@ static void begin(stat_tap_table_ui *ui)
         t->views->next = NULL;
     }
     if (stat_tap_find_table(ui, ui->title) == NULL) {
-        stat_tap_add_table(ui, stat_tap_init_table(ui->title, (int)ui->nfields, 0, NULL));
+        add_empty_table(ui);
     }
+    table_say_left_out();
 }
 
 static void reset(stat_tap_table *table)
@@ -117,12 +141,18 @@ static void forget_capture(void)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
+static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned column)
+{
+    return &view->table->elements[row][column];
+}
+
 void table_add(table_view *view, const char *text, void *data)
 {
-    unsigned row = view->table->num_elements;
+    unsigned row = view->rows->len;
 
     *(unsigned *)data = row;
     stat_tap_init_table_row(view->table, row, 0, NULL);
+    memset(cell(view, row, 0), 0, view->ui.nfields * sizeof(stat_tap_table_item_type)); /* a note stood there */
     g_ptr_array_add(view->rows, data);
     for (unsigned i = 0; i < view->ui.nfields; i++) {
         if (view->ui.fields[i].type == TABLE_ITEM_STRING) {
@@ -154,13 +184,79 @@ void table_changed(table_view *view, unsigned row)
     }
 }
 
+/* --- Notes ----------------------------------------------------------------------------------------------------- */
+
+static char *note_of(const table_view *view, unsigned number)
+{
+    unsigned general = 0;
+    char *line;
+
+    while ((line = tapped_left_out_line(&view->left, general)) != NULL) {
+        if (general++ == number) {
+            return line;
+        }
+        g_free(line);
+    }
+    return view->of->note ? view->of->note(view, number - general) : NULL;
+}
+
+/* Behind the rows that there are now. */
+static void show_notes(table_view *view)
+{
+    char *line;
+
+    g_ptr_array_set_size(view->notes, 0);
+    for (unsigned i = 0; (line = note_of(view, i)) != NULL; i++) {
+        g_ptr_array_add(view->notes, line);
+        stat_tap_init_table_row(view->table, view->rows->len + i, 0, NULL);
+        stat_tap_table_item_type *item = cell(view, view->rows->len + i, 0);
+        item->type = TABLE_ITEM_STRING;
+        item->value.string_value = line;
+    }
+}
+
+static tap_packet_status count_left_out(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *call,
+                                        tap_flags_t flags _U_)
+{
+    tapped_count(data, call);
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static void say_left_out(void *data)
+{
+    output_say_left_out(data);
+}
+
+void table_say_left_out(void)
+{
+    static tapped_left_out left;
+    static bool listening;
+
+    if (!listening && export_objects_stay()) {
+        listening = true;
+        export_listen(&left, NULL, NULL, count_left_out, say_left_out);
+    }
+}
+
+/* --- Drawing --------------------------------------------------------------------------------------------------- */
+
+static void show_view(table_view *view)
+{
+    for (unsigned i = 0; i < view->rows->len; i++) {
+        view->of->show(view, i);
+    }
+    show_notes(view);
+    for (unsigned i = 0; i < view->notes->len; i++) {
+        output_say(g_ptr_array_index(view->notes, i));
+    }
+}
+
 static void show_all(void *data _U_)
 {
     for (GSList *at = tables; at; at = at->next) {
         for (GSList *v = ((taps_table *)at->data)->views; v; v = v->next) {
-            table_view *view = v->data;
-            for (unsigned i = 0; !is_freed(view) && i < view->rows->len; i++) {
-                view->of->show(view, i);
+            if (!is_freed(v->data)) {
+                show_view(v->data);
             }
         }
     }
@@ -179,11 +275,6 @@ static void show_before_drawn(void)
 }
 
 /* --- Cells ----------------------------------------------------------------------------------------------------- */
-
-static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned column)
-{
-    return &view->table->elements[row][column];
-}
 
 static void escape(GString *plain, const char *text)
 {
@@ -248,11 +339,13 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
             }
         }
     }
-    if (tapped->is_repeated) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
     table_view *view = (table_view *)listener->stat_tap_data;
-    view->of->count(view, pinfo, tapped);
+    if (tapped_count(&view->left, tapped) && !tapped->is_repeated) {
+        view->of->count(view, pinfo, tapped);
+    }
+    if (is_window()) {
+        show_notes(view);
+    }
     return TAP_PACKET_REDRAW;
 }
 

@@ -31,7 +31,10 @@ typedef struct {
     void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
     void (*end)(table_view *view);    /* frees what `own` points to */
     void (*free_row)(void *data);     /* NULL: g_free */
-    const stat_tap_table_item *formats; /* of the columns; the rest is table.c's */
+    /* Sentences on what the rows do not say, counted from 0 up to NULL, to be freed: each is a last row, and a line on
+     * standard error. NULL: what tapped.h says of every listener is all. */
+    char *(*note)(const table_view *view, unsigned number);
+    const stat_tap_table_item *formats; /* of the columns; this and the rest is table.c's */
     GSList *views;
 } taps_table;
 
@@ -43,7 +46,9 @@ struct table_view {
     void *own;
     GPtrArray *rows;     /* what each shows */
     GStringChunk *texts; /* of the cells */
-    unsigned others;     /* number of the shared row + 1, 0 as long as there is room */
+    GPtrArray *notes;    /* texts of the last rows */
+    tapped_left_out left;
+    unsigned others; /* number of the shared row + 1, 0 as long as there is room */
 };
 
 /* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
@@ -55,6 +60,9 @@ void table_add(table_view *view, const char *text, void *data);
 /* The row that all share for which there is no room; its data is made of `size` bytes. */
 bool table_is_full(const table_view *view);
 void *table_others(table_view *view, size_t size);
+
+/* Says at tshark's end what no statistic could take. */
+void table_say_left_out(void);
 
 /* What a row shows has changed. */
 void table_changed(table_view *view, unsigned row);
