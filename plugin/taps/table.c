@@ -13,6 +13,7 @@
 
 #define OTHERS "(all others: there are too many)"
 #define TEXT_CHUNK 16384
+#define NOTE_WIDTH 40 /* characters */
 
 static GSList *tables; /* taps_table */
 
@@ -200,6 +201,20 @@ static char *note_of(const table_view *view, unsigned number)
     return view->of->note ? view->of->note(view, number - general) : NULL;
 }
 
+/* A sentence must not make its column wider than the window. */
+static void wrap(char *line)
+{
+    char *begin = line;
+
+    for (char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
+        size_t word = strcspn(at + 1, " ");
+        if ((size_t)(at - begin) + word >= NOTE_WIDTH) {
+            *at = '\n';
+            begin = at + 1;
+        }
+    }
+}
+
 /* Behind the rows that there are now. */
 static void show_notes(table_view *view)
 {
@@ -207,6 +222,9 @@ static void show_notes(table_view *view)
 
     g_ptr_array_set_size(view->notes, 0);
     for (unsigned i = 0; (line = note_of(view, i)) != NULL; i++) {
+        if (is_window()) {
+            wrap(line);
+        }
         g_ptr_array_add(view->notes, line);
         stat_tap_init_table_row(view->table, view->rows->len + i, 0, NULL);
         stat_tap_table_item_type *item = cell(view, view->rows->len + i, 0);
