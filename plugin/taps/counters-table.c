@@ -15,13 +15,13 @@
 
 enum {
     PATH,
-    UNIT,
+    SAMPLES,
     MEAN,
     MAXIMUM,
+    UNIT,
     MINIMUM,
     FIRST,
     LAST,
-    SAMPLES,
     RESULTS,
     RESETS,
     GAPS,
@@ -30,13 +30,13 @@ enum {
     NUM_COLUMNS
 };
 
-static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"},    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Mean", "%.15g"},    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Maximum", "%.15g"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Minimum", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "First", "%.15g"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"},    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},        {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Mean", "%.15g"},  {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Maximum", "%.15g"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Minimum", "%.15g"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "First", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},   {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},      {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Assumed", "%u"},
 };
 
@@ -322,10 +322,9 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 void counters_table_register(void)
 {
     static taps_table table = {
-        .ui = {.title = "Performance Counter Values",
-               .cli_string = "pcq,counters",
-               .nfields = NUM_COLUMNS,
-               .fields = columns_shown},
+        .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
+        .behind = 4,
         .own_size = sizeof(counters),
         .begin = begin,
         .count = count,

@@ -41,7 +41,7 @@ enum {
     NUM_COLUMNS
 };
 
-static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Handle", "%s"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Interval (s)", "%.6f"},
@@ -337,10 +337,8 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 void queries_table_register(void)
 {
     static taps_table table = {
-        .ui = {.title = "Performance Counter Queries",
-               .cli_string = "pcq,queries",
-               .nfields = NUM_COLUMNS,
-               .fields = columns_shown},
+        .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
         .own_size = sizeof(queries),
         .begin = begin,
         .count = count,

@@ -42,7 +42,7 @@ static const value_string meanings[] = {
 
 enum { PATH, ERROR_NAME, TIMES, FIRST_FRAME, QUERY, CLIENT, MEANING, NUM_COLUMNS };
 
-static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Path", "%s"},    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Error", "%s"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Times", "%u"},    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "First frame", "%u"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Query", "%s"},   {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
@@ -148,10 +148,9 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 void refusals_table_register(void)
 {
     static taps_table table = {
-        .ui = {.title = "Refused Counters",
-               .cli_string = "pcq,refusals",
-               .nfields = NUM_COLUMNS,
-               .fields = columns_shown},
+        .ui = {.title = "Refused Counters", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
+        .behind = 2,
         .own_size = sizeof(refusals),
         .begin = begin,
         .count = count,

@@ -20,11 +20,22 @@ static GSList *tables; /* taps_table */
 /* Wireshark's window shows cells as the rows change, sorts them as numbers, and leaves out those that have no value.
  * tshark and sharkd print them once, numbers by the locale, and a row ends with its first cell without a value: they get
  * texts. */
+static bool in_window;
+
 static bool is_window(void)
 {
     const char *name = g_get_prgname();
 
     return name == NULL || (strstr(name, "tshark") == NULL && strstr(name, "sharkd") == NULL);
+}
+
+/* Where a column stands. */
+static unsigned place_of(const taps_table *t, unsigned column)
+{
+    if (!in_window || column > t->behind) {
+        return column;
+    }
+    return column == 0 ? t->behind : column - 1;
 }
 
 /* --- Views ----------------------------------------------------------------------------------------------------- */
@@ -89,7 +100,7 @@ static void add_empty_table(stat_tap_table_ui *ui)
     stat_tap_table *table = stat_tap_init_table(ui->title, (int)ui->nfields, 0, NULL);
 
     stat_tap_add_table(ui, table);
-    if (!is_window()) {
+    if (!in_window) {
         none = none ? none : tapped_left_out_line(&nothing, 0);
         stat_tap_init_table_row(table, 0, 0, NULL);
         table->elements[0]->type = TABLE_ITEM_STRING;
@@ -144,7 +155,7 @@ static void forget_capture(void)
 
 static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned column)
 {
-    return &view->table->elements[row][column];
+    return &view->table->elements[row][place_of(view->of, column)];
 }
 
 void table_add(table_view *view, const char *text, void *data)
@@ -153,13 +164,14 @@ void table_add(table_view *view, const char *text, void *data)
 
     *(unsigned *)data = row;
     stat_tap_init_table_row(view->table, row, 0, NULL);
-    memset(cell(view, row, 0), 0, view->ui.nfields * sizeof(stat_tap_table_item_type)); /* a note stood there */
+    memset(view->table->elements[row], 0, view->ui.nfields * sizeof(stat_tap_table_item_type)); /* a note stood there */
     g_ptr_array_add(view->rows, data);
     for (unsigned i = 0; i < view->ui.nfields; i++) {
-        if (view->ui.fields[i].type == TABLE_ITEM_STRING) {
-            table_set_text(view, row, i, i == 0 ? text : "");
-        } else if (view->ui.fields[i].type == TABLE_ITEM_UINT) {
+        stat_tap_table_item_enum type = view->of->columns[i].type;
+        if (type == TABLE_ITEM_UINT) {
             table_set_count(view, row, i, 0);
+        } else if (type == TABLE_ITEM_STRING || !in_window) {
+            table_set_text(view, row, i, i == 0 ? text : "");
         }
     }
 }
@@ -180,7 +192,7 @@ void *table_others(table_view *view, size_t size)
 
 void table_changed(table_view *view, unsigned row)
 {
-    if (is_window()) {
+    if (in_window) {
         view->of->show(view, row);
     }
 }
@@ -222,7 +234,7 @@ static void show_notes(table_view *view)
 
     g_ptr_array_set_size(view->notes, 0);
     for (unsigned i = 0; (line = note_of(view, i)) != NULL; i++) {
-        if (is_window()) {
+        if (in_window) {
             wrap(line);
         }
         g_ptr_array_add(view->notes, line);
@@ -330,12 +342,12 @@ void table_set_number(table_view *view, unsigned row, unsigned column, double nu
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
 
-    if (is_window()) {
+    if (in_window) {
         stat_tap_table_item_type *item = cell(view, row, column);
         item->type = TABLE_ITEM_FLOAT;
         item->value.float_value = number;
     } else {
-        g_ascii_formatd(text, sizeof text, view->of->formats[column].field_format, number);
+        g_ascii_formatd(text, sizeof text, view->of->columns[column].field_format, number);
         table_set_text(view, row, column, text);
     }
 }
@@ -352,7 +364,7 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
         taps_table *t = at->data;
         if (listener->stat_tap_data == &t->ui) {
             listener->stat_tap_data = &view_new(t)->ui;
-            if (!is_window()) {
+            if (!in_window) {
                 show_before_drawn();
             }
         }
@@ -361,20 +373,22 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
     if (tapped_count(&view->left, tapped) && !tapped->is_repeated) {
         view->of->count(view, pinfo, tapped);
     }
-    if (is_window()) {
+    if (in_window) {
         show_notes(view);
     }
     return TAP_PACKET_REDRAW;
 }
 
-static stat_tap_table_item *as_texts(const stat_tap_table_ui *ui)
+static stat_tap_table_item *fields_of(const taps_table *t)
 {
-    stat_tap_table_item *fields = g_memdup2(ui->fields, ui->nfields * sizeof *fields);
+    stat_tap_table_item *fields = g_new(stat_tap_table_item, t->ui.nfields);
 
-    for (unsigned i = 0; i < ui->nfields; i++) {
-        if (fields[i].type == TABLE_ITEM_FLOAT) {
-            fields[i].type = TABLE_ITEM_STRING;
-            fields[i].field_format = "%s";
+    for (unsigned i = 0; i < t->ui.nfields; i++) {
+        stat_tap_table_item *field = &fields[place_of(t, i)];
+        *field = t->columns[i];
+        if (!in_window && field->type == TABLE_ITEM_FLOAT) {
+            field->type = TABLE_ITEM_STRING;
+            field->field_format = "%s";
         }
     }
     return fields;
@@ -385,10 +399,8 @@ void table_register(taps_table *t)
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
-    t->formats = t->ui.fields;
-    if (!is_window()) {
-        t->ui.fields = as_texts(&t->ui);
-    }
+    in_window = is_window();
+    t->ui.fields = fields_of(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
     t->ui.tap_name = TAPPED_NAME;
     t->ui.packet_func = count;

@@ -23,8 +23,10 @@ typedef struct table_view table_view;
 
 /* One statistic, as long as the program: what is not common to our tables. */
 typedef struct {
-    stat_tap_table_ui ui; /* title, `-z`, columns; those that are TABLE_ITEM_FLOAT may lack a number */
-    size_t own_size;      /* of what a view keeps beside its rows, zeros at first */
+    stat_tap_table_ui ui;               /* title, `-z`, number of columns */
+    const stat_tap_table_item *columns; /* those that are TABLE_ITEM_FLOAT may lack a number */
+    unsigned behind;                    /* a window shows the first column, which may be wide, behind so many others */
+    size_t own_size;                    /* of what a view keeps beside its rows, zeros at first */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
     void (*show)(table_view *view, unsigned row);
@@ -34,8 +36,7 @@ typedef struct {
     /* Sentences on what the rows do not say, counted from 0 up to NULL, to be freed: each is a last row, and a line on
      * standard error. NULL: what tapped.h says of every listener is all. */
     char *(*note)(const table_view *view, unsigned number);
-    const stat_tap_table_item *formats; /* of the columns; this and the rest is table.c's */
-    GSList *views;
+    GSList *views; /* the rest is table.c's */
 } taps_table;
 
 /* What one listener was told. */
