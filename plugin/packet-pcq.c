@@ -16,11 +16,11 @@
 #include "text/value-strings.h"
 #include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
+#include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
 #include "taps/taps.h"
-#include "taps/graph-menu.h"
 #include "names/names-file.h"
-#include "readings/graph.h"
+#include "readings/watch.h"
 #include "dcerpc/sealed.h"
 
 #define STATUS_SUCCESS 0
@@ -53,6 +53,7 @@ typedef struct {
     uint32_t in_size;
     uint64_t array_count; /* of ValidateCounters, which gets the same array back */
     bool add;
+    state_handle *changing; /* whose counters ValidateCounters may change, until it is answered */
     const char *machine;
     state_sample *sample; /* of the response */
 } pcq_record;
@@ -103,10 +104,7 @@ static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo,
     if (call_is_request(call)) {
         return;
     }
-    if (call->record->response_frame != 0 && call->record->response_frame != pinfo->num) {
-        findings_add(&call->report, proto_tree_get_parent(tree), FINDING_SECOND_RESPONSE,
-                     "The call was answered in frame %u already", call->record->response_frame);
-    }
+    call_report_second(call, &call->report, proto_tree_get_parent(tree));
     if (!call->record->request_read) {
         findings_add(&call->report, proto_tree_get_parent(tree), FINDING_REQUEST_MISSING,
                      "The request was not captured whole, or not decrypted: what depends on it stays undecoded");
@@ -262,7 +260,8 @@ static bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
     p->tapped.out_size = back->out_size;
     p->tapped.rtn_size = back->rtn_size;
     if (p->tapped.is_probe) {
-        call_info(&p->call, "needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
+        proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
+        call_info(&p->call, "size probe: needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
         return false;
     }
     call_report_status(&p->call, back->status);
@@ -310,14 +309,24 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
 
+/* That of the handle, else the server's address. */
+static const char *machine_of(const pcq_pdu *p)
+{
+    const state_handle *handle = p->call.record->handle;
+
+    return handle && handle->machine && *handle->machine ? handle->machine : host_address(p->call.server);
+}
+
 static void pcq_init_context(pcq_pdu *p, pcq_context *context)
 {
     pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
+    context->names_event = p->call.names_event;
     context->is_response = !call_is_request(&p->call);
     context->request_known = pcq_request_read(p);
     context->request_code = p->record->request_code;
     context->lcid = p->record->lcid;
     memcpy(context->guid, p->record->guid, sizeof context->guid);
+    context->machine = machine_of(p);
 }
 
 static void pcq_learn(pcq_pdu *p, const pcq_context *context)
@@ -374,7 +383,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     pcq_read_counterset_guid(reader, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
 }
 
@@ -385,13 +394,14 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
                                       context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (pcq_request_read(p) && !has_name) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
 }
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pcq_pool(p), facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
+    return text_short(pcq_pool(p),
+                      facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.names_event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -434,7 +444,7 @@ static void read_request_lcid(pcq_pdu *p)
         p->record->lcid = pcq_read_counter_id(reader);
         if (!reader->failed) {
             pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
-                                  p->call.event);
+                                  p->call.names_event);
         }
         return;
     }
@@ -452,7 +462,7 @@ static void about_registration(pcq_pdu *p)
         call_about(&p->call, "%s", locale_text(p));
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
+            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.names_event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
                    text_short(pcq_pool(p), name));
     }
@@ -559,13 +569,42 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 {
     wmem_allocator_t *pool = pcq_pool(p);
     state_host *server = p->call.server;
-    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.event));
-    const char *counter =
-        text_short(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
+    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.names_event));
+    const char *counter = text_short(
+        pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.names_event));
 
     return identifier->instance
                ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)
                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
+}
+
+/* What the server would not give, the first of it by name: in the Info column before all else. */
+typedef struct {
+    const char *word; /* "refused" */
+    uint32_t count;
+    unsigned named;
+    wmem_strbuf_t *names;
+} refusals_text;
+
+static void name_refusal(pcq_pdu *p, refusals_text *text, const char *path, uint32_t status, bool assumed)
+{
+    if (text->named++ == 0) {
+        text->names = wmem_strbuf_new(pcq_pool(p), NULL);
+    }
+    wmem_strbuf_append_printf(text->names, "%s%s (%s%s)", text->named > 1 ? ", " : "", text_short(pcq_pool(p), path),
+                              text_win32_error(pcq_pool(p), status), assumed ? ", order assumed" : "");
+}
+
+static void describe_refusals(pcq_pdu *p, const refusals_text *text)
+{
+    if (text->named == 0) {
+        call_about(&p->call, "%u %s", text->count, text->word);
+    } else if (text->count > text->named) {
+        call_about(&p->call, "%u %s: %s, %u more", text->count, text->word, wmem_strbuf_get_str(text->names),
+                   text->count - text->named);
+    } else {
+        call_about(&p->call, "%u %s: %s", text->count, text->word, wmem_strbuf_get_str(text->names));
+    }
 }
 
 static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
@@ -614,27 +653,29 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
     }
 }
 
+/* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
 static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
     proto_item *item = pcq_read_handle(p, bytes);
 
-    if (!p->call.ndr.reader.failed && call_handle_is_null(bytes)) {
+    if (p->call.ndr.reader.failed) {
+        return item;
+    }
+    if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
+    } else if (p->call.first_time) {
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
     }
     return item;
 }
 
-/* Finds the query that a request speaks of; only a sound one begins a life. A closed handle stays closed, whoever still
- * uses it. */
+/* Once all of the request was read: only a sound one begins a life. */
 static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
 {
     rpc_record *record = p->call.record;
 
-    if (p->call.first_time && !call_handle_is_null(bytes)) {
-        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
-        if (record->handle == NULL && call_may_learn(&p->call)) {
-            record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
-        }
+    if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(bytes)) {
+        record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
     const state_handle *handle = record->handle;
     if (handle && handle->end < p->call.event) {
@@ -670,8 +711,8 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
             handle_confirm(record->handle);
         }
         record->answering = record->handle;
+        query_answered(record->handle, record->request_event, p->call.event);
     }
-    call_show_number(&p->call, p->call.tree, record->answering);
     return record->answering;
 }
 
@@ -803,8 +844,10 @@ static void pcq_info_response(pcq_pdu *p)
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    call_show_number(&p->call, p->call.tree, handle);
     if (done && call_may_learn(&p->call) && handle) {
-        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.event, p->call.pinfo->num);
+        query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
+                   p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -813,6 +856,20 @@ static void pcq_info_response(pcq_pdu *p)
 static void pcq_data_request(pcq_pdu *p)
 {
     query_request(p, PCQ_MAX_DATA);
+}
+
+/* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)", before all else. */
+static void describe_failures(pcq_pdu *p, const pcq_returned *back, const pcq_data_context *context)
+{
+    readings_answer answer = pcq_data_answer(back->tvb, context);
+    readings *r = readings_begin(pcq_pool(p), &answer);
+    refusals_text text = {.word = "failed", .count = context->summary.failed};
+
+    while (text.named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r)) {
+        const state_identifier *identifier = pcq_readings_identifier(r);
+        name_refusal(p, &text, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
+    }
+    describe_refusals(p, &text);
 }
 
 static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context *context)
@@ -826,6 +883,7 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     const char *size = text_counted(pool, back->out_size, "byte");
     const char *blocks = text_counted(pool, summary->blocks, "block");
     if (summary->failed > 0) {
+        describe_failures(p, back, context);
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
     readings_answer answer = pcq_data_answer(back->tvb, context);
@@ -886,6 +944,8 @@ static void pcq_data_response(pcq_pdu *p)
     context.report = &p->call.report;
     context.server = p->call.server;
     context.event = p->call.event;
+    context.names_event = p->call.names_event;
+    context.is_repeated = call_is_repeated(&p->call);
     pcq_read_returned(p, 1, &back);
     bool done = pcq_read_returned_status(p, &back);
     if (done) {
@@ -909,6 +969,7 @@ static void pcq_data_response(pcq_pdu *p)
         }
         describe_data(p, &back, &context);
     }
+    call_show_number(&p->call, p->call.tree, context.handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
@@ -967,27 +1028,24 @@ static void pcq_validate_request(pcq_pdu *p)
         call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
     }
     use_handle(p, bytes, item);
+    if (p->call.first_time && p->call.record->handle) {
+        p->record->changing = p->call.record->handle;
+        query_change_asked(p->record->changing, p->call.event);
+    }
 }
 
-/* "1 refused: \Set\Counter (ERROR_WMI_ITEMID_NOT_FOUND)". */
-static void describe_refusals(pcq_pdu *p, const pcq_context *context)
+static void describe_refused(pcq_pdu *p, const pcq_context *context)
 {
-    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), NULL);
-    unsigned named = 0;
+    bool removes = pcq_request_read(p) && !p->record->add;
+    refusals_text text = {.word = removes ? "refused to be removed" : "refused", .count = context->refused};
 
-    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
+    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && text.named < MAX_NAMED_REFUSALS; i++) {
         const state_identifier *identifier = identifier_at(context, i);
         if (identifier->status != 0) {
-            wmem_strbuf_append_printf(text, "%s%s (%s)", named > 0 ? ", " : "",
-                                      text_short(pcq_pool(p), identifier_text(p, identifier)),
-                                      text_win32_error(pcq_pool(p), identifier->status));
-            named++;
+            name_refusal(p, &text, identifier_text(p, identifier), identifier->status, false);
         }
     }
-    if (context->refused > named) {
-        wmem_strbuf_append_printf(text, "%s%u more", named > 0 ? ", " : "", context->refused - named);
-    }
-    call_info(&p->call, "%u refused: %s", context->refused, wmem_strbuf_get_str(text));
+    describe_refusals(p, &text);
 }
 
 static void describe_validation(pcq_pdu *p, const pcq_context *context)
@@ -1005,13 +1063,22 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
     }
     call_info(&p->call, "%u %s", context->count - context->refused, done);
     if (context->refused > 0) {
-        describe_refusals(p, context);
+        describe_refused(p, context);
+    }
+}
+
+static void end_change(pcq_pdu *p)
+{
+    if (p->call.first_time && p->record->changing) {
+        query_change_answered(p->record->changing, p->call.record->request_event, p->call.event);
+        p->record->changing = NULL;
     }
 }
 
 /* The response to ValidateCounters that could not be read: what the query holds is not known any more. */
 static void pcq_validate_unknown(pcq_pdu *p)
 {
+    end_change(p);
     if (p->call.first_time && p->call.record->handle) {
         query_unknown_change(p->call.record->handle, p->call.event);
     }
@@ -1032,10 +1099,15 @@ static void pcq_validate_response(pcq_pdu *p)
     call_report_status(&p->call, status);
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done);
-    if (call_may_learn(&p->call) && p->identifiers_sound && handle && done && pcq_request_read(p)) {
-        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
-    } else if (p->call.report.damaged || p->call.ndr.reader.failed || (!p->identifiers_sound && done)) {
+    call_show_number(&p->call, p->call.tree, handle);
+    bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
+    if (!readable || (done && !(p->identifiers_sound && pcq_request_read(p)))) {
         pcq_validate_unknown(p);
+        return;
+    }
+    end_change(p);
+    if (call_may_learn(&p->call) && handle && done) {
+        query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
     }
 }
 
@@ -1047,7 +1119,6 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
-static const char *pref_graph = "";
 
 /* X(opnum, name, functions, parameters of request and response as in dcerpc/noise.h, largest count that makes sense).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
@@ -1109,8 +1180,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     }
     tapped->operation = opnum_vals[opnum].strptr;
     tapped->is_response = !call_is_request(call);
-    tapped->is_repeated =
-        tapped->is_response && call->record->response_frame != 0 && call->record->response_frame != call->pinfo->num;
+    tapped->is_repeated = call_is_repeated(call);
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && pcq_request_read(p)) {
         tapped->kind = pcq_request_code_name(p);
     }
@@ -1149,7 +1219,6 @@ static void apply_preferences(void)
 {
     sample_limit((uint64_t)pref_sample_limit << 20);
     names_file_choose(pref_names_file);
-    graph_choose(pref_graph);
 }
 
 static void register_preferences(void)
@@ -1166,11 +1235,7 @@ static void register_preferences(void)
                                        "both. If none is given, \"pcq_names\" in the profile's or the personal "
                                        "configuration folder is read.",
                                        &pref_names_file, FALSE);
-    prefs_register_string_preference(module, "graph", "Counters for the I/O graph",
-                                     "Paths, with * for any text and ; between several: the results of these counters "
-                                     "are in pcq.graph and hkpd.graph too, where an I/O graph finds nothing else. "
-                                     "\"\\Processor(*)\\% Processor Time\" is that counter of every machine.",
-                                     &pref_graph);
+    watch_register(proto_pcq, module);
     apply_preferences();
 }
 
@@ -1239,7 +1304,6 @@ void proto_register_pcq(void)
     counters_table_register();
     queries_table_register();
     refusals_table_register();
-    graph_menu_register(proto_pcq);
     register_preferences();
 }
 

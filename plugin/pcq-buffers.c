@@ -270,7 +270,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
         }
     }
     const char *name =
-        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event)
+        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->names_event)
              : NULL;
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
@@ -477,8 +477,8 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     pcq_read_reserved(&reader);
     relations->item = reader.node;
 
-    const char *name =
-        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
+    const char *name = pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id,
+                                             context->names_event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
                                val_to_str_const(info.type, counter_type_vals, "unknown type"));
@@ -545,7 +545,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
         return 0;
     }
     const char *name =
-        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
+        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->names_event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %s, %u counters",
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
@@ -659,14 +659,16 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
 {
     wmem_allocator_t *pool = reader_pinfo(reader)->pool;
 
-    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->event);
+    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->names_event);
     pcq_add_known_counter(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
-                          context->event);
+                          context->names_event);
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
-    if (reader->node) {
-        proto_item_append_text(reader->node, ": %s",
-                               query_identifier_path(pool, context->server, NULL, identifier, context->event));
+    if (pcq_identifier_path_wanted(reader->tree)) {
+        const char *path = query_identifier_path(pool, context->server, context->machine, identifier,
+                                                 context->names_event, &context->text_left);
+        pcq_add_identifier_path(reader->tree, reader->tvb, path);
+        proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
             proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
         }
@@ -710,6 +712,7 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     bool sound = true;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
+    context->text_left = QUERY_PATHS_SIZE(tvb_reported_length(tvb));
     while (sound && reader_left(&reader) >= COUNTER_IDENTIFIER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
         sound = read_identifier(&reader, context);
@@ -757,11 +760,11 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
         context->count++;
         if (reader.tree && reader.item) {
             const char *label =
-                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
+                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->names_event);
             if (label[0] != '{') {
                 proto_item_append_text(reader.item, " (%s)", label);
             }
-            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
+            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->names_event);
         }
     }
     pcq_report_hidden(context, tree, hidden, "GUIDs");

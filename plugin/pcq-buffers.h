@@ -40,12 +40,14 @@ typedef struct {
     /* given */
     findings_report *report;
     state_host *server;
-    uint32_t event; /* as of when names are looked up; 0 finds none */
+    uint32_t event;       /* as of when types are looked up; 0 finds none */
+    uint32_t names_event; /* the same of names */
     uint32_t frame;
     bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;
-    uint8_t guid[16]; /* CounterSetGuid */
+    uint8_t guid[16];    /* CounterSetGuid */
+    const char *machine; /* without backslashes, of the handle that identifiers are for */
     bool is_response;
 
     /* collected */
@@ -54,6 +56,7 @@ typedef struct {
     uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
     uint32_t refused;          /* identifiers with a status other than 0 */
     uint32_t first_refusal;    /* status of the first of those */
+    uint64_t text_left;        /* bytes that paths of identifiers may still take before their names are shortened */
     const char *text;          /* the string of a single-string buffer */
 } pcq_context;
 

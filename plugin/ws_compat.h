@@ -84,6 +84,14 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_field_value(field) (&(field)->value)
 #endif
 
+/* Opens a capture of any kind, compressed ones too; NULL and why not. */
+#if WS_AT_LEAST(4, 7)
+#define ws_open_capture(path, error, details) \
+    wtap_open_offline((path), WTAP_TYPE_AUTO, (error), (details), false, "WIRESHARK")
+#else
+#define ws_open_capture(path, error, details) wtap_open_offline((path), WTAP_TYPE_AUTO, (error), (details), false)
+#endif
+
 /* What the init function of a -z statistic returns, and how it says that it could not start: 4.6 takes false for it,
  * before that a program ended. */
 #if WS_AT_LEAST(4, 6)

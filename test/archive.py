@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs docs/archive.md by the letter: parallel over ssh to an sshd of this user's, COPY into a PostgreSQL of this user's.
 
-Called by script/test-archive in a folder with archive.md and captures/. What the page's commands make is compared with what
+Called by script/dev/test-archive in a folder with archive.md and captures/. What the page's commands make is compared with what
 one tshark makes of each file."""
 
 import csv
@@ -154,7 +154,7 @@ def check_moved(out, flat):
     got = [line.split('\t') for line in out.splitlines()]
     assert len(got) == 10
     for path, unit, count, low, mean, high, _ in got:
-        values = [float(r[9]) for r in flat if r[7] == path and r[9] and r[3] == 'LABDC']
+        values = [float(r[10]) for r in flat if r[8] == path and r[10] and r[4] == 'LABDC']
         assert int(count) == len(values) and abs(float(mean) - sum(values) / len(values)) < 1e-6 * max(1, abs(float(mean))), path
         assert abs(float(low) - min(values)) < 1e-9 * max(1, abs(min(values))) and abs(float(high) - max(values)) < 1e-9 * max(1, abs(max(values)))
 

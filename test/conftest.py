@@ -186,21 +186,24 @@ def compare_message(shown, message, frame_bytes=b'', where=''):
     return shown
 
 
-def compare_experts(frame, messages, where, chat=()):
-    """Those that must be there ('a|b': one of both, 'a|': perhaps); on a good message none but an error status's."""
+def compare_experts(frame, messages, where, chat=(), is_cut=False):
+    """Those that must be there ('a|b': one of both); on a good message none but an error status's. A frame that was not
+    captured whole says so."""
     wanted = [w.split('|') for m in messages for w in m.experts]
     for w in wanted:
+        assert all(w), '%s: an expectation that nothing can fail: %s' % (where, w)
         names = {'pcq.expert.' + n for n in w}
-        assert '' in w or names & set(frame.experts), '%s: no %s among %s' % (where, w, frame.experts)
+        assert names & set(frame.experts), '%s: no %s among %s' % (where, w, frame.experts)
     if not wanted:
         may = {'pcq.expert.status'} if any(f.value for m in messages for f in m.fields if f.name in STATUSES) else set()
         may |= {'pcq.expert.' + c for c in chat}
         assert set(frame.experts) <= may, '%s: experts on a good message: %s' % (where, frame.experts)
-        assert not frame.malformed, '%s: malformed' % where
+        assert frame.malformed == is_cut, '%s: malformed: %s' % (where, frame.malformed)
 
 
 def compare_scene(frames, scene):
     """Every message of a scene, and that no other frame shows a wire field."""
+    assert scene.frames, '%s: nothing to compare' % scene.name
     for number, messages in scene.frames.items():
         where = '%s frame %d' % (scene.name, number)
         assert number in frames, where + ': not in the capture'
@@ -215,9 +218,10 @@ def compare_scene(frames, scene):
 
 
 def compare_scene_experts(frames, scene):
+    assert set(scene.frames) <= set(frames), '%s: not in the capture: %s' % (scene.name, set(scene.frames) - set(frames))
     for number, frame in frames.items():
         messages = scene.frames.get(number, [])
-        compare_experts(frame, messages, '%s frame %d' % (scene.name, number), scene.chat)
+        compare_experts(frame, messages, '%s frame %d' % (scene.name, number), scene.chat, number in scene.capture.cut)
 
 
 class TShark:

@@ -102,6 +102,7 @@ def close_to(expected, relative=1e-9):
 
 
 def compare_paths(frames, scene):
+    assert answers(scene), 'nothing to compare'
     for number, message in answers(scene):
         shown, expected = frames[number].values, message.record['values']
         assert len(shown) == len(expected), number
@@ -113,6 +114,7 @@ def compare_paths(frames, scene):
 def compare_values(frames, scene, undecided=()):
     """Every value of every answer: calculated as it should be, or not at all. -> how many were calculated"""
     count = 0
+    assert answers(scene), 'nothing to compare'
     for number, message in answers(scene):
         shown, expected = frames[number].values, message.record['values']
         assert len(shown) == len(expected), number

@@ -12,7 +12,7 @@ TYPES = {'FT_NONE': 'structure', 'FT_FRAMENUM': 'frame', 'FT_STRING': 'text', 'F
 
 HEAD = '''# Reference
 
-Made by `script/reference` from what `tshark -G` says; a test compares the two. How to ask with these names:
+Made by `script/dev/reference` from what `tshark -G` says; a test compares the two. How to ask with these names:
 [cheat-sheet.md](cheat-sheet.md).
 '''
 FINDINGS = '''## Findings

@@ -15,8 +15,16 @@ NO_COUNTERS = {TYPES[n] for n in ('PERF_COUNTER_TEXT', 'PERF_COUNTER_NODATA', 'P
                                   'PERF_COUNTER_HISTOGRAM_TYPE') if n in TYPES}
 RAW_COUNTS = {TYPES[n] for n in ('PERF_COUNTER_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_RAWCOUNT_HEX',
                                  'PERF_COUNTER_LARGE_RAWCOUNT_HEX')}
-COLUMNS = ['time', 'frame', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
-           'reason', 'status']
+COLUMNS = ['time', 'frame', 'protocol', 'query', 'server', 'counterset', 'instance', 'counter', 'path', 'raw', 'result', 'unit',
+           'reason', 'status', 'assumed']
+
+
+# winperf.h: the display bits of a type
+UNITS = {1: '/sec', 2: '%', 3: 'sec'}
+
+
+def unit_of(kind):
+    return UNITS.get(kind >> 28, '')
 
 
 class Value(NamedTuple):

@@ -487,10 +487,10 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
     scene = story(Script([s]), talk)
     info = info_of(tshark, scene, tmp_path)
     probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
-    assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, needs 8 bytes' in probes
-    assert [p for p in probes if p.startswith('EnumerateCounterSetInstances response, Set, needs ')]
-    assert [p for p in probes if p.startswith('QueryCounterData response, query 1, needs ')]
-    assert len(probes) >= 6 and all('needs ' in p and 'MEMORY' not in p for p in probes)
+    assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, size probe: needs 8 bytes' in probes
+    assert [p for p in probes if p.startswith('EnumerateCounterSetInstances response, Set, size probe: needs ')]
+    assert [p for p in probes if p.startswith('QueryCounterData response, query 1, size probe: needs ')]
+    assert len(probes) >= 6 and all('size probe: needs ' in p and 'MEMORY' not in p for p in probes)
 
 
 def test_the_value_comes_first(tshark, tmp_path):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,csv`, `-z pcq,long` and Export Objects: every byte of both forms, against series worked out from the generator."""
 
+import base64
+import gzip
+import json
 import os
 import re
 import subprocess
@@ -13,7 +16,8 @@ from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
-from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table
+from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
+from test_order import sharkd  # noqa: F401 (a fixture)
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE = 'first sample of the handle'
@@ -174,6 +178,84 @@ def test_names_among_the_objects(tshark, tmp_path):
         only.unlink()
 
 
+def objects_of(s, *kinds):
+    """{kind: [(name, text)]} of sharkd, all tapped at once"""
+    out, = s.ask(('tap', {'tap%d' % i: 'eo:' + kind for i, kind in enumerate(kinds)}))
+    found = {}
+    for tap in filter(None, json.loads(out)['result']['taps']):
+        names = [o['filename'] for o in tap['objects']]
+        told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
+        found[tap['tap'].removeprefix('eo:')] = [
+            (n, base64.b64decode(json.loads(t)['result']['data']).decode()) for n, (t,) in zip(names, told)]
+    return found
+
+
+def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
+    """Whoever frees the objects and asks again gets the same again: in any order, beside statistics, of another capture."""
+    scene, first, second = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    whole_session().write(tmp_path / 'other.pcap')
+    s = sharkd()
+    for _ in range(2):
+        s.load(tmp_path / 'scene.pcap')
+        for kinds in [('pcq',), ('pcq', 'pcq-names'), ('pcq-names',), ('pcq-names', 'pcq'), ('pcq',), ('pcq-names',)]:
+            found = objects_of(s, *kinds)
+            assert sorted(found) == sorted(kinds)
+            for name, text in found.get('pcq', ()):
+                assert compare_pdh(text, {'SRV01-query-1.csv': first, 'SRV01-query-2.csv': second}[name]) == 3
+            assert len(found.get('pcq', 'two')) in (2, 3)
+            for name, text in found.get('pcq-names', ()):
+                assert name == 'pcq_names' and text.startswith('# pcq names 1\n') and 'First' in text
+            assert len(found.get('pcq-names', 'o')) == 1
+            s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
+        s.load(tmp_path / 'other.pcap')
+        (name, text), = objects_of(s, 'pcq')['pcq']
+        assert compare_pdh(text, series(whole_session())) > 60
+
+
+def test_objects_of_odd_servers(tshark, tmp_path):
+    """A long name keeps what tells its handle; none is hidden; all are in the folder."""
+    longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    for i, server_name in enumerate(longest):
+        server = Script([s])
+
+        def talk(c):
+            c.machine = server_name
+            learn(c, s)
+            run(c, [ask(s, 1)], 2)
+        scene = story(server, talk)
+        scene.write(tmp_path / 'scene.pcap')
+        folder = tmp_path / ('objects%d' % i)
+        tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
+        only, = folder.iterdir()
+        assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
+        assert len(pdh_rows(only.read_bytes().decode())) == 3
+
+
+def sessions(scene, path, count):
+    """A capture of the same session so often, and how many packets each has."""
+    scene.write(path)
+    data = path.read_bytes()
+    path.write_bytes(data[:24] + count * data[24:])
+    return len(scene.capture.frames)
+
+
+def test_sessions(tshark, tmp_path):
+    """tshark -M forgets the capture in its middle, and counts its handles anew: nothing that was written goes."""
+    scene, first, second = two_queries()
+    packets = sessions(scene, tmp_path / 'scene.pcap', 3)
+    tshark.run('-q', '-M', packets, '-r', tmp_path / 'scene.pcap', '-z', 'pcq,csv,%s' % (tmp_path / 'run.csv'),
+               '-z', 'pcq,long,%s' % (tmp_path / 'long'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    suffixes = {'': first, '-query-2': second, '-query-1-session-2': first, '-query-2-session-2': second,
+                '-query-1-session-3': first, '-query-2-session-3': second}
+    assert {p.name for p in tmp_path.glob('run*')} == {'run%s.csv' % x for x in suffixes}
+    assert {p.name for p in (tmp_path / 'objects').iterdir()} == {'SRV01%s.csv' % (x or '-query-1') for x in suffixes}
+    for suffix, answers in suffixes.items():
+        assert compare_pdh((tmp_path / ('run%s.csv' % suffix)).read_bytes().decode(), answers) == 3
+    assert len(long_rows((tmp_path / 'long').read_bytes().decode())) == 3 * 6
+
+
 def test_no_answers(export):
     assert export(small(), 'csv', query_filter='frame.number == 1') == '"(PDH-CSV 4.0)"\r\n'
     assert long_rows(export(small(), 'long', query_filter='frame.number == 1')) == []
@@ -305,7 +387,10 @@ def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes)
     c.info(handle)
     for _ in range(3):
         c.data(handle, 1000)
+        line.rpc.call_id -= 1
         line.rpc.response(scene.frames[max(scene.frames)][-1].stub)
+    again = tshark.fields(scene.write(tmp_path / 'again.pcap'), ['frame.number'], '-Y', 'pcq.expert.second_response')
+    assert len(again) == 3
     if statistic == 'csv':
         assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 2
     elif statistic == 'long':
@@ -341,7 +426,7 @@ def parts(path):
     return (server, *(m.groups() if m else (middle, '')), name)
 
 
-def compare_long(text, answers, simple=True):
+def compare_long(text, answers, simple=True, protocol='pcq'):
     """-> how many results were compared"""
     rows, count = long_rows(text), 0
     expected = [(a, v) for a in answers for v in a.values]
@@ -350,6 +435,7 @@ def compare_long(text, answers, simple=True):
         where = (answer.frame, v.path, row)
         assert row['time'] == answer.at.strftime('%Y-%m-%dT%H:%M:%S.%f') + '000Z', where
         assert row['frame'] == str(answer.frame) and row['query'] == '1' and row['status'] == '0', where
+        assert row['protocol'] == protocol and row['assumed'] == '0', where
         assert row['path'] == v.path, where
         if simple:
             assert (row['server'], row['counterset'], row['instance'], row['counter']) == parts(v.path), where
@@ -366,7 +452,9 @@ def compare_long(text, answers, simple=True):
             assert float(row['result']) == pytest.approx(v.cooked, rel=1e-12), where
             assert repr(float(row['result'])) in (row['result'], row['result'] + '.0') or 'e' in repr(float(row['result'])), where
             assert row['reason'] == '', where
-        count += v.cooked is not None
+        if v.cooked is not None:
+            assert row['unit'] == unit_of(v.type), where
+            count += 1
     return count
 
 
@@ -407,9 +495,26 @@ def test_awkward_names(export, count, passes):
 
 
 @PASSES
+def test_counters_without_names_in_turn(export, passes):
+    """Two queries with a counter each, alike but for its number, which is all that names it."""
+    s = single('Small', *[counter(i, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k, i=i: i * at.number) for i in (1, 2)])
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s, codes=(1, 9))
+        handles = [run(c, [ask(s, i)], 1, close=False) for i in (1, 2)]
+        for n in range(6):
+            c.data(handles[n % 2], 1000)
+    rows = long_rows(export(story(server, talk), 'long', *passes))
+    assert [(r['query'], r['counter'], r['path']) for r in rows] == [
+        (str(n), '#%d' % n, '\\\\SRV01\\Small\\#%d' % n) for n in (1, 2) * 4]
+    assert [bool(r['result']) for r in rows] == [False] * 2 + [True] * 6
+
+
+@PASSES
 def test_long_of_hkpd(export, passes):
     scene = hkpd_scene.session(samples=3)
-    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False) > 60
+    assert compare_long(export(scene, 'long', *passes), series(scene), simple=False, protocol='hkpd') > 60
 
 
 @pytest.mark.parametrize('kind', ['PERF_COUNTER_LARGE_RAWCOUNT', 'PERF_COUNTER_LARGE_RAWCOUNT_HEX'])
@@ -419,6 +524,21 @@ def test_all_bits_of_a_count(export, kind):
     scene = small(3, lambda at, k: numbers[at.number], kind=kind)
     rows = long_rows(export(scene, 'long'))
     assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(str(n), str(n), '') for n in numbers]
+
+
+@PASSES
+@pytest.mark.parametrize('told', [(9, 10), (1, 9, 10)], ids=['unknown type', 'known type'])
+def test_a_text_is_a_text_in_every_row(export, told, passes):
+    """Also one with white space in it, and none at all; of a type that nobody told as well."""
+    texts = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
+    s = single('Texts', counter(1, 'PERF_COUNTER_TEXT', 'Name', lambda at, k: texts[at.number]))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s, codes=told)
+        run(c, [ask(s, 1)], len(texts))
+    rows = long_rows(export(story(server, talk), 'long', *passes))
+    assert [(r['raw'], r['result'], r['reason']) for r in rows] == [(t, '', '') for t in texts]
 
 
 def test_a_query_whose_opening_was_not_captured(export):
@@ -485,7 +605,7 @@ def said(tshark, tmp_path, capture, form, *args):
     return err.splitlines()
 
 
-FORMS = pytest.mark.parametrize('form', ['csv', 'long'])
+FORMS = pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 
 
 @FORMS
@@ -509,12 +629,46 @@ def test_nothing_is_said_of_a_whole_capture(tshark, tmp_path, form):
     assert said(tshark, tmp_path, capture, form) == []
 
 
-@FORMS
+@pytest.mark.parametrize('form', ['csv', 'long'])
 def test_no_call_at_all_is_said(tshark, tmp_path, form):
     scene = small()
     capture = scene.write(tmp_path / 'scene.pcap')
     line, = said(tshark, tmp_path, capture, form, '--disable-protocol', 'dcerpc')
     assert 'no call of PerflibV2' in line
+
+
+def assumed():
+    """Two queries: QueryCounterInfo of the second was not captured, so the order of its counters has to tell whose a block
+    is. Its two counters are of one type, so it is assumed for both."""
+    s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
+               counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
+    other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
+    server = Script([s, other])
+
+    def talk(c):
+        learn(c, s, other)
+        handles = [c.open(), c.open()]
+        c.validate(handles[0], [ask(other, 1)])
+        c.info(handles[0])
+        c.validate(handles[1], [ask(s, 1), ask(s, 2)])
+        for _ in range(3):
+            for handle in handles:
+                c.data(handle)
+    return story(server, talk)
+
+
+@PASSES
+@pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
+def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
+    """With each row, and once for the whole: how many, and of which query."""
+    capture = assumed().write(tmp_path / 'scene.pcap')
+    line, = said(tshark, tmp_path, capture, form, *passes)
+    assert 'whose %d of the %s are is assumed' % (count, 'rows' if form == 'long' else 'columns') in line
+    assert '(query 2)' in line and 'QueryCounterInfo' in line
+    if form == 'long':
+        rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
+        assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
+        assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
 
 
 @FORMS
@@ -598,18 +752,38 @@ def test_two_for_the_file_of_a_second_query(tshark, tmp_path):
     assert len(long_rows((tmp_path / 'run-query-2.csv').read_bytes().decode())) == 6
 
 
-@pytest.mark.parametrize('form', ['csv', 'long', 'names'])
-@pytest.mark.parametrize('kind', [b'\xd4\xc3\xb2\xa1', b'\xa1\xb2\x3c\x4d', b'\n\r\r\n'], ids=['pcap', 'nanoseconds', 'pcapng'])
-def test_captures_are_not_overwritten(tshark, tmp_path, form, kind):
-    """Whoever forgets the file's name and gives the capture's twice."""
-    capture = small().write(tmp_path / 'scene.pcap')
-    (tmp_path / 'other').write_bytes(kind + b'something')
-    for target in capture, tmp_path / 'other':
-        before = (tmp_path / target).read_bytes()
-        status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
-        assert status == 1 and 'cannot write %s: it is a capture file' % target in said
-        assert (tmp_path / target).read_bytes() == before
-    assert sorted(os.listdir(tmp_path)) == ['other', 'scene.pcap']
+def kinds_of_captures(tmp_path, capture):
+    """What a person may have captures as, a damaged one too."""
+    data = capture.read_bytes()
+    (tmp_path / 'cut.pcap').write_bytes(data[:12])
+    (tmp_path / 'cut.nanoseconds').write_bytes(b'\x4d\x3c\xb2\xa1' + data[4:60])
+    (tmp_path / 'cut.pcapng').write_bytes(b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0')
+    for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
+        subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
+    (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
+    return sorted(tmp_path.iterdir())
+
+
+def test_captures_are_not_overwritten(tshark, tmp_path):
+    """Whoever forgets the file's name and gives the capture's twice: of all kinds, compressed, damaged."""
+    capture = tmp_path / 'scene.pcap'
+    small().write(capture)
+    there = kinds_of_captures(tmp_path, capture)
+    assert len(there) > 8
+    before = [p.read_bytes() for p in there]
+    for i, target in enumerate(there):
+        for form in ('csv', 'long', 'names') if target == capture else ('csv',):
+            status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
+            assert status == 1 and 'cannot write %s: it is a capture file' % target in said, target
+    assert [p.read_bytes() for p in there] == before and there == sorted(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize('text', ['', 'x', '{"a": 1}\n', '"(PDH-CSV 4.0)"\r\n', '<a/>', '\u00e4' * 300, 'hello\n'])
+def test_texts_are_overwritten(export, tmp_path, text):
+    """Short ones too, of which Wireshark would open some."""
+    (tmp_path / 'out.csv').write_text(text, encoding='utf-8')
+    scene = small()
+    assert compare_pdh(export(scene, 'csv'), series(scene)) == 2
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The floor that script/bench measures against adds the items that the plugin adds: else a ratio says nothing."""
+"""The floor that script/dev/bench measures against adds the items that the plugin adds: else a ratio says nothing."""
 
 import os
 
@@ -8,7 +8,7 @@ import pytest
 from bench.shapes import SHAPES
 from conftest import TShark
 
-VALUES = 1000    # of an answer, as in script/bench
+VALUES = 1000    # of an answer, as in script/dev/bench
 # Paid once for an answer, as all is that stands before the first block.
 OF_ANSWER = ('pcq.multi_counters', 'pcq.multi_instances', 'pcq.counter.', 'pcq.learned_in', 'pcq.status', 'pcq.query')
 

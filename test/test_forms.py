@@ -143,6 +143,27 @@ def test_a_second_answer_in_the_frame_has_a_form_of_its_own(tshark, tmp_path, tw
     assert shown(got[frame]) == both[0] + both[1]
 
 
+@PASSES
+def test_a_second_answer_is_no_sample(tshark, tmp_path, two_pass):
+    """In a frame of its own, and of the same form: nothing is calculated, and nothing is compared with it."""
+    p = query(1, [identifier(0)])
+    frames, again = [], []
+    for n in range(4):
+        p.time = n
+        frames.append(p.data(rows(n, (0, 1, 2))))
+        p.rpc.call_id -= 1
+        again.append(p.rpc.response(p.counter_data(rows(n + 5, (0, 1, 2)))))
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    for n, frame in enumerate(frames):
+        assert shown(got[frame]) == expected([('i%d' % r, r, 0) for r in range(3)], n, n - 1 if n else None), n
+    for frame in again:
+        assert [x.removeprefix('pcq.expert.') for x in got[frame].experts] == ['second_response']
+        assert not got[frame].all('pcq.sample.previous')
+        there = shown(got[frame])
+        assert [path for path, _ in there] == [path_of('i%d' % r, 0) for r in range(3)]
+        assert all(value is None and why for _, (value, why) in there)
+
+
 def test_what_is_dropped_of_them(tshark, tmp_path):
     """0.9 MB for what they have in common and 24 KB of numbers each: of eight, 1 MiB holds the newest five."""
     p = query(1, [identifier(0)])

@@ -34,8 +34,10 @@ def meaning(field, data, order):
     return text.removesuffix('\0')
 
 
-@pytest.mark.parametrize('name', ALL)
+# of noise nothing is certain
+@pytest.mark.parametrize('name', [n for n in ALL if n != 'bad-12-sealed-stub-as-clear'])
 def test_every_field_says_what_its_bytes_say(name):
+    count = 0
     for messages in ALL[name]().frames.values():
         for m in messages:
             for f in m.fields:
@@ -44,12 +46,16 @@ def test_every_field_says_what_its_bytes_say(name):
                 data = m.stub[f.offset:f.offset + f.length]
                 assert len(data) == f.length, (m.kind, m.opnum, f)
                 assert f.value in (meaning(f, data, '<'), meaning(f, data, '>')), (m.kind, m.opnum, f)
+                count += 1
+    assert count > 0
 
 
 @pytest.mark.parametrize('name', SCENES)
 def test_no_byte_is_forgotten(name):
     """What no field covers is a count of the array, padding, or filled up: never more than 32 bytes in a row."""
-    for messages in SCENES[name]().frames.values():
+    frames = SCENES[name]().frames
+    assert frames
+    for messages in frames.values():
         for m in messages:
             covered = bytearray(len(m.stub))
             for f in m.fields:

@@ -186,6 +186,19 @@ def test_another_language_where_there_is_no_english(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+@pytest.mark.parametrize('lists', [('Counter 409', 'Counter 007'), ('Counter 007', 'Counter 809'), ('Counter 2009', 'Counter 407')])
+def test_english_of_any_country(tshark, tmp_path, lists):
+    """The lower ten bits of a locale are its language ([MS-LCID] 2.1): 9 is English."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    for name in lists:
+        english = name.endswith('9')
+        talk.titles(name, None if english else {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
 @pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
 def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     scene = Scene()
@@ -274,6 +287,28 @@ def test_help_texts_are_no_names(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+def test_the_names_file_of_titles(tshark, tmp_path):
+    """Text 1 is the highest index and no title; help texts are none either."""
+    scene = session(samples=1)
+    scene.write(tmp_path / 'a.pcap')
+    tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    lines = [line.split('\t') for line in (tmp_path / 'names').read_text().splitlines()]
+    assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
+
+
+def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
+    """Indexes differ from machine to machine."""
+    (tmp_path / 'names').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t4000\ten\tMine\n')
+    scene, sets = Scene(), []
+    for n, server in enumerate(('192.0.2.20', '192.0.2.21')):
+        talk = Talk(scene, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
+                    known=False, server=server, client_port=50010 + n)
+        talk.open()
+        sets.append(talk.sample()[1])
+    frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
+    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\Mine\\Mine'], ['\\\\SRV01\\#4000\\#4000']]
+
+
 # --- Samples
 
 @PASSES
@@ -290,6 +325,21 @@ def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
     assert shown == {'2': str(frames_of[2]), '230': str(frames_of[1]), '232': str(frames_of[1]),
                      '238': str(frames_of[0])}
     assert all(float(one(o, 'hkpd.sample.interval')) > 0 for o in objects)
+
+
+def test_each_formula_has_its_own_clocks(tshark, tmp_path):
+    """Two objects of one formula whose samples before are not the same: what passed since then is each one's own."""
+    rate = Counter(10, 'Things/sec', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(2, 'System', [rate]), Object(4, 'Memory', [rate])])
+    talk.open()
+    stamps = []
+    for only in ({2, 4}, {2}, {2, 4}):
+        stamps.append(talk.clock.now().stamp)
+        number = talk.sample(only=only)[1]
+    labels = [x.label for x in read(tshark, scene, tmp_path)[number].all('hkpd.cooked')]
+    passed = [int(re.search(r'T1 - T0 = ([\d,]+)', label)[1].replace(',', '')) for label in labels]
+    assert passed == [stamps[2] - stamps[1], stamps[2] - stamps[0]]
 
 
 def test_samples_belong_to_a_handle(tshark, tmp_path):
@@ -340,20 +390,41 @@ def test_a_damaged_object_is_no_sample_and_the_others_are(tshark, tmp_path, two_
 
 
 @PASSES
-def test_definitions_alone_are_no_sample(tshark, tmp_path, two_pass):
-    """MetadataGlobal: what is compared is the answer before it."""
+@pytest.mark.parametrize('some', [False, True], ids=['all', 'some'])
+def test_definitions_alone_are_no_sample(tshark, tmp_path, some, two_pass):
+    """MetadataGlobal, or objects of which only the definitions came: what is compared is the answer before it."""
     scene = Scene()
     talk = Talk(scene)
     talk.open()
     talk.titles()
     talk.sample()
     whole = talk.objects
-    talk.objects = [dataclasses.replace(o, instances=-3 if o.instances is None else -2) for o in whole]
-    talk.ask('MetadataGlobal', talk.block().record)
+    bare = {230, 238} if some else {o.index for o in whole}
+    talk.objects = [dataclasses.replace(o, instances=-3 if o.instances is None else -2) if o.index in bare else o for o in whole]
+    b = talk.block()
+    b.objects = [index for index in b.objects if index not in bare]
+    talk.ask('MetadataGlobal', b.record, record={'values': talk.meanings(b, True, talk.handle)})
+    talk.clock.tick()
     talk.objects = whole
     talk.sample()
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
+
+
+@PASSES
+def test_a_renamed_instance_is_told_by_its_id(tshark, tmp_path, two_pass):
+    """UniqueID is what tells it: the name goes to another one."""
+    rows = [[('a', 7), ('b', 9)], [('b', 7), ('a', 9)], [('b', 9), ('c', 7)]]
+    value = lambda at, k: 10 ** 6 * rows[at.number][k][1] + 1000 * at.number * rows[at.number][k][1]
+    disks = Object(234, 'PhysicalDisk', [Counter(220, 'Disk Bytes/sec', TYPES['PERF_COUNTER_BULK_COUNT'], value)],
+                   lambda at: [Instance(*x) for x in rows[at.number]])
+    scene = Scene()
+    talk = Talk(scene, objects=[disks])
+    talk.open()
+    talk.titles()
+    for _ in rows:
+        talk.sample()
+    assert compare_values(read(tshark, scene, tmp_path, two_pass=two_pass), scene) == 4
 
 
 def test_a_name_that_fills_its_length_is_sound(tshark, tmp_path):
@@ -436,6 +507,57 @@ def test_a_closed_handle_is_noticed(tshark, tmp_path, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert experts(frames[asked]) == {'handle_closed'}
     assert frames[asked].show_of('hkpd.handle.closed_in') == [str(closed)]
+
+
+@PASSES
+def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
+    """The close is answered with an error and the handle itself: the handle lives on, and with it its samples."""
+    scene = Scene()
+    talk = Talk(scene)
+    _, opened = talk.open()
+    talk.titles()
+    talk.sample()
+    refused = talk.call(stubs.CLOSE, stubs.close(talk.handle), stubs.handle_back(talk.handle, 5))
+    asked, answered = talk.sample()
+    closed, _ = talk.close()
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number in (*refused, asked, answered):
+        assert frames[number].show_of('hkpd.handle.opened_in') == [str(opened)], number
+        ends = frames[number].show_of('hkpd.handle.closed_in')
+        # the refused request closes it as long as nobody knows of the refusal
+        assert ends == ([str(closed)] if two_pass else [str(refused[0])] if number == refused[0] else []), number
+        assert 'handle_closed' not in experts(frames[number]), number
+    assert compare_values(frames, scene) > 40
+
+
+def second(talk, record):
+    """One more response to the call before. -> its frame"""
+    talk.rpc.call_id -= 1
+    return talk.rpc.response(bytes(stubs.answer(record)))
+
+
+@PASSES
+def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
+    """Nothing is calculated for it, and the next answer is compared with the first response."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    again = []
+    for _ in range(3):
+        b = talk.block(at=talk.clock.at(talk.clock.number + 7))
+        talk.sample()
+        again.append(second(talk, b.record))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    shown = {number: frames[number] for number in scene.frames}
+    assert compare_values(shown, scene) > 40
+    for number in again:
+        assert experts(frames[number]) == {'second_response'}
+        there = frames[number].all('hkpd.counter_data')
+        assert len(there) > 20
+        assert not frames[number].all('hkpd.sample.previous')
+        assert [x for x in there if one(x, 'hkpd.path').endswith('Read Operations/sec')
+                and one(x, 'hkpd.cooked') is None and one(x, 'hkpd.cooked.none')]
 
 
 def test_growing_buffers_are_retries(tshark, tmp_path):

@@ -6,7 +6,9 @@ import time
 
 import pytest
 
+from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
+from gen.model import TYPES
 from gen.scene import Scene
 
 HEADER = 104
@@ -70,3 +72,24 @@ def test_a_megabyte_sent_with_a_request(tshark, tmp_path):
     rows = tshark.fields(path, ['hkpd.value_name', 'winreg.winreg_QueryValue.data_size', 'winreg.handle'], '-Y',
                          'frame.number == %d' % asked)
     assert rows[0][:2] == ['Global', '1200000'] and rows[0][2]
+
+
+def test_what_is_kept_of_objects_counts_too(tshark, tmp_path):
+    """Of samples of 1,500 objects with a value each, 1 MiB holds fewer than their bytes alone would let it."""
+    count, samples = 1500, 8
+    scene = Scene()
+    talk = Talk(scene, [Object(2 * k, 'Object', [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)])
+                        for k in range(1, count + 1)], max_frag=60000)
+    talk.open()
+    size = 0
+    for _ in range(samples):
+        b = talk.block()
+        size = len(b.record)
+        talk.ask('Global', bytes(b.record), room=10 ** 7)
+        talk.clock.tick()
+    path = scene.write(tmp_path / 'many.pcap')
+    rows = tshark.fields(path, ['hkpd.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=l')
+    reasons = [row[0] for row in rows]
+    kept = reasons.count('') + 1
+    assert reasons == ['1'] + ['17'] * (samples - kept) + [''] * (kept - 1)
+    assert 1 < kept < (1 << 20) // size, size

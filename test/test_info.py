@@ -6,18 +6,19 @@ import pytest
 from conftest import TOP
 from gen.scenes import SCENES
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
+from gen.story_script import Script, ask, counter, learn, single, story
 from series import series
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 NAMES = ['query-tcp', 'query-smb', 'query-tcp-big-endian-ndr64', 'browse-every-type', 'browse-sorts-of-sets', 'refusals']
 
 
-@pytest.fixture(scope='module')
-def stories(tshark):
+@pytest.fixture(scope='module', params=[[], ['-2']], ids=['one-pass', 'two-pass'])
+def stories(tshark, request):
     """[(where, message, Info)] of all messages that stand alone in their frame"""
     out = []
     for name in NAMES:
-        info = tshark.info(PLAIN / (name + '.pcap'))
+        info = tshark.info(PLAIN / (name + '.pcap'), *request.param)
         for number, messages in SCENES[name]().frames.items():
             if len(messages) == 1:
                 out.append(('%s frame %d' % (name, number), messages[0], info[number]))
@@ -29,6 +30,7 @@ def values(message, name):
 
 
 def test_operation_and_direction(stories):
+    assert len(stories) > 100
     for where, m, info in stories:
         assert '%s %s' % (OPERATIONS[m.opnum].removeprefix('PerflibV2'), m.kind) in info, (where, info)
 
@@ -45,27 +47,38 @@ def test_size_probe_says_what_is_needed(stories):
 def test_registration_request_says_what_it_asks(stories):
     words = {1: 'COUNTERSET', 2: 'COUNTER', 3: 'COUNTERSET_NAME', 4: 'COUNTERSET_HELP', 5: 'COUNTER_NAME', 6: 'COUNTER_HELP',
              7: 'PROVIDER_NAME', 8: 'PROVIDER_GUID', 9: 'COUNTERSET_ENGLISH_NAME', 10: 'COUNTER_ENGLISH_NAMES'}
+    seen = set()
     for where, m, info in stories:
-        if m.opnum == REG_INFO and m.kind == 'request':
-            word = words.get(m.record['parameters']['RequestCode'])
-            assert word is None or word in info, (where, info)
+        if m.opnum == REG_INFO and m.kind == 'request' and m.record['parameters']['RequestCode'] in words:
+            seen.add(m.record['parameters']['RequestCode'])
+            assert words[m.record['parameters']['RequestCode']] in info, (where, info)
+    assert seen == set(words)
 
 
 def test_counter_data_counts(stories):
+    count = 0
     for where, m, info in stories:
         if m.opnum == DATA and m.kind == 'response' and m.status == 0 and values(m, 'pcq.value'):
             n = len(m.record['values'])
             assert '%d values' % n in info or '%d more' % (n - 1) in info, (where, info)
+            count += 1
+    assert count > 5
 
 
 def test_validate_counts_what_was_refused(stories):
+    said = {'good': 0, 'bad': 0, 'removed': 0}
     for where, m, info in stories:
         if m.opnum == VALIDATE and m.kind == 'response' and m.status == 0:
             statuses = values(m, 'pcq.identifier.status')
             good, bad = statuses.count(0), len(statuses) - statuses.count(0)
             words = ('added',) if m.record['parameters']['dwAdd'] else ('removed', 'deleted')
-            assert not good or any('%d %s' % (good, word) in info for word in words), (where, info)
-            assert not bad or '%d refused' % bad in info, (where, info)
+            if good:
+                assert any('%d %s' % (good, word) in info for word in words), (where, info)
+            assert ('%d refused' % bad in info) == (bad > 0), (where, info)
+            said['good'] += good > 0
+            said['bad'] += bad > 0
+            said['removed'] += 'removed' in words
+    assert min(said.values()) > 0, said
 
 
 def test_error_statuses_are_named(stories):
@@ -80,14 +93,17 @@ def test_error_statuses_are_named(stories):
 
 
 def test_lists_say_how_many(stories):
+    seen = set()
     for where, m, info in stories:
         if m.kind == 'response' and m.status == 0:
+            seen.add(m.opnum)
             if m.opnum == ENUMERATE:
                 assert str(len(values(m, 'pcq.counterset.guid'))) in info, (where, info)
             elif m.opnum == INSTANCES:
                 assert str(len(values(m, 'pcq.instance.id'))) in info, (where, info)
             elif m.opnum == INFO and values(m, 'pcq.identifier.size'):
                 assert str(len(values(m, 'pcq.identifier.size'))) in info, (where, info)
+    assert {ENUMERATE, INSTANCES, INFO} <= seen
 
 
 def test_first_value_for_columns(tshark):
@@ -106,3 +122,14 @@ def test_first_value_for_columns(tshark):
             assert '%s = %s' % (first.path.removeprefix('\\\\SRV01'), result.show) in info[a.frame]
             results += 1
     assert results > 2
+
+
+def test_three_refusals_are_named(tshark, tmp_path):
+    """And the others counted."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    for refused, words in ((3, ''), (5, ', 2 more')):
+        scene = story(Script([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
+        number, = [n for n, there in scene.frames.items() if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
+        info = tshark.info(scene.write(tmp_path / 'a.pcap'))[number]
+        assert info.endswith('%d refused: %s%s' % (refused, ', '.join(
+            '\\Small\\#%d (ERROR_WMI_ITEMID_NOT_FOUND)' % i for i in (10, 11, 12)), words)), info

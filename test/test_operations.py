@@ -24,6 +24,7 @@ def test_all_fields_in_order_with_their_bytes(read, name, two_pass):
 def test_operation_numbers(read, name):
     """pcq.opnum on every message, though it covers no bytes of the stub."""
     scene, frames = read(name, SCENES[name])
+    assert scene.frames
     for number, messages in scene.frames.items():
         assert frames[number].numbers('pcq.opnum') == [m.opnum for m in messages], 'frame %d' % number
 
@@ -69,6 +70,7 @@ def test_json_has_the_same_values(tshark, read):
             if isinstance(value, list):
                 yield from walk(v for v in value if isinstance(v, (list, tuple)) and len(v) == 2)
             yield key, value
+    assert len(packets) == len(scene.capture.frames)
     for packet in packets:
         flat = list(walk(packet))
         number = int(dict(flat)['frame.number'])

@@ -130,6 +130,7 @@ def test_io_graphs(profile, tshark):
     rows = table('io_graphs')
     listed = subprocess.run([TSHARK, '-G', 'fields'], env=tshark.env, stdout=subprocess.PIPE).stdout.decode()
     known = {line.split('\t')[2] for line in listed.splitlines() if line.startswith('F\t')}
+    assert rows and any(field for *_, field, _, _ in rows)
     for enabled, name, expression, colour, style, unit, field, average, factor in rows:
         assert enabled in ('Enabled', 'Disabled') and name and re.fullmatch('#[0-9A-F]{6}', colour)
         assert style in ('Line', 'Impulse', 'Bar', 'Stacked Bar', 'Dot', 'Square', 'Diamond')

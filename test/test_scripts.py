@@ -2,14 +2,17 @@
 """The scripts: what they say of themselves, of what they do and of what goes wrong."""
 
 import os
+import re
 import shutil
+import signal
 import subprocess
+import time
 
 import pytest
 
 from conftest import TOP
 
-SCRIPTS = sorted(p for p in (TOP / 'script').iterdir() if os.access(p, os.X_OK) and p.is_file())
+SCRIPTS = sorted(p for p in (TOP / 'script').rglob('*') if os.access(p, os.X_OK) and p.is_file())
 PCAPS = TOP / 'test' / 'pcaps'
 PASSWORD = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
 
@@ -38,6 +41,10 @@ def fakes(tmp_path):
     return make
 
 
+# For dpkg-query: whatever is asked for is there.
+INSTALLED = 'shift 3; for p; do echo "$p installed"; done'
+
+
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory):
     """A checkout of one's own."""
@@ -54,7 +61,20 @@ def tree(tmp_path_factory):
 def test_help(script, option):
     """Each says how it is called and what it does, and does nothing."""
     status, out, err = run(script, option, path='/nowhere')
-    assert status == 0 and err == '' and out.startswith('script/%s' % script.name) and len(out) > 40
+    assert status == 0 and err == '' and out.startswith(str(script.relative_to(TOP))) and len(out) > 40
+
+
+@pytest.mark.parametrize('script', SCRIPTS, ids=[s.name for s in SCRIPTS])
+def test_when_to_run_it_is_said(script):
+    """CONTRIBUTING.md has each, and no other."""
+    page = (TOP / 'CONTRIBUTING.md').read_text()
+    assert re.search(r'`(script/(dev/)?)?%s\b' % script.name, page)
+
+
+def test_no_page_names_a_script_that_is_none():
+    pages = [TOP / 'README.md', TOP / 'CONTRIBUTING.md', TOP / '.ci' / 'run', *(TOP / 'docs').glob('*.md'), *SCRIPTS]
+    named = {name for page in pages for name in re.findall(r'\bscript/(?:dev/)?[a-z][a-z.-]*[a-z]', page.read_text())}
+    assert len(named) > 15 and [name for name in sorted(named) if not (TOP / name).exists()] == []
 
 
 # --- installing ------------------------------------------------------------------------------------------------------
@@ -63,40 +83,70 @@ def test_help(script, option):
 NOTHING_INSTALLED = {'dpkg_query': 'exit 1', 'sudo': 'exec "$@"'}
 
 
-def test_what_is_installed_is_said(fakes):
+@pytest.fixture
+def bare(fakes, tmp_path):
+    """bare(name=text, …) -> the only folder of PATH: of the system's tools there is none that bootstrap could want."""
+    def make(**programs):
+        folder = fakes(**programs)
+        for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat', 'awk', 'mkdir', 'flock', 'head', 'tr', 'dpkg'):
+            if not (folder / tool).exists():
+                (folder / tool).symlink_to(shutil.which(tool))
+        return {'PATH': str(folder), 'HOME': str(tmp_path), 'Wireshark_DIR': str(tmp_path)}
+    return make
+
+
+def bootstrap(env, *groups):
+    done = subprocess.run([TOP / 'script' / 'dev' / 'bootstrap', *groups], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def test_what_is_installed_is_said(bare):
     """How many packages with what they need, how many megabytes, and how long it takes."""
     apt = 'case "$*" in *--print-uris*) for i in 1 2 3; do echo "\'http://x\' p_$i.deb 9000000 SHA256:0"; done;; esac'
-    status, _, err = run(TOP / 'script' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 0
     assert 'installing 3 packages, 28 MB to fetch: minutes' in err and 'cmake' in err and 'tshark' in err
 
 
 def test_all_there_is_silent(fakes):
-    status, out, err = run(TOP / 'script' / 'bootstrap', path=fakes(dpkg_query='echo installed', apt_get='exit 9'))
+    status, out, err = run(TOP / 'script' / 'dev' / 'bootstrap', path=fakes(dpkg_query=INSTALLED, apt_get='exit 9'))
     assert (status, out, err) == (0, '', '')
 
 
 @pytest.mark.parametrize('when, words', [('update', ['update failed', 'network']), ('--print-uris', ['cannot install', 'cmake']),
                                          ('install', ['install failed', 'cmake'])])
-def test_apt_fails(fakes, when, words):
+def test_apt_fails(bare, when, words):
     """Its own words first, then one sentence and exit status 1."""
     apt = 'case "$*" in *--print-uris*) now=--print-uris;; *update*) now=update;; *) now=install;; esac\n' \
           'if [ $now = %s ]; then echo "E: broken" >&2; exit 100; fi' % when
-    status, _, err = run(TOP / 'script' / 'bootstrap', path=fakes(apt_get=apt, **NOTHING_INSTALLED))
+    status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 1 and 'E: broken' in err
     assert all(w in err.splitlines()[-1] for w in words), err
 
 
-def test_another_system(tmp_path):
-    """No apt: what to install, and the plain commands."""
-    folder = tmp_path / 'bin'
-    folder.mkdir()
-    for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat'):
-        (folder / tool).symlink_to(shutil.which(tool))
-    done = subprocess.run([TOP / 'script' / 'bootstrap'], env={'PATH': str(folder), 'HOME': str(tmp_path)},
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert done.returncode == 1
-    assert b'cmake -S . -B build' in done.stderr and b'ninja -C build' in done.stderr
+def test_another_system(bare):
+    """No apt: what to install, by the names of the usual systems, and the plain commands."""
+    status, out, err = bootstrap(bare())
+    assert (status, out) == (1, '')
+    assert 'Missing, by Debian\'s names: gcc' in err and 'cmake' in err.splitlines()[0]
+    assert all(words in err for words in ('dnf install', 'pacman -S', 'brew install', 'cmake -S . -B build', 'ninja -C build'))
+
+
+def test_tools_of_another_system_do(bare, tmp_path):
+    """No dpkg and no apt, but all that is needed: silence. The tests' own tools are asked for with the tests alone."""
+    (tmp_path / 'WiresharkConfig.cmake').touch()
+    tools = bare(cc='exit 0', cmake='exit 0', ninja='exit 0', tshark='exit 0', pkg_config='exit 0')
+    assert bootstrap(tools) == (0, '', '')
+    status, _, err = bootstrap(tools, 'test')
+    missing = err.splitlines()[0]
+    assert status == 1 and 'ccache' in missing and 'cmake' not in missing
+
+
+def test_a_user_needs_no_pytest(bare, tmp_path):
+    """script/dissect and script/install build, and no more."""
+    asked = tmp_path / 'asked'
+    bootstrap(bare(dpkg_query='shift 3; echo "$@" >%s' % asked))
+    assert 'cmake' in asked.read_text() and 'python' not in asked.read_text()
 
 
 # --- building --------------------------------------------------------------------------------------------------------
@@ -106,8 +156,8 @@ def test_another_system(tmp_path):
     ('cmake', 'echo "CMake Error: no compiler" >&2; exit 1', ['CMake Error: no compiler', 'cmake failed']),
     ('ninja', 'echo "FAILED: x.o"; exit 1', ['FAILED: x.o', 'the build failed'])])
 def test_a_build_that_fails(fakes, tmp_path, tool, text, words):
-    status, _, err = run(TOP / 'script' / 'build', BUILD=str(tmp_path / 'build'),
-                         path=fakes(**{'cmake': 'exit 0', 'ninja': 'exit 0', 'dpkg_query': 'echo installed', tool: text}))
+    status, _, err = run(TOP / 'script' / 'dev' / 'build', BUILD=str(tmp_path / 'build'),
+                         path=fakes(**{'cmake': 'exit 0', 'ninja': 'exit 0', 'dpkg_query': INSTALLED, tool: text}))
     assert status == 1 and all(w in err for w in words), err
 
 
@@ -120,21 +170,70 @@ def test_a_build_of_root(fakes, tmp_path, locked):
         (top / 'build').mkdir()
         (top / 'build' / 'cmake.out').touch()
     (top / locked).chmod(0o555)
-    status, _, err = run(top / 'script' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
-                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query='echo installed'))
+    status, _, err = run(top / 'script' / 'dev' / 'build', XDG_CACHE_HOME=str(tmp_path / 'cache'),
+                         path=fakes(cmake='exit 0', ninja='exit 0', dpkg_query=INSTALLED))
     (top / locked).chmod(0o755)
     assert status == 0 and 'not ours to write: building in %s' % tmp_path in err, err
+
+
+@pytest.mark.parametrize('name', ['CMakeLists.txt', 'plugin/VERSION', 'test/fuzz/CMakeLists.txt'])
+def test_a_file_of_the_future(tree, fakes, tmp_path, name):
+    """ninja would configure a hundred times; a source file is only compiled again."""
+    top = shutil.copytree(tree, tmp_path / 'pcq')
+    os.utime(top / name, (2 ** 32, 2 ** 32))
+    status, out, err = run(top / 'script' / 'dev' / 'build', path=fakes(dpkg_query=INSTALLED, cmake='echo ran; exit 1'))
+    assert status == 1 and str(top / name) in err and 'dated in the future' in err and 'cmake failed' not in err, err
+
+
+def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
+    """The tree is found from its own folder, whatever CDPATH would have cd do."""
+    top = tmp_path / 'a folder' / 'script'
+    shutil.copytree(TOP / 'script', top)
+    (tmp_path / 'elsewhere' / 'script' / 'dev').mkdir(parents=True)
+    (top.parent / 'plugin').mkdir()
+    for name in ('CMakeLists.txt', 'plugin/VERSION', 'test'):
+        (top.parent / name).touch()
+    fake = fakes(dpkg_query=INSTALLED, cmake='echo "$@" >&2', ninja='exit 0')
+    status, out, err = run('script/dev/build', path=fake, cwd=top.parent, CDPATH=str(tmp_path / 'elsewhere'))
+    assert status == 0 and '-S %s -B %s/build ' % (top.parent, top.parent) in err, err
+
+
+def test_two_builds_at_once(fakes, tmp_path):
+    """The second waits for the first, says so, and does it then."""
+    slow = 'echo begin >>%s; sleep 1; echo end >>%s' % (tmp_path / 'log', tmp_path / 'log')
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja=slow)
+    env = dict(os.environ, PATH='%s:%s' % (fake, os.environ['PATH']), BUILD=str(tmp_path / 'build'))
+    both = [subprocess.Popen([TOP / 'script' / 'dev' / 'build'], env=env, stderr=subprocess.PIPE) for _ in range(2)]
+    said = b''.join(p.communicate()[1] for p in both)
+    assert [p.returncode for p in both] == [0, 0]
+    assert (tmp_path / 'log').read_text().split() == ['begin', 'end', 'begin', 'end']
+    assert b'waiting for another run in %s' % str(tmp_path / 'build').encode() in said
+
+
+def test_an_interrupted_build_holds_nothing(fakes, tmp_path):
+    """Killed in the middle, whatever it left behind, it keeps nobody waiting."""
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja='echo $$ >%s; exec sleep 60' % (tmp_path / 'pid'))
+    env = {'BUILD': str(tmp_path / 'build')}
+    first = subprocess.Popen([TOP / 'script' / 'dev' / 'build'], env=dict(os.environ, PATH='%s:%s' % (fake, os.environ['PATH']), **env),
+                             start_new_session=True)
+    while not (tmp_path / 'pid').exists() or not (tmp_path / 'pid').read_text():
+        assert first.poll() is None
+        time.sleep(0.05)
+    os.killpg(first.pid, signal.SIGKILL)
+    first.wait()
+    (fake / 'ninja').write_text('#!/bin/sh\nexit 0\n')
+    assert run(TOP / 'script' / 'dev' / 'build', path=fake, **env) == (0, '', '')
 
 
 def test_a_moved_checkout_builds_again(tree, fakes):
     """A folder that was renamed: no error of CMake, and no old path in what it makes."""
     # CMake tries the compiler with it; what it would build is not looked at.
     ninja = 'case "$*" in --quiet*) exit 0;; *) exec %s "$@";; esac' % shutil.which('ninja')
-    fake = fakes(dpkg_query='echo installed', ninja=ninja)
+    fake = fakes(dpkg_query=INSTALLED, ninja=ninja)
     top = shutil.copytree(tree, tree.parent / 'before', ignore=shutil.ignore_patterns('CMakeCache.txt', 'CMakeFiles'))
-    assert run(top / 'script' / 'build', path=fake)[0] == 0
+    assert run(top / 'script' / 'dev' / 'build', path=fake)[0] == 0
     moved = top.rename(tree.parent / 'moved')
-    status, out, err = run(moved / 'script' / 'build', path=fake)
+    status, out, err = run(moved / 'script' / 'dev' / 'build', path=fake)
     assert (status, out, err) == (0, '', '')
     assert 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\n' % moved in (moved / 'build' / 'CMakeCache.txt').read_text()
     assert str(top) + '/' not in (moved / 'build' / 'build.ninja').read_text()
@@ -147,7 +246,7 @@ def dissect(fakes, *args, **more):
     """script/dissect with the plugin that is tested"""
     plugins = os.environ['WIRESHARK_PLUGIN_DIR']
     build = plugins.removesuffix('/plugins')
-    fake = fakes(dpkg_query='echo installed', cmake='exit 0', ninja='exit 0')
+    fake = fakes(dpkg_query=INSTALLED, cmake='exit 0', ninja='exit 0')
     if not os.path.exists(build + '/CMakeCache.txt') or not os.access(build, os.W_OK):
         build = str(fake.parent / 'build')
         shutil.copytree(plugins, build + '/plugins', dirs_exist_ok=True)
@@ -175,7 +274,9 @@ def test_a_capture_with_its_key(fakes):
     ('smb3-kerberos', [], ['the keytab is for: cifs/labdc.lab.test@LAB.TEST (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
     ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not open it', 'the keytab is for: cifs/']),
     ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', 'the keytab is for: cifs/labdc.lab.test@LAB.TEST']),
-    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator'])])
+    ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator',
+                            '-o ntlmssp.nt_password:PASSWORD']),
+    ('smb3-encrypted-kerberos', [], ['-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB'])])
 def test_what_could_not_be_opened_is_said(fakes, name, args, words):
     status, _, err = dissect(fakes, PCAPS / (name + '.pcap'), '-q', *args)
     assert status == 0 and all(w in err for w in words), err
@@ -188,19 +289,65 @@ def test_a_capture_of_something_else(fakes, tmp_path):
     assert status == 0 and 'no call of PerflibV2 or HKEY_PERFORMANCE_DATA' in err
 
 
+NTLM = PCAPS / 'tcp-ntlm.pcap'
+
+
 @pytest.mark.parametrize('args, words', [
-    (['/nowhere.pcap'], 'no such capture: /nowhere.pcap'),
-    ([PCAPS / 'tcp-ntlm.pcap', '-q', '-o', 'kerberos.file:/nowhere.keytab'], 'no such file: /nowhere.keytab'),
-    ([PCAPS / 'tcp-ntlm.pcap', '-q', '-K', '/nowhere.keytab'], 'no such file: /nowhere.keytab')])
-def test_a_file_that_is_not_there(fakes, args, words):
-    """tshark says nothing of a keytab that it cannot read."""
-    status, _, err = dissect(fakes, *args)
-    assert status == 1 and words in err
+    (['/nowhere.pcap'], 'dissect: no such capture: /nowhere.pcap'),
+    ([PCAPS], 'dissect: no capture, for it is not a file: %s' % PCAPS),
+    (['--hlep'], 'dissect: the capture comes first, and --hlep is none: script/dissect CAPTURE [tshark options…], or --help'),
+    (['-Y', 'pcq', NTLM], 'dissect: the capture comes first, and -Y is none: script/dissect CAPTURE [tshark options…], or --help'),
+    ([NTLM, PCAPS / 'smb3-ntlm.pcap'], 'dissect: one capture at a time, and this is another: %s' % (PCAPS / 'smb3-ntlm.pcap')),
+    ([NTLM, '-q', '-o', 'kerberos.file:/nowhere.keytab'], 'dissect: no such file: /nowhere.keytab'),
+    ([NTLM, '-qK/nowhere.keytab'], 'dissect: no such file: /nowhere.keytab'),
+    ([NTLM, '-o', 'nonsense:1'], 'tshark: -o flag "nonsense:1" specifies unknown preference'),
+    ([NTLM, '-Y', 'nonsense == 1'], 'nonsense'),
+    ([NTLM, '--hlep'], 'hlep'),
+    ([NTLM, '-q', '-z', 'pcq,nonsense'], 'pcq,nonsense'),
+    ([PCAPS / 'README.md'], 'tshark: The file "%s" isn\'t a capture file in a format TShark understands.' % (PCAPS / 'README.md'))])
+def test_wrong_arguments(fakes, args, words):
+    """What is wrong and nothing else: no usage, no advice about keys, no conclusion from what was not read."""
+    status, out, err = dissect(fakes, *args)
+    first, *more = err.splitlines()
+    assert status != 0 and out == '' and words in first
+    # Where in the filter, and of the statistics that there are ours
+    assert all(line.startswith('    ') for line in more) and len(more) < 10, err
+    if words.startswith(('dissect: ', 'tshark: ')):
+        assert (first, more) == (words, [])
+
+
+@pytest.mark.parametrize('options, calls_alone', [([], True), (['-n'], True), (['-t', 'u'], True), (['-zpcq,queries'], True),
+                                                  (['-Y', 'frame'], False), (['-Yframe'], False), (['-2', '-Rframe'], False),
+                                                  (['frame'], False),
+                                                  (['-nT', 'fields', '-e', 'frame.number'], False)], ids=str)
+def test_the_conversation_is_shown(fakes, options, calls_alone):
+    """The calls, not TCP, unless the options ask for something else."""
+    status, out, err = dissect(fakes, NTLM, *PASSWORD, *options)
+    packets = [line for line in out.splitlines() if line.strip()[:1].isdigit()]
+    assert (status, err) == (0, '')
+    assert all(' PCQ ' in line for line in packets) == calls_alone and len(packets) > 50
+
+
+def test_all_packets_are_written(fakes, tmp_path):
+    assert dissect(fakes, NTLM, '-w', 'out.pcap', *PASSWORD, cwd=tmp_path)[::2] == (0, '')
+    status, out, _ = dissect(fakes, tmp_path / 'out.pcap', '-T', 'fields', '-e', 'tcp.flags.syn', *PASSWORD)
+    assert status == 0 and {'1', '0'} == set(out.split())
+
+
+def test_what_was_cut_short(fakes, tmp_path):
+    """tshark's own word, and what the rest holds; not that there would be nothing."""
+    cut = tmp_path / 'cut.pcap'
+    cut.write_bytes(NTLM.read_bytes()[:20000])
+    status, _, err = dissect(fakes, cut)
+    assert status != 0 and '"%s" appears to have been cut short' % cut in err and 'calls could not be opened' in err
+    cut.write_bytes(NTLM.read_bytes()[:100])
+    status, _, err = dissect(fakes, cut)
+    assert status != 0 and len(err.splitlines()) == 1 and 'cut short' in err
 
 
 def test_an_output_that_cannot_be_written(fakes):
     status, _, err = dissect(fakes, PCAPS / 'tcp-ntlm.pcap', *PASSWORD, '-q', '-z', 'pcq,names,/nowhere/names')
-    assert status == 1 and '/nowhere' in err
+    assert status == 1 and '/nowhere' in err and 'dissect: ' not in err
 
 
 def test_outputs_arrive(fakes, tmp_path):
@@ -228,7 +375,7 @@ def test_the_plain_commands(tree, fakes, tmp_path):
 
 def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
     """Beside the plugin; one that the user has changed stays, whatever happens."""
-    fake = fakes(dpkg_query='echo installed')
+    fake = fakes(dpkg_query=INSTALLED)
     profile = tmp_path / '.config' / 'wireshark' / 'profiles' / 'Performance Counters'
     home = {'HOME': str(tmp_path), 'XDG_CONFIG_HOME': str(tmp_path / '.config')}
     status, out, err = run(tree / 'script' / 'install', path=fake, **home)
@@ -258,3 +405,109 @@ def test_removing_by_hand(tmp_path):
         if line.startswith('    rm '):
             subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
     assert other.exists() and not plugin.exists() and not profile.parent.exists()
+
+
+# --- a release -------------------------------------------------------------------------------------------------------
+
+
+CHECKS = ('.ci/run', 'script/dev/test-matrix', 'script/dev/test-windows', 'script/dev/in-tree', 'script/dev/test-archive',
+          'script/dev/test-packages')
+
+
+@pytest.fixture
+def to_release(tmp_path, fakes):
+    """to_release(file=text, …) -> a checkout of version 2.0.0 whose checks note that they ran, and how to release it"""
+    top = tmp_path / 'a checkout'
+    shutil.copytree(TOP / 'script', top / 'script')
+    log = tmp_path / 'log'
+    made = 'mkdir -p build/packages; cd build/packages; echo deb >a.deb; sha256sum a.deb >SHA256SUMS'
+    files = {'plugin/VERSION': '2.0.0\n', 'CHANGELOG.md': '# Changelog\n\n## 2.0.0, 2026-01-02\n\n* New.\n\n## 1.0.0, 2026-01-01\n\n* Old.\n',
+             '.gitignore': '/build/\n', 'packaging/built-with': 'debian-12 gcc 12\n'}
+    for name in (*CHECKS, 'script/dev/bootstrap'):
+        files[name] = '#!/bin/sh\nset -e\necho %s >>"%s"\n%s\n' % (name, log, made if name.endswith('packages') else '')
+    # As root, with chroots in which dpkg-query knows one package
+    fake = fakes(id='echo 0', unshare='case "$*" in *dpkg-query*debian-12*) echo gcc 12;; *debian-12*libc6-dev*) echo gcc 12;; esac',
+                 dpkg_query='exit 0')
+    for system in ('debian-12', 'debian-13', 'debian-testing'):
+        (tmp_path / 'chroots' / system).mkdir(parents=True)
+
+    def git(*args):
+        subprocess.run(['git', '-C', top, '-c', 'user.name=x', '-c', 'user.email=x@example.com', *args], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def make(**changes):
+        for name, text in {**files, **changes}.items():
+            path = top / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            if text.startswith('#!'):
+                path.chmod(0o755)
+        git('init', '-q')
+        git('add', '-A')
+        git('commit', '-qm', 'x')
+        return top
+
+    def release():
+        status, _, err = run(top / 'script' / 'dev' / 'release', path=fake, PCQ_CHROOTS=str(tmp_path / 'chroots'),
+                             XDG_CACHE_HOME=str(tmp_path / 'cache'))
+        ran = [name for name in log.read_text().split() if name in CHECKS] if log.exists() else []
+        return status, err, ran
+    make.release, make.git = release, git
+    return make
+
+
+def test_a_release(to_release):
+    """Everything is tested, then the packages, the notes and the sums of all of it lie in a folder of the version's."""
+    top = to_release()
+    status, err, ran = to_release.release()
+    assert (status, tuple(ran)) == (0, CHECKS), err
+    out = top / 'build' / 'release' / '2.0.0'
+    assert (out / 'RELEASE-NOTES.md').read_text() == '* New.\n\n'
+    assert sorted(p.name for p in out.iterdir()) == ['BUILT-WITH', 'RELEASE-NOTES.md', 'SHA256SUMS', 'a.deb']
+    subprocess.run(['sha256sum', '--quiet', '-c', 'SHA256SUMS'], cwd=out, check=True)
+    assert (out / 'SHA256SUMS').read_text().count('\n') == 3
+    # A second time it exists.
+    assert to_release.release()[:1] == (1,)
+
+
+@pytest.mark.parametrize('how, words', [
+    ('changed', 'the tree has changes'), ('untracked', 'the tree has changes'), ('tag v2.0.0', '2.0.0 exists: tag v2.0.0'),
+    ('tag 2.0.0', '2.0.0 exists: tag 2.0.0'), ('notes', 'CHANGELOG.md has no entry')])
+def test_no_release(to_release, how, words):
+    """Said before anything is tested or made."""
+    top = to_release(**{'CHANGELOG.md': '## 1.9.0, 2026-01-02\n\n* x\n'} if how == 'notes' else {})
+    if how in ('changed', 'untracked'):
+        (top / ('CHANGELOG.md' if how == 'changed' else 'new')).write_text('x')
+    elif how.startswith('tag'):
+        to_release.git(*how.split())
+    status, err, ran = to_release.release()
+    assert status == 1 and words in err and ran == [] and not list(top.glob('build/release/2*')), err
+
+
+@pytest.mark.parametrize('check', CHECKS)
+def test_no_release_of_what_fails(to_release, check):
+    top = to_release(**{check: '#!/bin/sh\nexit 3\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'failed: %s' % check in err and not list(top.glob('build/release/2*'))
+
+
+def test_no_release_with_other_tools(to_release):
+    """What moved is named."""
+    top = to_release(**{'packaging/built-with': 'debian-12 gcc 11\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'was debian-12 gcc 11' in err and 'is debian-12 gcc 12' in err
+    assert not list(top.glob('build/release/2*'))
+
+
+def test_a_change_while_it_is_tested(to_release):
+    top = to_release(**{'script/dev/in-tree': '#!/bin/sh\necho x >>CHANGELOG.md\n'})
+    status, err, _ = to_release.release()
+    assert status == 1 and 'the tree has changes' in err and not list(top.glob('build/release/2*'))
+
+
+def test_an_unknown_system_costs_nothing(to_release):
+    """script/dev/package with a typing error leaves what was made."""
+    top = to_release(**{'build/packages/a.deb': 'made'})
+    status, _, err = run(top / 'script' / 'dev' / 'package', 'debain-13')
+    assert status == 1 and 'unknown system: debain-13' in err
+    assert (top / 'build' / 'packages' / 'a.deb').read_text() == 'made'

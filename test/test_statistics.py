@@ -14,7 +14,7 @@ from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
                               story, unseen)
-from series import series
+from series import series, unit_of
 from series import table as lines_of
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
@@ -67,7 +67,8 @@ def expected_counters(answers):
             if v.is_text or v.path in seen:
                 continue
             seen.add(v.path)
-            row = out.setdefault(v.path, {'Samples': 0, 'Gaps': 0, 'results': [], 'last': number - 1})
+            row = out.setdefault(v.path, {'Samples': 0, 'Gaps': 0, 'results': [], 'last': number - 1,
+                                          'type': v.type})
             row['Samples'] += 1
             row['Gaps'] += number - row['last'] - 1
             row['last'] = number
@@ -93,6 +94,7 @@ def compare_counters(rows, answers):
         for column, value in (('First', results[0]), ('Last', results[-1]), ('Minimum', min(results)),
                               ('Mean', math.fsum(results) / len(results)), ('Maximum', max(results))):
             assert float(row[column]) == pytest.approx(value, rel=1e-12), (path, column)
+        assert row['Unit'] == unit_of(e['type']), path
         count += 1
     return count
 
@@ -129,6 +131,22 @@ def test_resets_and_units(stat):
     assert (row['Samples'], row['Results'], row['Resets'], row['Unit']) == ('6', '3', '2', '/sec')
 
 
+@pytest.mark.parametrize('kind, base', [('PERF_PRECISION_SYSTEM_TIMER', 'PERF_LARGE_RAW_BASE'),
+                                        ('PERF_AVERAGE_BULK', 'PERF_LARGE_RAW_BASE')])
+def test_resets_of_bases(stat, kind, base):
+    """A base that goes backwards is a reset too."""
+    bases = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
+    s = single('Small', counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2),
+               counter(2, base, None, bases))
+    server = Script([s], clock=seconds(20))
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1), ask(s, 2)], len(bases))
+    row = stat(story(server, talk), 'counters')[0]
+    assert (row['Counter'][-6:], row['Samples'], row['Results'], row['Resets']) == ('Things', '6', '3', '2')
+
+
 def test_gaps(stat):
     """Answers of the query that lack a path, between its first and its last sample."""
     there = ['ab', 'a', 'ab', 'b', 'b', 'bc', 'abc']
@@ -160,7 +178,8 @@ def test_two_queries_of_one_counter(stat):
     assert (row['Samples'], row['Gaps'], row['First'], row['Last'], row['Mean']) == ('7', '0', '10', '16', '13')
 
 
-def test_refusals(stat):
+@PASSES
+def test_refusals(stat, passes):
     """A counter that the server does not have: each refusal of it, in a row that has no samples."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     server = Script([s])
@@ -168,13 +187,15 @@ def test_refusals(stat):
     def talk(c):
         learn(c, s)
         h = c.open()
-        c.validate(h, [ask(s, 1), ask(s, 9)])
+        c.validate(h, [ask(s, 1), ask(s, 9), ask(s, 8)])
         c.validate(h, [ask(s, 9)])
+        c.validate(h, [ask(s, 9), ask(s, 7), ask(s, 9)])
+        c.validate(h, [ask(s, 6)], False)
         c.info(h)
         c.data(h, 1000)
-    rows = {r['Counter']: r for r in stat(story(server, talk), 'counters')}
-    assert rows['\\\\SRV01\\Small\\#9']['Refusals'] == '2' and rows['\\\\SRV01\\Small\\#9']['Samples'] == '0'
-    assert rows['\\\\SRV01\\Small\\Things']['Refusals'] == '0' and rows['\\\\SRV01\\Small\\Things']['Samples'] == '1'
+    scene = story(server, talk)
+    rows = {r['Counter'].rpartition('\\')[2]: (r['Refusals'], r['Samples']) for r in stat(scene, 'counters', *passes)}
+    assert rows == {'#9': ('4', '0'), '#8': ('1', '0'), '#7': ('1', '0'), 'Things': ('0', '1')}
 
 
 def test_refused_blocks(stat):
@@ -502,8 +523,9 @@ def test_refused_is_the_same_everywhere(stat, passes):
                   for f in m.fields if f.name == 'pcq.identifier.status')
     failed = sum(bool(f.value) for _, m in answers(scene) for f in m.fields if f.name == 'pcq.block.status')
     assert refused >= 3 and failed >= 3
-    for name, column in (('refusals', 'Times'), ('counters', 'Refusals'), ('queries', 'Refused')):
-        assert sum(int(r[column]) for r in stat(scene, name, *passes)) == refused + failed, name
+    for name, columns in (('refusals', ['Times']), ('counters', ['Refusals']), ('queries', ['Refused', 'Failed blocks'])):
+        assert sum(int(r[c]) for r in stat(scene, name, *passes) for c in columns) == refused + failed, name
+    assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
 
 
 def test_two_queries_refuse_apart(stat):
@@ -516,6 +538,18 @@ def test_two_queries_refuse_apart(stat):
         run(c, [ask(s, 1), ask(s, 9)], 1)
     rows = stat(scene, 'refusals')
     assert [(r['Path'][-2:], r['Times'], r['Query']) for r in rows] == [('#9', '1', 'query 1'), ('#9', '1', 'query 2')]
+@PASSES
+def test_counters_of_hkpd_are_definitions(stat, passes):
+    """However many instances there are of each."""
+    scene = Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.open()
+    talk.titles()
+    wanted = {2, 230, 234, 238}
+    for _ in range(2):
+        talk.sample(only=wanted)
+    row, = stat(scene, 'queries', *passes)
+    assert row['Counters'] == str(sum(len(o.counters) for o in talk.objects if o.index in wanted))
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_assumed_samples_are_said(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-    assert rows == lines and len(rows) == 1 and rows[0].startswith('6 samples ')
+    assert rows == lines and len(rows) == 1 and rows[0].startswith('whose 6 of the samples are is assumed')
 
 
 def test_repeated_responses_have_one_node(tshark, tmp_path):

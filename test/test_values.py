@@ -282,7 +282,7 @@ def test_counters_change_between_samples(told, change):
 LANES = [(1, 'left 1', 0), (1, 'left 2', 1), (2, 'right 1', 2), (3, 'right 1', 3)]
 PATTERNS = {
     'pattern-and-all': ('left*', '*'), 'all-and-pattern': ('*', 'left*'), 'two-patterns': ('left*', '*1'),
-    'one-character': ('left ?', 'l*2'), 'name-and-pattern': ('left 2', '*2'), 'pattern-and-name': ('left*', 'left 1'),
+    'one-character': ('left ?', 'l*2'), 'name-and-pattern': ('left 2', '*2'), 'name-and-all': ('left 2', '*'), 'pattern-and-name': ('left*', 'left 1'),
 }
 
 
@@ -540,6 +540,7 @@ def test_reasons_when_nothing_is_known(told):
     s = multiple('Unknown Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'x', [1, 2]))
     server = Script([s])
     scene, frames = told(server, lambda c: run(c, [ask(s, 1, 'a'), ask(s, NONE, 'a')]))
+    assert len(answers(scene)) == 2
     for n, _ in answers(scene):
         assert [cooked(x) for x in frames[n].values] == [(None, TYPE_NOT_LEARNED)] * 2
 
@@ -550,6 +551,7 @@ def test_reasons_when_nothing_is_known(told):
         hidden.validate(h, [ask(s, 1, 'a'), ask(s, 1, '*')])
         c.data(h, 65536)
     scene, frames = told(server, talk)
+    assert len(answers(scene)) == 1
     for n, _ in answers(scene):
         assert [cooked(x) for x in frames[n].values] == [(None, COUNTER_NOT_KNOWN)] * 3
 

@@ -19,7 +19,7 @@ RUNTIME = re.compile(r'(api-ms-win-crt-[a-z]+-l1-1-0|KERNEL32)\.dll$')
 NEVER = {'g_stat', 'g_lstat', 'g_utime'}
 HEAD = '''# What pcq.dll takes from other DLLs: of Wireshark and GLib each symbol, of the system the DLL alone.
 # A version behind it: it is taken in the build for that Wireshark only.
-# "script/windows --accept" writes this; a change of it is a change of what the plugin depends on.
+# "script/dev/windows --accept" writes this; a change of it is a change of what the plugin depends on.
 '''
 
 

@@ -9,7 +9,6 @@
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
-#include "perf/hash.h"
 #include "perf/number-text.h"
 
 /* Stands before each of them. */
@@ -26,9 +25,9 @@ static rpc_record *asked_last;
 static unsigned call_key_hash(const void *key)
 {
     const rpc_call_key *k = key;
+    const uint64_t parts[] = {k->transport_salt, (uint64_t)k->frame << 32 | k->call_id};
 
-    return perf_hash((const uint8_t *)&k->transport_salt, sizeof k->transport_salt,
-                     (uint64_t)k->frame << 32 | k->call_id);
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
 
 static gboolean call_key_equal(const void *a, const void *b)
@@ -97,6 +96,14 @@ static void take_event(rpc_call *call)
         call->first_time = true;
     }
     call->event = *event;
+    call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
+}
+
+bool call_is_repeated(const rpc_call *call)
+{
+    uint32_t frame = call->record->response_frame;
+
+    return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
 void call_begin(rpc_call *call, size_t record_size)
@@ -330,6 +337,14 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
         }
         perf_plain_text(handle->number, number);
         call_about_texts(call, call->fields->handle_word, " ", number, NULL);
+    }
+}
+
+void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
+{
+    if (call_is_repeated(call)) {
+        findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
+                     call->record->response_frame);
     }
 }
 

@@ -78,7 +78,8 @@ typedef struct {
     rpc_record *record;
     state_host *server;
     uint32_t event;
-    bool first_time; /* what it teaches may be learned */
+    uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
+    bool first_time;      /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
@@ -92,6 +93,9 @@ void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offs
 
 /* `record_size` is that of the protocol's own record. */
 void call_begin(rpc_call *call, size_t record_size);
+
+/* True of a response to a call that another frame answered before. */
+bool call_is_repeated(const rpc_call *call);
 
 /* Reads from the start into the tree, or so that nothing is shown and findings only count. */
 void call_aloud(rpc_call *call);
@@ -133,6 +137,9 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 
 /* Which of the capture's handles it is, in `tree` and in the Info column. */
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle);
+
+/* A response to a call that was answered in another frame. */
+void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
 
 /* Reports what is left behind the last parameter. */
 void call_end_stub(rpc_call *call);

@@ -50,9 +50,8 @@ static const lock kerberos = {
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
-static int proto_perflib = -1;
-static int proto_winreg = -1;
 static guid_key perflib, winreg;
+static bool (*winreg_is_watched)(void);
 static dissector_table_t own_table;
 static sealed_listener tell;
 
@@ -153,13 +152,15 @@ static int dissect_winreg(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, v
     int consumed = ws_dissector_try_guid(own_table, &winreg, tvb, pinfo, tree, false, data);
     const lock *what = consumed ? lock_of(tvb) : NULL;
 
-    if (what && opens_performance_data(tvb)) {
+    if (what && winreg_is_watched() && opens_performance_data(tvb)) {
         explain(pinfo, tree, what);
     }
     return consumed;
 }
 
-static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissector_t dissector, int proto)
+/* The new handle is of the same protocol: switched off with it, and with no other. Wireshark takes two of one protocol for
+ * the same if they are not described. */
+static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissector_t dissector, const char *description)
 {
     dissector_table_t table = find_dissector_table(DCERPC_TABLE);
 
@@ -168,18 +169,21 @@ static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissect
     dissector_handle_t stock = table && own_table ? dissector_get_guid_handle(table, interface) : NULL;
     if (stock) {
         dissector_add_guid(OWN_TABLE, interface, stock);
-        dissector_add_guid(DCERPC_TABLE, interface, create_dissector_handle(dissector, proto));
+        int proto = dissector_handle_get_protocol_index(stock);
+        dissector_add_guid(DCERPC_TABLE, interface,
+                           create_dissector_handle_with_name_and_description(dissector, proto, NULL, description));
     }
 }
 
 void sealed_watch_perflib(e_guid_t *uuid, uint16_t version)
 {
-    watch(&perflib, uuid, version, dissect_perflib, proto_perflib);
+    watch(&perflib, uuid, version, dissect_perflib, "PCQ, sealed calls too");
 }
 
-void sealed_watch_winreg(e_guid_t *uuid, uint16_t version)
+void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(void))
 {
-    watch(&winreg, uuid, version, dissect_winreg, proto_winreg);
+    winreg_is_watched = is_watched;
+    watch(&winreg, uuid, version, dissect_winreg, "WINREG, sealed calls too");
 }
 
 void sealed_register(int proto, sealed_listener listener)
@@ -197,11 +201,6 @@ void sealed_register(int proto, sealed_listener listener)
     }
     expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
     tell = listener;
-    /* Handles of the interface's own protocol would be taken for the same dissector twice. */
-    proto_perflib = proto_register_protocol_in_name_only("Performance Counter Query Protocol, sealed calls",
-                                                         "PCQ sealed", "pcq.sealed", proto, FT_PROTOCOL);
-    proto_winreg = proto_register_protocol_in_name_only("HKEY_PERFORMANCE_DATA, sealed calls", "HKPD sealed",
-                                                        "hkpd.sealed", proto, FT_PROTOCOL);
     own_table =
         register_dissector_table(OWN_TABLE, "Interfaces whose sealed calls PCQ explains", proto, FT_GUID, BASE_HEX);
 }

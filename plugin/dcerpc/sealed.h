@@ -18,9 +18,9 @@ typedef void (*sealed_listener)(packet_info *pinfo, const char *why);
 /* Registers pcq.expert.sealed and pcq.expert.key_does_not_fit under PerflibV2's protocol. */
 void sealed_register(int proto, sealed_listener listener);
 
-/* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA. Called once for each, when
- * the interface is registered with DCE/RPC. */
+/* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
+ * so. Called once for each, when the interface is registered with DCE/RPC. */
 void sealed_watch_perflib(e_guid_t *uuid, uint16_t version);
-void sealed_watch_winreg(e_guid_t *uuid, uint16_t version);
+void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(void));
 
 #endif

@@ -77,21 +77,13 @@ static int ett_counter_data = -1;
 
 /* The state of showing one block. */
 typedef struct {
-    tvbuff_t *tvb;
+    answer_view base;
     hkpd_context *context;
-    readings *readings;
     const perf_block_walk *walk; /* that of the readings */
-    value_wishes wishes;
-    const value_fields *fields;
-    tree_budget budget;
     unsigned encoding;
-    proto_tree *tree;      /* of the answer */
-    proto_item *structure; /* of the structure that the walk announced last, NULL if it is not shown */
-    uint32_t start;        /* its offset */
-    proto_item *header;    /* of PERF_DATA_BLOCK */
-    proto_tree *object;    /* of the current object, NULL if it is not shown */
-    proto_tree *body;      /* of the current instance, else the object */
-    proto_tree *counters;  /* of the current counter block, NULL if only short forms are shown */
+    proto_tree *object;   /* of the current object, NULL if it is not shown */
+    proto_tree *body;     /* of the current instance, else the object */
+    proto_tree *counters; /* of the current counter block, NULL if only short forms are shown */
 } hkpd_view;
 
 static inline wmem_allocator_t *hkpd_view_pool(const hkpd_view *view)
@@ -122,13 +114,13 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
     state_subject subject = facts_title_subject(title_index);
-    state_known known = facts_lookup_name(view->context->server, &subject, view->context->event);
+    state_known known = facts_lookup_name(view->context->server, &subject, view->context->names_event);
 
     if (tree == NULL || !known.fact) {
         return NULL;
     }
-    labels_add_source(tree, view->tvb, hf_learned_in,
-                      proto_tree_add_string(tree, hf, view->tvb, 0, 0, known.fact->name), &known, true);
+    labels_add_source(tree, view->base.tvb, hf_learned_in,
+                      proto_tree_add_string(tree, hf, view->base.tvb, 0, 0, known.fact->name), &known, true);
     return known.fact->name;
 }
 
@@ -138,14 +130,13 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
 {
     bounded_reader outer;
 
-    reader_init(&outer, view->tvb, tree, view->context->report, view->encoding);
+    reader_init(&outer, view->base.tvb, tree, view->context->report, view->encoding);
     outer.pos = offset;
     reader_structure(&outer, hf, ett, size, reader);
     if (reader->end - reader->pos > fields_size) {
         reader->end = reader->pos + fields_size;
     }
-    view->structure = reader->node;
-    view->start = offset;
+    view_announce(&view->base, reader->node, offset);
 }
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
@@ -160,10 +151,11 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
     }
     uint32_t size =
         walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = text_get(hkpd_view_pool(view), view->tvb, walk->header.name, walk->header.name_size,
+    const char *name = text_get(hkpd_view_pool(view), view->base.tvb, walk->header.name, walk->header.name_size,
                                 PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf_system_name, view->tvb, walk->header.name, size, name);
-    reader_check_utf16(reader->report, item, view->tvb, walk->header.name, walk->header.name_size, order,
+    proto_item *item =
+        proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
+    reader_check_utf16(reader->report, item, view->base.tvb, walk->header.name, walk->header.name_size, order,
                        "The system name");
     proto_item_append_text(reader->node, " of %s", name);
 }
@@ -183,7 +175,7 @@ static void hkpd_show_header(hkpd_view *view)
     bounded_reader reader;
 
     view->encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-    hkpd_open_structure(view, view->tree, hf_data_block, ett_data_block, 0,
+    hkpd_open_structure(view, view->base.tree, hf_data_block, ett_data_block, 0,
                         view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, PERF_DATA_BLOCK_SIZE,
                         &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
@@ -208,7 +200,7 @@ static void hkpd_show_header(hkpd_view *view)
     show_system_name(view, &reader);
     proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->context->summary.objects,
                            view->context->summary.values);
-    view->header = reader.node;
+    view->base.header = reader.node;
 }
 
 /* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
@@ -231,15 +223,15 @@ static void hkpd_show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
-    bool shown = budget_take_any(&view->budget, ITEMS_OF_OBJECT);
+    bool shown = budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
 
-    view->budget.others_hidden += !shown;
-    view->structure = NULL;
+    view->base.budget.others_hidden += !shown;
+    view->base.structure = NULL;
     view->object = view->body = view->counters = NULL;
     if (!shown) {
         return;
     }
-    hkpd_open_structure(view, view->tree, hf_object, ett_object, walk->object.offset,
+    hkpd_open_structure(view, view->base.tree, hf_object, ett_object, walk->object.offset,
                         walk->object.end - walk->object.offset, PERF_OBJECT_TYPE_SIZE, &reader);
     reader_u32(&reader, hf_object_total_size);
     reader_u32(&reader, hf_object_definition_size);
@@ -260,7 +252,7 @@ static void hkpd_show_object(hkpd_view *view)
     }
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
-    value_show_samples(reader.tree, view->fields, view->tvb, view->readings);
+    view_samples(&view->base, reader.tree);
     label_object(view, reader.node, name);
     view->object = view->body = reader.tree;
 }
@@ -272,9 +264,9 @@ static void hkpd_show_definition(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
 
-    view->structure = NULL;
-    if (view->object == NULL || !budget_take(&view->budget, ITEMS_OF_DEFINITION)) {
-        view->budget.others_hidden++;
+    view->base.structure = NULL;
+    if (view->object == NULL || !budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
+        view->base.budget.others_hidden++;
         return;
     }
     hkpd_open_structure(view, view->object, hf_definition, ett_definition, walk->definition.offset,
@@ -307,12 +299,12 @@ static void show_instance_name(hkpd_view *view, bounded_reader *reader)
     if (walk->instance.name_room == 0 || reader->tree == NULL) {
         return;
     }
-    const char *name = text_get(hkpd_view_pool(view), view->tvb, walk->instance.name, walk->instance.name_size,
+    const char *name = text_get(hkpd_view_pool(view), view->base.tvb, walk->instance.name, walk->instance.name_size,
                                 walk->object.code_page, order, PERF_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->tvb, walk->instance.name,
+    proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->base.tvb, walk->instance.name,
                                              walk->instance.name_room, name);
     if (text_is_wide(walk->object.code_page)) {
-        reader_check_utf16(reader->report, item, view->tvb, walk->instance.name, walk->instance.name_size, order,
+        reader_check_utf16(reader->report, item, view->base.tvb, walk->instance.name, walk->instance.name_size, order,
                            "The instance's name");
     }
 }
@@ -322,10 +314,10 @@ static void hkpd_show_instance(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
 
-    view->structure = NULL;
+    view->base.structure = NULL;
     view->body = view->object;
-    if (view->object == NULL || !budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
-        view->budget.others_hidden += walk->object.num_definitions == 0;
+    if (view->object == NULL || !budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
+        view->base.budget.others_hidden += walk->object.num_definitions == 0;
         return;
     }
     hkpd_open_structure(view, view->object, hf_instance, ett_instance, walk->instance.offset, walk->instance.size,
@@ -337,7 +329,7 @@ static void hkpd_show_instance(hkpd_view *view)
     reader_u32(&reader, hf_instance_name_offset);
     reader_u32(&reader, hf_instance_name_size);
     show_instance_name(view, &reader);
-    proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->readings));
+    proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
     view->body = reader.tree;
 }
 
@@ -461,10 +453,8 @@ static hf_register_info structure_fields[] = {
 
 static bool structures_are_wanted(proto_tree *tree)
 {
-    const int samples[] = {fields.previous, fields.interval};
-
     return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           fields_any_referenced(tree, samples, array_length(samples)) || labels_type_fields_wanted(tree, &type_fields);
+           view_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &type_fields);
 }
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
@@ -661,14 +651,6 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
 #define ITEMS_OF_COUNTER_BLOCK 2
 #define ITEMS_OF_VALUE 4
 
-/* Which finding each kind of fault is. */
-static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
-    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
-    [PERF_FAULT_IS_TYPE] = FINDING_NUMBER,      [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
-    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
-    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
-};
-
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */
 
 static void show_counters(hkpd_view *view)
@@ -676,9 +658,9 @@ static void show_counters(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
 
-    view->structure = NULL;
+    view->base.structure = NULL;
     view->counters = NULL;
-    if (view->body == NULL || !budget_take(&view->budget, ITEMS_OF_COUNTER_BLOCK)) {
+    if (view->body == NULL || !budget_take(&view->base.budget, ITEMS_OF_COUNTER_BLOCK)) {
         return;
     }
     hkpd_open_structure(view, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
@@ -688,36 +670,27 @@ static void show_counters(hkpd_view *view)
     view->counters = reader.tree;
 }
 
-static void show_value_in_full(hkpd_view *view)
-{
-    const perf_block_walk *walk = view->walk;
-    const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size};
-    proto_tree *tree = value_show_structure(view->counters, &structure, &fields, &view->wishes, view->readings);
-
-    value_show_sent(tree, &fields, &view->wishes, view->readings);
-}
-
 /* What has no room any more is not walked either: many definitions can share the same bytes in many instances. */
 static void hide_values(hkpd_view *view)
 {
     uint64_t left = perf_block_values_left(view->walk);
 
-    view->budget.values_hidden += left;
-    view->budget.values_left -= left;
-    hkpd_readings_skip_values(view->readings);
+    view->base.budget.values_hidden += left;
+    view->base.budget.values_left -= left;
+    hkpd_readings_skip_values(view->base.readings);
 }
 
 static void show_value(hkpd_view *view)
 {
-    bool affordable = budget_take_bytes(&view->budget, view->walk->value.size);
+    const perf_block_walk *walk = view->walk;
+    const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size,
+                                       ITEMS_OF_VALUE};
+    uint64_t hidden = view->base.budget.values_hidden;
+    proto_tree *tree = view_value(&view->base, view->counters, view->object, &structure);
 
-    view->budget.values_left--;
-    if (affordable && view->counters && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
-        show_value_in_full(view);
-    } else if (affordable && view->object && budget_take_short_value(&view->budget)) {
-        value_show_short(view->object, &fields, &view->wishes, view->readings);
-    } else {
-        view->budget.values_hidden++;
+    if (tree) {
+        view_value_sent(&view->base, tree);
+    } else if (view->base.budget.values_hidden > hidden) {
         hide_values(view);
     }
 }
@@ -731,27 +704,25 @@ static proto_item *faulty_item(const hkpd_view *view)
     uint32_t at = view->walk->fault_offset;
     proto_item *object = proto_tree_get_parent(view->object);
 
-    if (view->structure && at >= view->start && view->walk->object.number != UINT32_MAX) {
-        return reader_field_at(view->structure, at - view->start);
+    if (view->base.structure && at >= view->base.start && view->walk->object.number != UINT32_MAX) {
+        return reader_field_at(view->base.structure, at - view->base.start);
     }
     if (object && at >= view->walk->object.offset) {
         return reader_field_at(object, at - view->walk->object.offset);
     }
-    return view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+    return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
 }
 
 static void show_fault(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    const perf_fault_info *info = &perf_block_fault_infos[walk->fault];
 
     if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
         hkpd_show_header(view); /* as much of it as is there; the reader reports it */
-        return;
+    } else {
+        view_fault(&view->base, faulty_item(view), &perf_block_fault_infos[walk->fault], walk->fault_offset,
+                   walk->fault_stated, walk->fault_found);
     }
-    char *text = wmem_strdup_printf(hkpd_view_pool(view), info->text, walk->fault_stated, walk->fault_found);
-    (info->harm ? findings_add : findings_note)(view->context->report, faulty_item(view), fault_findings[info->kind],
-                                                "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(hkpd_view *view, perf_block_event event)
@@ -793,55 +764,37 @@ bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
 
 readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)
 {
-    return (readings_answer){&hkpd_readings_layout, context->server, NULL, context->sample, false, context->event, tvb};
+    return (readings_answer){
+        &hkpd_readings_layout, context->server,     NULL, context->sample, false, context->event, tvb,
+        context->names_event,  context->is_repeated};
 }
 
 static void show_structures(hkpd_view *view)
 {
     perf_block_event event;
 
-    while ((event = hkpd_readings_event(view->readings)) != PERF_BLOCK_END) {
+    while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
         show_event(view, event);
     }
-    budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+    budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "objects, counter definitions or instances");
-}
-
-/* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
-static void show_values_alone(hkpd_view *view)
-{
-    const reading *at;
-
-    while ((at = readings_next(view->readings)) != NULL && budget_take_bytes(&view->budget, at->size) &&
-           budget_take_short_value(&view->budget)) {
-        value_show_short(view->tree, &fields, &view->wishes, view->readings);
-    }
 }
 
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 {
+    hkpd_view view = {.base = {tvb, tree, context->report, &fields}, .context = context};
     readings_answer answer = hkpd_block_answer(tvb, context);
-    value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
-    if (!structures && !wishes.any) {
+    if (!view_begin(&view.base, &answer, &context->first, context->summary.values, structures)) {
         return;
     }
-    hkpd_view *view = wmem_new0(context->report->pinfo->pool, hkpd_view);
-    view->tvb = tvb;
-    view->tree = tree;
-    view->context = context;
-    view->fields = &fields;
-    view->wishes = wishes;
-    view->readings = readings_begin(context->report->pinfo->pool, &answer);
-    view->walk = hkpd_readings_walk(view->readings);
-    budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
+    view.walk = hkpd_readings_walk(view.base.readings);
     if (structures) {
-        show_structures(view);
+        show_structures(&view);
     } else {
-        show_values_alone(view);
+        view_values_alone(&view.base);
     }
 }
 

@@ -8,7 +8,6 @@
 #ifndef PCQ_HKPD_HKPD_BUFFERS_H
 #define PCQ_HKPD_HKPD_BUFFERS_H
 
-#include "tree/budget.h"
 #include "tree/values.h"
 #include "state/state.h"
 #include "dcerpc/reader.h"
@@ -18,7 +17,9 @@ typedef struct {
     findings_report *report;
     state_host *server;
     const state_sample *sample; /* this answer's, NULL if it is none */
-    uint32_t event;             /* as of when names are looked up; 0 finds none */
+    uint32_t event;
+    uint32_t names_event;       /* as of when names are looked up; 0 finds none */
+    bool is_repeated;           /* another frame answered the same call before */
     perf_block_summary summary; /* of a block: filled by hkpd_check_block() */
     uint32_t titles;            /* of a list: how many pairs there are */
     value_first first;          /* of a block */

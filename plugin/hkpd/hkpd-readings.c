@@ -113,7 +113,7 @@ static void enter_object(readings *r)
     readings_pair(r, NULL, 0);
     stream->table = NULL;
     stream->table_before = NULL;
-    r->why_no_before = !sample ? PERF_NONE_DAMAGED : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    r->why_no_before = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous) {
         hkpd_side *before = side_of(r, previous);
         readings_pair(r, &before->base, previous->frame);

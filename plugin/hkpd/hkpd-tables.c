@@ -5,8 +5,6 @@
  */
 #include "hkpd/hkpd-tables.h"
 
-#include "perf/hash.h"
-
 /* Where a row's counter block is; offset 0: there is none. */
 typedef struct {
     uint32_t offset;
@@ -157,19 +155,13 @@ static bool same_counter(const hkpd_column *a, const hkpd_column *b)
     return a && b && a->key == b->key && a->type == b->type;
 }
 
-/* GLib's own hash of such a number leaves out its upper half. */
-static unsigned counter_hash(const void *key)
-{
-    return perf_hash(NULL, 0, *(const uint64_t *)key);
-}
-
 uint32_t hkpd_table_find(hkpd_table *table, const hkpd_column *counter, uint32_t hint)
 {
     if (same_counter(counter, hkpd_table_column(table, hint))) {
         return hint;
     }
     if (table->by_counter == NULL) {
-        table->by_counter = wmem_map_new(table->base.side->pool, counter_hash, g_int64_equal);
+        table->by_counter = wmem_map_new(table->base.side->pool, wmem_int64_hash, g_int64_equal);
         for (uint32_t i = table->base.columns; i-- > 0;) {
             wmem_map_insert(table->by_counter, &hkpd_table_column(table, i)->key, GUINT_TO_POINTER(i + 1));
         }
@@ -231,8 +223,9 @@ static reading_name *name_in(const void *identity)
 static unsigned parent_hash(const void *key)
 {
     const parent_identity *k = key;
+    uint64_t told_by = instance_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
 
-    return perf_hash(NULL, 0, instance_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal));
+    return wmem_int64_hash(&told_by);
 }
 
 static gboolean parent_equal(const void *a, const void *b)

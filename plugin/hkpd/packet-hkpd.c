@@ -330,6 +330,10 @@ static void hkpd_show_node(hkpd_pdu *p)
     if (p->hkpd == NULL) {
         p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
         p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
+        /* what was read so far was read silently */
+        findings_report report;
+        findings_begin(&report, p->call.pinfo, &fields.expert);
+        call_report_second(&p->call, &report, p->item);
     }
 }
 
@@ -798,6 +802,8 @@ static void init_context(hkpd_pdu *p, hkpd_context *context, findings_report *re
     context->report = report;
     context->server = p->call.server;
     context->event = p->call.event;
+    context->names_event = p->call.names_event;
+    context->is_repeated = call_is_repeated(&p->call);
 }
 
 static void read_answer(hkpd_pdu *p, answer *back, int name_field)
@@ -1163,8 +1169,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->is_hkpd = true;
     tapped->operation = operations[operation].name;
     tapped->is_response = !call_is_request(&p->call);
-    tapped->is_repeated =
-        tapped->is_response && record->response_frame != 0 && record->response_frame != p->call.pinfo->num;
+    tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
     tapped->seconds = call_seconds(&p->call);
     tapped->in_size = p->record->room;
@@ -1208,7 +1213,7 @@ static void hook(void)
             entries[i].dissect_rqst = NULL;
         }
     }
-    winreg_hook_install(entries, array_length(entries));
+    winreg_hook_install(entries, array_length(entries), is_active);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */

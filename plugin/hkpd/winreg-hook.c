@@ -90,13 +90,13 @@ static void replace_table(dcerpc_sub_dissector *table)
 #endif
 }
 
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count)
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
 {
     dcerpc_sub_dissector *table = hooked_table(entries, count);
 
     if (table && stock[WINREG_QUERY_VALUE].name) {
         replace_table(table);
-        sealed_watch_winreg(&uuid_winreg, WINREG_VERSION);
+        sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
     }
 }
 

@@ -29,8 +29,9 @@
 void winreg_hook_register(void);
 
 /* Puts `count` entries in the place of the stock ones; where one's function is NULL the stock function stays. Nothing
- * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. */
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count);
+ * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Sealed calls are
+ * explained where `is_active` says that ours are looked at. */
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void));
 
 /* The stock function of a PDU whose entry was replaced. */
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);

@@ -9,7 +9,6 @@
 
 #include "names/names-reader.h"
 #include "perf/counter-types.h"
-#include "perf/hash.h"
 #include "state/state.h"
 #include "text/value-strings.h"
 
@@ -221,7 +220,7 @@ static void read_counter(reading *r, const attributes *list)
 
 static GHashTable *new_table(void)
 {
-    return g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, g_free);
+    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
 }
 
 /* The locale of a tag like de-DE, 0 if it has none. */

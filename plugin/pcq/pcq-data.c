@@ -8,14 +8,13 @@
 #include "pcq/pcq-fields.h"
 #include "pcq/pcq-readings.h"
 #include "text/text.h"
-#include "tree/budget.h"
 #include "tree/labels.h"
 #include "dcerpc/fields.h"
 #include "tree/values.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
 
-/* Items of the tree that a structure takes. For a value: in full, and with nothing but value, path and result. */
+/* Items of the tree that a structure takes. */
 #define ITEMS_OF_VALUE 7
 #define ITEMS_OF_INSTANCE 4
 #define ITEMS_OF_ID 5
@@ -52,30 +51,14 @@ static int ett_multi = -1;
 static int ett_id = -1;
 static int ett_counter_data = -1;
 
-/* Which finding each kind of fault is. */
-static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
-    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
-    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
-    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
-    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
-};
-
 /* The state of showing one buffer. */
 typedef struct {
-    tvbuff_t *tvb;
+    answer_view base;
     pcq_data_context *context;
-    readings *readings;
     const perf_walk *walk; /* that of the readings */
-    value_wishes wishes;
-    proto_tree *tree;  /* of the buffer */
-    proto_tree *block; /* of the current block, NULL if it is not shown */
+    proto_tree *block;     /* of the current block, NULL if it is not shown */
     proto_item *block_item;
-    proto_item *header;
-    proto_item *structure; /* that the walk announced last, NULL if it is not shown */
-    uint32_t start;        /* its offset */
-    proto_tree *instance;  /* of the current instance, else the block */
-    tree_budget budget;
-    bool order_reported;
+    proto_tree *instance; /* of the current instance, else the block */
     /* the counterset that a block's label named last */
     uint8_t set[16];
     const char *set_label;
@@ -92,7 +75,7 @@ static void show_header(data_view *view)
 {
     bounded_reader outer, reader;
 
-    reader_init(&outer, view->tvb, view->tree, view->context->report, ENC_LITTLE_ENDIAN);
+    reader_init(&outer, view->base.tvb, view->base.tree, view->context->report, ENC_LITTLE_ENDIAN);
     reader_structure(&outer, hf_data_header, ett_data_header, PERF_DATA_HEADER_SIZE, &reader);
     reader_u32(&reader, hf_total_size);
     uint32_t blocks = reader_u32(&reader, hf_num_counters);
@@ -104,20 +87,14 @@ static void show_header(data_view *view)
         findings_add(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
     }
     reader_systemtime(&reader, hf_system_time);
-    view->header = reader.node;
+    view->base.header = reader.node;
     if (reader.tree) {
-        value_show_samples(reader.tree, &fields, view->tvb, view->readings);
+        view_samples(&view->base, reader.tree);
         proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
     }
 }
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
-
-static void announce(data_view *view, proto_item *structure, uint32_t start)
-{
-    view->structure = structure;
-    view->start = start;
-}
 
 /* Blocks of one set mostly stand together. */
 static const char *set_text(data_view *view, const state_identifier *identifier)
@@ -125,7 +102,7 @@ static const char *set_text(data_view *view, const state_identifier *identifier)
     if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
         memcpy(view->set, identifier->guid, sizeof view->set);
         view->set_label =
-            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->event);
+            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->names_event);
     }
     return view->set_label;
 }
@@ -141,8 +118,8 @@ static void write_identifier(data_view *view, perf_writer *w, const state_identi
         perf_write(w, ")");
     }
     perf_write(w, "\\");
-    perf_write(w, pcq_readings_block_counter(view->readings));
-    if (view->readings->assumed) {
+    perf_write(w, pcq_readings_block_counter(view->base.readings));
+    if (view->base.readings->assumed) {
         perf_write(w, " (order assumed)");
     }
 }
@@ -151,7 +128,7 @@ static void write_identifier(data_view *view, perf_writer *w, const state_identi
 static proto_item *add_labelled_block(data_view *view, int start, int length)
 {
     const perf_walk *walk = view->walk;
-    const state_identifier *identifier = pcq_readings_identifier(view->readings);
+    const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
     char label[LABEL_SIZE];
     perf_writer w = perf_writer_of(label, sizeof label);
 
@@ -167,7 +144,21 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
         perf_write(&w, ", ");
         perf_write(&w, text_win32_error(pool_of(view), walk->block.status));
     }
-    return proto_tree_add_none_format(view->tree, hf_block, view->tvb, start, length, "%s", label);
+    return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
+}
+
+/* Whose the error is. */
+static void show_path_of_block(data_view *view)
+{
+    readings *r = view->base.readings;
+    const state_identifier *identifier = pcq_readings_identifier(r);
+
+    if (identifier && pcq_identifier_path_wanted(view->block)) {
+        const char *path = query_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
+                                                 r->names_event, &r->text_left);
+        proto_item *item = pcq_add_identifier_path(view->block, view->base.tvb, path);
+        proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
+    }
 }
 
 /* PERF_COUNTER_HEADER, 2.2.4.8 */
@@ -177,20 +168,24 @@ static void show_block(data_view *view)
     uint32_t at = walk->block.offset;
 
     view->block = view->instance = NULL;
-    view->block_item = view->structure = NULL;
-    if (view->tree == NULL || !budget_take_any(&view->budget, ITEMS_OF_BLOCK)) {
-        view->budget.others_hidden++;
+    view->block_item = view->base.structure = NULL;
+    if (view->base.tree == NULL || !budget_take_any(&view->base.budget, ITEMS_OF_BLOCK)) {
+        view->base.budget.others_hidden++;
         return;
     }
-    view->block_item = view->wishes.visible
-                           ? add_labelled_block(view, at, walk->block.end - at)
-                           : proto_tree_add_item(view->tree, hf_block, view->tvb, at, walk->block.end - at, ENC_NA);
+    view->block_item = view->base.wishes.visible ? add_labelled_block(view, at, walk->block.end - at)
+                                                 : proto_tree_add_item(view->base.tree, hf_block, view->base.tvb, at,
+                                                                       walk->block.end - at, ENC_NA);
     view->block = view->instance = proto_item_add_subtree(view->block_item, ett_block);
-    proto_tree_add_uint(view->block, hf_block_status, view->tvb, at, 4, walk->block.status);
-    proto_tree_add_uint(view->block, hf_block_type, view->tvb, at + 4, 4, walk->block.type);
-    proto_tree_add_uint(view->block, hf_block_size, view->tvb, at + 8, 4, perf_le32(view->readings->bytes + at + 8));
-    pcq_add_reserved(view->block, view->tvb, at + 12, perf_le32(view->readings->bytes + at + 12));
-    announce(view, view->block_item, at);
+    proto_tree_add_uint(view->block, hf_block_status, view->base.tvb, at, 4, walk->block.status);
+    if (walk->block.type == PERF_ERROR_RETURN) {
+        show_path_of_block(view);
+    }
+    proto_tree_add_uint(view->block, hf_block_type, view->base.tvb, at + 4, 4, walk->block.type);
+    proto_tree_add_uint(view->block, hf_block_size, view->base.tvb, at + 8, 4,
+                        perf_le32(view->base.readings->bytes + at + 8));
+    pcq_add_reserved(view->block, view->base.tvb, at + 12, perf_le32(view->base.readings->bytes + at + 12));
+    view_announce(&view->base, view->block_item, at);
 }
 
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
@@ -198,12 +193,12 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
     proto_item *item;
     uint32_t id = perf_walk_counter_id(view->walk, column);
 
-    pcq_add_counter_id(tree, view->tvb, view->walk->counters.ids + 4 * column, &item);
+    pcq_add_counter_id(tree, view->base.tvb, view->walk->counters.ids + 4 * column, &item);
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name =
-            pcq_add_known_counter(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
-        pcq_add_known_type(inner, view->tvb, view->context->server, identifier->guid, id, view->context->event);
+        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->server, identifier->guid, id,
+                                                 view->context->names_event);
+        pcq_add_known_type(inner, view->base.tvb, view->context->server, identifier->guid, id, view->context->event);
         if (name) {
             proto_item_append_text(item, " (%s)", name);
         }
@@ -214,21 +209,22 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
 static void show_counters(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    const state_identifier *identifier = pcq_readings_identifier(view->readings);
+    const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
     uint32_t at = walk->counters.offset;
 
     if (view->block == NULL) {
         return;
     }
-    proto_item *item = proto_tree_add_item(view->block, hf_multi_counters, view->tvb, at, walk->counters.size, ENC_NA);
+    proto_item *item =
+        proto_tree_add_item(view->block, hf_multi_counters, view->base.tvb, at, walk->counters.size, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_multi);
-    proto_tree_add_item(tree, hf_multi_counters_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_multi_counters_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_counters_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_counters_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u counters", walk->counters.count);
-    announce(view, item, at);
+    view_announce(&view->base, item, at);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (!budget_take(&view->budget, ITEMS_OF_ID)) {
-            view->budget.others_hidden += walk->counters.count - column;
+        if (!budget_take(&view->base.budget, ITEMS_OF_ID)) {
+            view->base.budget.others_hidden += walk->counters.count - column;
             break;
         }
         show_id(view, tree, column, identifier);
@@ -245,12 +241,12 @@ static void show_instances(data_view *view)
         return;
     }
     proto_item *item =
-        proto_tree_add_item(view->block, hf_multi_instances, view->tvb, at, PERF_MULTI_INSTANCES_SIZE, ENC_NA);
+        proto_tree_add_item(view->block, hf_multi_instances, view->base.tvb, at, PERF_MULTI_INSTANCES_SIZE, ENC_NA);
     proto_tree *tree = proto_item_add_subtree(item, ett_multi);
-    proto_tree_add_item(tree, hf_multi_instances_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_multi_instances_count, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_instances_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_multi_instances_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u instances", walk->instances.count);
-    announce(view, item, at);
+    view_announce(&view->base, item, at);
 }
 
 static void show_instance(data_view *view)
@@ -258,36 +254,40 @@ static void show_instance(data_view *view)
     const perf_walk *walk = view->walk;
 
     view->instance = view->block;
-    view->structure = NULL;
-    if (view->block == NULL || !budget_take(&view->budget, ITEMS_OF_INSTANCE)) {
-        view->budget.others_hidden += walk->values_left == 0;
+    view->base.structure = NULL;
+    if (view->block == NULL || !budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
+        view->base.budget.others_hidden += walk->values_left == 0;
         return;
     }
     uint32_t at = walk->instance.offset;
     pcq_instance instance = {at,
                              walk->instance.size,
-                             perf_le32(view->readings->bytes + at),
+                             perf_le32(view->base.readings->bytes + at),
                              walk->instance.id,
                              walk->instance.name_size,
                              walk->instance.terminated};
-    const char *name = pcq_readings_instance_name(view->readings);
-    view->instance = pcq_add_instance(view->block, view->tvb, &instance, &name);
-    announce(view, proto_tree_get_parent(view->instance), at);
+    const char *name = pcq_readings_instance_name(view->base.readings);
+    view->instance = pcq_add_instance(view->block, view->base.tvb, &instance, &name);
+    view_announce(&view->base, proto_tree_get_parent(view->instance), at);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
 
 /* PERF_COUNTER_DATA, 2.2.4.9 */
-static void show_value_in_full(data_view *view)
+static void show_value(data_view *view)
 {
     const perf_walk *walk = view->walk;
     uint32_t at = walk->value.offset;
-    const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size};
-    proto_tree *tree = value_show_structure(view->instance, &structure, &fields, &view->wishes, view->readings);
+    const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size, ITEMS_OF_VALUE};
+    proto_tree *tree = view_value(&view->base, view->instance, view->block, &structure);
 
-    proto_tree_add_uint(tree, hf_value_data_size, view->tvb, at, 4, perf_le32(view->readings->bytes + at));
-    proto_tree_add_uint(tree, hf_value_size, view->tvb, at + 4, 4, perf_le32(view->readings->bytes + at + 4));
-    value_show_sent(tree, &fields, &view->wishes, view->readings);
+    if (tree) {
+        proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4,
+                            perf_le32(view->base.readings->bytes + at));
+        proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4,
+                            perf_le32(view->base.readings->bytes + at + 4));
+        view_value_sent(&view->base, tree);
+    }
 }
 
 /* One whose sizes don't fit: what is certain of it. */
@@ -295,26 +295,14 @@ static void show_bad_value(data_view *view)
 {
     uint32_t at = view->walk->value.offset;
 
-    if (view->block && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
+    if (view->block && budget_take(&view->base.budget, ITEMS_OF_VALUE)) {
         proto_item *item =
-            proto_tree_add_item(view->instance, hf_counter_data, view->tvb, at, view->walk->value.size, ENC_NA);
+            proto_tree_add_item(view->instance, hf_counter_data, view->base.tvb, at, view->walk->value.size, ENC_NA);
         proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
-        proto_tree_add_item(tree, hf_value_data_size, view->tvb, at, 4, ENC_LITTLE_ENDIAN);
-        proto_tree_add_item(tree, hf_value_size, view->tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_value_data_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
+        proto_tree_add_item(tree, hf_value_size, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
         proto_item_append_text(item, ": unreadable");
-        announce(view, item, at);
-    }
-}
-
-static void show_value(data_view *view)
-{
-    view->budget.values_left--;
-    if (view->block && budget_take_value(&view->budget, ITEMS_OF_VALUE)) {
-        show_value_in_full(view);
-    } else if (view->block && budget_take_short_value(&view->budget)) {
-        value_show_short(view->block, &fields, &view->wishes, view->readings);
-    } else {
-        view->budget.values_hidden++;
+        view_announce(&view->base, item, at);
     }
 }
 
@@ -326,29 +314,27 @@ static proto_item *faulty_item(const data_view *view)
     uint32_t at = view->walk->fault_offset;
 
     if (at < PERF_DATA_HEADER_SIZE) {
-        return view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+        return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
     }
-    if (view->structure && at >= view->start) {
-        return reader_field_at(view->structure, at - view->start);
+    if (view->base.structure && at >= view->base.start) {
+        return reader_field_at(view->base.structure, at - view->base.start);
     }
     if (view->block_item && at >= view->walk->block.offset) {
         return reader_field_at(view->block_item, at - view->walk->block.offset);
     }
-    return proto_tree_get_parent(view->tree);
+    return proto_tree_get_parent(view->base.tree);
 }
 
 static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    const perf_fault_info *info = &perf_walk_fault_infos[walk->fault];
 
     if (walk->fault == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
-        return;
+    } else {
+        view_fault(&view->base, faulty_item(view), &perf_walk_fault_infos[walk->fault], walk->fault_offset,
+                   walk->fault_stated, walk->fault_found);
     }
-    char *text = wmem_strdup_printf(pool_of(view), info->text, walk->fault_stated, walk->fault_found);
-    (info->harm ? findings_add : findings_note)(view->context->report, faulty_item(view), fault_findings[info->kind],
-                                                "At offset %u: %s", walk->fault_offset, text);
 }
 
 static void show_event(data_view *view, perf_walk_event event)
@@ -371,8 +357,8 @@ static void show_event(data_view *view, perf_walk_event event)
         break;
     case PERF_WALK_NO_INSTANCE:
         if (view->block) {
-            announce(view, pcq_add_bad_instance(view->block, view->tvb, view->walk->instance.offset),
-                     view->walk->instance.offset);
+            view_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, view->walk->instance.offset),
+                          view->walk->instance.offset);
         }
         break;
     case PERF_WALK_VALUE:
@@ -403,26 +389,20 @@ readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
                              context->sample,
                              context->has_form,
                              context->event,
-                             tvb};
+                             tvb,
+                             context->names_event,
+                             context->is_repeated};
 }
 
 static void show_structures(data_view *view)
 {
     perf_walk_event event;
 
-    while ((event = pcq_readings_event(view->readings)) != PERF_WALK_END) {
+    while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
         show_event(view, event);
     }
-    budget_report(&view->budget, view->context->report, proto_tree_get_parent(view->tree),
+    budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "blocks, counter ids or instances");
-}
-
-/* Nobody sees a tree, and nobody asked for more than values: they need no structures around them. */
-static void show_values_alone(data_view *view)
-{
-    while (readings_next(view->readings) && budget_take_short_value(&view->budget)) {
-        value_show_short(view->tree, &fields, &view->wishes, view->readings);
-    }
 }
 
 static hf_register_info structure_fields[] = {
@@ -466,10 +446,8 @@ static hf_register_info structure_fields[] = {
 
 static bool structures_are_wanted(proto_tree *tree)
 {
-    const int samples[] = {fields.previous, fields.interval};
-
     return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           fields_any_referenced(tree, samples, array_length(samples)) || pcq_fields_wanted(tree);
+           view_samples_wanted(tree, &fields) || pcq_fields_wanted(tree);
 }
 
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
@@ -477,32 +455,25 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     if (tree == NULL && context->summary.faults == 0) {
         return;
     }
+    data_view view = {.base = {tvb, tree, context->report, &fields}, .context = context};
     readings_answer answer = pcq_data_answer(tvb, context);
-    value_wishes wishes = value_wishes_of(tree, &fields);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    value_show_first(tree, &fields, &context->first, context->report->pinfo->pool, &answer, context->summary.values);
-    if (tvb_captured_length(tvb) == 0 || (!structures && !wishes.any)) {
+    if (!view_begin(&view.base, &answer, &context->first, context->summary.values, structures) ||
+        tvb_captured_length(tvb) == 0) {
         return;
     }
-    data_view *view = wmem_new0(context->report->pinfo->pool, data_view);
-    view->tvb = tvb;
-    view->context = context;
-    view->tree = tree;
-    view->wishes = wishes;
-    view->readings = readings_begin(context->report->pinfo->pool, &answer);
-    view->walk = pcq_readings_walk(view->readings);
-    budget_init(&view->budget, tree, context->summary.values, tvb_captured_length(tvb));
-    if (pcq_readings_assumed(view->readings)) {
+    view.walk = pcq_readings_walk(view.base.readings);
+    if (pcq_readings_assumed(view.base.readings)) {
         findings_add(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
                      "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
                      "which the counters were added");
     }
     if (structures) {
-        show_structures(view);
+        show_structures(&view);
     } else {
-        show_values_alone(view);
+        view_values_alone(&view.base);
     }
 }
 

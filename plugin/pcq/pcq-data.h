@@ -20,6 +20,8 @@ typedef struct {
     state_handle *handle; /* NULL if the request was not read */
     state_sample *sample; /* this answer's, NULL if it is none */
     uint32_t event;
+    uint32_t names_event;      /* as of when names are looked up */
+    bool is_repeated;          /* another frame answered the same call before */
     bool has_form;             /* its bytes have the sample's form: this was made sure */
     perf_data_summary summary; /* filled by pcq_check_data(), or the form's */
     value_first first;

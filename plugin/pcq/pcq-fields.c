@@ -19,6 +19,7 @@ static int hf_instance_size = -1;
 static int hf_instance_id = -1;
 static int hf_instance_name = -1;
 static int hf_learned_in = -1;
+static int hf_identifier_path = -1;
 
 static labels_type_fields type_fields;
 
@@ -170,6 +171,16 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
     }
 }
 
+bool pcq_identifier_path_wanted(proto_tree *tree)
+{
+    return tree && proto_field_is_referenced(tree, hf_identifier_path);
+}
+
+proto_item *pcq_add_identifier_path(proto_tree *tree, tvbuff_t *tvb, const char *path)
+{
+    return reader_add_generated_string(tree, hf_identifier_path, tvb, path);
+}
+
 static hf_register_info all_fields[] = {
     {&hf_counterset_guid,
      {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
@@ -194,6 +205,9 @@ static hf_register_info all_fields[] = {
       "Name, or pattern with * and ? where instances are asked for", HFILL}},
     {&hf_learned_in,
      {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above", HFILL}},
+    {&hf_identifier_path,
+     {"Path", "pcq.identifier.path", FT_STRING, BASE_NONE, NULL, 0,
+      "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too", HFILL}},
 };
 
 bool pcq_fields_wanted(proto_tree *tree)

@@ -45,6 +45,10 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
 /* One whose Size does not fit: what is certain of it. Returns the node. */
 proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
 
+/* True if somebody looks at what identifiers ask for, as paths; adds one. */
+bool pcq_identifier_path_wanted(proto_tree *tree);
+proto_item *pcq_add_identifier_path(proto_tree *tree, tvbuff_t *tvb, const char *path);
+
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,

@@ -57,7 +57,7 @@ const state_identifier *pcq_readings_identifier(const readings *r)
 
 bool pcq_readings_assumed(readings *r)
 {
-    return pcq_side_assumed(&stream_of(r)->now);
+    return pcq_side_any_assumed(&stream_of(r)->now);
 }
 
 static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
@@ -100,7 +100,7 @@ static void begin(readings *r)
     stream->now.has_doubts = sample && sample->has_doubts;
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
-    r->why_no_before = !sample ? PERF_NONE_DAMAGED : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    r->why_no_before = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         open_sample(r, &stream->before, previous);
         open_older(r, previous);
@@ -134,7 +134,7 @@ static void enter_block(readings *r)
     readings_enter(r, walk->block.index);
     stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
     r->status = walk->block.status;
-    r->assumed = stream->identifier && pcq_side_assumed(&stream->now);
+    r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
     choose_earlier(r);
 }
 
@@ -190,8 +190,9 @@ static void know(readings *r)
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
 
-    counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
     if (identifier == NULL) {
+        counter->none =
+            pcq_side_refuted(&stream_of(r)->now, r->number) ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
     state_subject subject = facts_subject(identifier->guid, counter->id);
@@ -273,15 +274,16 @@ static const char *instance(readings *r)
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters up to a
- * terminator at their end. */
+/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters (white space
+ * too) up to a terminator at their end. */
 static bool looks_like_text(const uint8_t *bytes, uint32_t size)
 {
-    if (size < 4 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
+    if (size < 2 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < size - 2; i += 2) {
-        if (perf_le16(bytes + i) < 0x20) {
+        uint16_t unit = perf_le16(bytes + i);
+        if (unit < '\t' || (unit > '\r' && unit < ' ')) {
             return false;
         }
     }
@@ -359,6 +361,24 @@ perf_walk_event pcq_readings_event(readings *r)
     return event;
 }
 
+bool pcq_readings_next_failed(readings *r)
+{
+    perf_walk *walk = &stream_of(r)->walk;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(walk)) != PERF_WALK_END) {
+        if (event != PERF_WALK_BLOCK) {
+            continue;
+        }
+        enter_block(r);
+        if (walk->block.type == PERF_ERROR_RETURN) {
+            return true;
+        }
+        perf_walk_skip_block(walk);
+    }
+    return false;
+}
+
 static bool next(readings *r)
 {
     perf_walk_event event;
@@ -405,7 +425,11 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     pcq_wanted want = wanted(r, r->at.counter->id);
     pcq_side *earlier = stream_of(r)->earlier;
 
-    return earlier && pcq_side_find(earlier, &want, place, has_counter);
+    if (earlier && pcq_side_find(earlier, &want, place, has_counter)) {
+        return true;
+    }
+    r->may_be_there = earlier && !*has_counter && !r->assumed && pcq_side_any_assumed(earlier);
+    return false;
 }
 
 static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)

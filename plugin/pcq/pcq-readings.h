@@ -20,6 +20,9 @@ const perf_walk *pcq_readings_walk(const readings *r);
 /* True if which counters the blocks hold is assumed from the order of the identifiers. */
 bool pcq_readings_assumed(readings *r);
 
+/* Goes on to the next block that holds an error, past all values; false at the end. */
+bool pcq_readings_next_failed(readings *r);
+
 /* Whose the current block is, NULL if that is not known. */
 const state_identifier *pcq_readings_identifier(const readings *r);
 

@@ -7,7 +7,6 @@
 
 #include "perf/bytes.h"
 #include "perf/data-walk.h"
-#include "perf/hash.h"
 
 /* Patterns of one query that are looked through for an instance that no likelier block has. */
 #define MAX_PATTERN_BLOCKS 64
@@ -137,6 +136,77 @@ bool pcq_side_doubtful(pcq_side *side, uint32_t block)
     return entry && entry->is_doubtful;
 }
 
+static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
+{
+    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
+
+    return cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
+}
+
+/* True if a counter's known type has another size than its first value, or its counterset no such counter. */
+static bool contradicts(pcq_side *side, const pcq_table *table, const state_subject *counter, uint32_t column)
+{
+    static const uint32_t sizes[] = {4, 8};
+    state_known known = facts_lookup_counter(side->server, counter, side->event);
+    uint32_t value = table->base.rows > 0 ? value_at(table, 0, column) : 0;
+
+    if (known.fact == NULL) {
+        state_subject set = facts_subject(counter->guid, PERF_NO_ID);
+        return facts_lookup_set(side->server, &set, side->event).frame != 0; /* that frame told all counters */
+    }
+    uint32_t size = (known.fact->counter.type & PERF_SIZE_MASK) >> 8;
+    return size < array_length(sizes) && value != 0 && perf_le32(side->base.bytes + value) != sizes[size];
+}
+
+static bool is_contradicted(pcq_side *side, uint32_t block, const state_identifier *identifier)
+{
+    pcq_table *table = (pcq_table *)pcq_side_table(side, block);
+
+    reading_table_has_row(&table->base, 0);
+    for (uint32_t column = 0; column < table->base.columns; column++) {
+        state_subject counter = facts_subject(
+            identifier->guid,
+            table->ids == 0 ? identifier->counter_id : perf_le32(side->base.bytes + table->ids + 4 * (size_t)column));
+        if (contradicts(side, table, &counter, column)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True if one of them is the other's base, of the same instance. */
+static bool are_related(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+{
+    state_subject first = facts_subject(a->guid, a->counter_id), second = facts_subject(b->guid, b->counter_id);
+    const state_fact *one = facts_lookup_counter(side->server, &first, side->event).fact;
+    const state_fact *other = facts_lookup_counter(side->server, &second, side->event).fact;
+
+    return memcmp(a->guid, b->guid, sizeof a->guid) == 0 && a->digest == b->digest &&
+           ((one && one->counter.base_id == b->counter_id) || (other && other->counter.base_id == a->counter_id));
+}
+
+/* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
+ * together. */
+static void refute(pcq_side *side)
+{
+    state_assignment *all = &side->assigned;
+    bool *contradicted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+
+    side->refuted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+    for (uint32_t i = 0; i < all->count; i++) {
+        contradicted[i] = all->blocks[i] && is_contradicted(side, i, all->blocks[i]);
+        side->refuted[i] |= contradicted[i];
+        if (i > 0 && contradicted[i - 1] != contradicted[i] && all->blocks[i - 1] && all->blocks[i] &&
+            are_related(side, all->blocks[i - 1], all->blocks[i])) {
+            side->refuted[i - 1] = side->refuted[i] = true;
+        }
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
+        all->assumed[i] &= !side->refuted[i];
+    }
+}
+
 /* All at once: whose a block is can depend on all others. */
 static const state_assignment *assigned(pcq_side *side)
 {
@@ -147,6 +217,7 @@ static const state_assignment *assigned(pcq_side *side)
             types[i] = side->scout->blocks[i].type;
         }
         query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
+        refute(side);
     }
     return &side->assigned;
 }
@@ -184,9 +255,24 @@ const state_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t blo
     return side->index ? told_identifier(side, block, type) : pcq_side_identifier(side, block);
 }
 
-bool pcq_side_assumed(pcq_side *side)
+bool pcq_side_assumed(pcq_side *side, uint32_t block)
 {
-    return side->index == NULL && assigned(side)->assumed;
+    return side->index == NULL && block < assigned(side)->count && side->assigned.assumed[block];
+}
+
+bool pcq_side_any_assumed(pcq_side *side)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; !any && side->index == NULL && i < assigned(side)->count; i++) {
+        any = side->assigned.assumed[i];
+    }
+    return any;
+}
+
+bool pcq_side_refuted(pcq_side *side, uint32_t block)
+{
+    return side->index == NULL && block < assigned(side)->count && side->refuted[block];
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -272,10 +358,8 @@ perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
 static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
     const pcq_table *table = (const pcq_table *)base;
-    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
-    uint32_t offset = cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
 
-    return pcq_raw_at(&((const pcq_side *)base->side)->data, offset);
+    return pcq_raw_at(&((const pcq_side *)base->side)->data, value_at(table, row, column));
 }
 
 /* Goes to where the first row begins. */
@@ -324,10 +408,11 @@ void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *h
     side->base.bytes = data->bytes;
     side->base.size = data->size;
     side->data = *data;
+    side->server = handle ? handle->server : NULL;
     side->epoch = query_epoch_at(handle, event);
     side->event = event;
-    side->index = query_index_at(side->epoch, event);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
+        side->index = query_index_at(side->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
         side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
@@ -410,11 +495,17 @@ static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifie
     return reading_table_find(there, key, key->id == PERF_NO_ID);
 }
 
+/* What is known whose it is is calculated with nothing of which that is assumed. */
+static bool is_less_certain(pcq_side *side, uint32_t block, const pcq_wanted *want)
+{
+    return pcq_side_assumed(side, block) && !pcq_side_assumed(want->here, want->block);
+}
+
 /* Takes the place in a block if it has the counter and the instance. */
 static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
-    if (pcq_side_doubtful(side, block)) {
+    if (pcq_side_doubtful(side, block) || is_less_certain(side, block, want)) {
         return false;
     }
     place->table = pcq_side_table(side, block);
@@ -447,9 +538,9 @@ static reading_name *name_in(const void *key)
 static unsigned block_hash(const void *key)
 {
     const block_key *k = key;
+    uint64_t asked = instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
-    return perf_hash(k->guid, sizeof k->guid,
-                     instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
 }
 
 static gboolean block_equal(const void *a, const void *b)
@@ -581,7 +672,7 @@ static bool take_only_value(pcq_side *side, const pcq_wanted *want, const state_
     const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
 
     if (here->only_value == 0 || there->only_value == 0 || there->is_doubtful ||
-        identifier->counter_id != want->counter_id) {
+        is_less_certain(side, want->block, want) || identifier->counter_id != want->counter_id) {
         return false;
     }
     *has_counter = true;
@@ -617,8 +708,11 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const sta
 
 bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
 {
-    if (here->epoch == there->epoch && here->index == there->index) {
+    if (here->epoch == there->epoch && here->index == there->index && here->index) {
         return true;
+    }
+    if (pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) {
+        return false;
     }
     const state_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
     return a && b && (a == b || query_identifier_equal(a, b));

@@ -13,12 +13,14 @@
 typedef struct pcq_side {
     reading_side base;
     perf_filled_form data;
+    state_host *server;
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
     bool has_doubts;                /* some of its blocks are not sound: given by whoever sets it up */
     struct pcq_scout *scout;        /* NULL as long as no block was asked for */
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
+    bool *refuted;                  /* of each block then: what was assigned cannot be */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     /* the block whose identifier was compared with the other sample's last */
@@ -41,7 +43,11 @@ const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block);
 
 /* The same of a block whose type is at hand: mostly no block has to be looked for then. */
 const state_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type);
-bool pcq_side_assumed(pcq_side *side);
+bool pcq_side_assumed(pcq_side *side, uint32_t block);
+bool pcq_side_any_assumed(pcq_side *side);
+
+/* True if a block is nobody's because a known type refutes whose it seemed to be. */
+bool pcq_side_refuted(pcq_side *side, uint32_t block);
 
 /* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
 perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset);

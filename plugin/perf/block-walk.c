@@ -20,8 +20,7 @@ bool perf_block_is(const uint8_t *data, uint32_t size)
     return size >= PERF_SIGNATURE_SIZE && (has_signature(data, "P\0E\0R\0F") || has_signature(data, "\0P\0E\0R\0F"));
 }
 
-/* Bytes of text before its terminator, at most `room` of them. */
-static uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
+uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
 {
     uint32_t unit = wide ? 2 : 1;
     uint32_t n = 0;

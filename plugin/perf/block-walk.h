@@ -221,4 +221,7 @@ static inline bool perf_block_wide_names(const perf_block_walk *walk)
  * from a block that is not flawless is summary->sound_objects. */
 bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *summary);
 
+/* Bytes of text before its terminator, at most `room` of them. */
+uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide);
+
 #endif

@@ -1,9 +1,8 @@
 /* decimal.c
  * Numbers as decimal text
  *
- * printf() is slow, writes the locale's decimal point, and does not find the short text of a number. A double is
- * m * 2^e; times 10^k that is (m * 5^k) * 2^(e + k), whose first factor fits in 128 bits for every number that a counter
- * has: exact integer arithmetic, no rounding but the last.
+ * printf() is slow, writes the locale's decimal point, and does not find the short text of a number. A double times a power
+ * of ten that is a double too, and what fma() says that the product was rounded by, are exact together.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,18 +12,21 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FRACTION_BITS 53
 #define DECIMALS 6
 #define MILLION 1000000U
 #define MAX_DIGITS 17
-#define MAX_SCALE 27 /* 5^27 has 63 bits */
-
 #define WHOLE_LIMIT 9223372036854775808.0 /* 2^63 */
 #define FRACTION_LIMIT 9007199254740992.0 /* 2^53: no fraction from here on */
-#define SMALLEST_EXACT 1e-10              /* below it 10^k is too large */
-#define TEN_TO_17 UINT64_C(100000000000000000)
+#define SMALLEST_EXACT 1e-5               /* below it the power of ten for 17 digits is no double */
+#define SMALLEST_FIXED 1e-10              /* below it e-12 is written */
+#define TEN_TO_17 1e17
+
+static const double powers_of_10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                      1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 const char perf_digit_pairs[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
@@ -75,100 +77,45 @@ size_t perf_decimal_u64(char *out, uint64_t value)
     return (size_t)(end - out);
 }
 
-/* The same text with a point for whatever the locale has between the digits. */
-static size_t plain_point(char *out)
+size_t perf_plain_point(char *text)
 {
-    char *to = out;
+    char *to = text;
 
-    for (const char *from = out; *from; from++) {
-        if ((*from >= '0' && *from <= '9') || *from == '-' || *from == '+' || *from == 'e') {
+    for (const char *from = text; *from; from++) {
+        if ((*from >= '0' && *from <= '9') || (*from >= 'a' && *from <= 'z') || *from == '-' || *from == '+') {
             *to++ = *from;
-        } else if (to > out && to[-1] != '.') {
+        } else if (to > text && to[-1] != '.') {
             *to++ = '.';
         }
     }
     *to = '\0';
-    return (size_t)(to - out);
+    return (size_t)(to - text);
 }
 
-static size_t put_scientific(char *out, double value)
+static size_t put_small(char *out, double value, int digits)
 {
-    for (int digits = MAX_DIGITS - 2; digits < MAX_DIGITS; digits++) {
-        double back;
-        snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
-        if (sscanf(out, "%lf", &back) == 1 && back == value) {
-            return plain_point(out);
+    snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
+    size_t size = strlen(out);
+    while (out[size - 1] == '0') {
+        out[--size] = '\0';
+    }
+    return size;
+}
+
+/* What is too small or too large for put_fraction(). */
+static size_t put_printed(char *out, double value)
+{
+    double back = 0;
+
+    for (int digits = MAX_DIGITS - 2; digits <= MAX_DIGITS && back != value; digits++) {
+        if (value >= SMALLEST_FIXED && value < 1) {
+            put_small(out, value, digits);
+        } else {
+            snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
         }
+        back = strtod(out, NULL);
     }
-    snprintf(out, PERF_DECIMAL_SIZE, "%.*g", MAX_DIGITS, value);
-    return plain_point(out);
-}
-
-#ifdef __SIZEOF_INT128__
-
-__extension__ typedef unsigned __int128 wide;
-
-static const uint64_t powers_of_5[MAX_SCALE + 1] = {
-    1U,
-    5U,
-    25U,
-    125U,
-    625U,
-    3125U,
-    15625U,
-    78125U,
-    390625U,
-    1953125U,
-    9765625U,
-    48828125U,
-    244140625U,
-    1220703125U,
-    6103515625U,
-    30517578125U,
-    152587890625U,
-    762939453125U,
-    3814697265625U,
-    19073486328125U,
-    95367431640625U,
-    476837158203125U,
-    2384185791015625U,
-    11920928955078125U,
-    59604644775390625U,
-    298023223876953125U,
-    1490116119384765625U,
-    7450580596923828125U,
-};
-
-/* A positive number as m * 2^-shift, m of 53 bits. */
-static uint64_t take_apart(double value, int *shift)
-{
-    int exponent;
-    double fraction = frexp(value, &exponent);
-
-    *shift = FRACTION_BITS - exponent;
-    return (uint64_t)ldexp(fraction, FRACTION_BITS);
-}
-
-/* product / 2^shift to the nearest, half to even. */
-static uint64_t round_off(wide product, int shift)
-{
-    if (shift <= 0) {
-        return (uint64_t)(product << -shift);
-    }
-    if (shift > 120) {
-        return 0;
-    }
-    wide rest = product & (((wide)1 << shift) - 1), half = (wide)1 << (shift - 1);
-    uint64_t whole = (uint64_t)(product >> shift);
-    return whole + (rest > half || (rest == half && (whole & 1) != 0));
-}
-
-static uint64_t millionths(double fraction)
-{
-    int shift;
-    uint64_t m = take_apart(fraction, &shift);
-
-    return round_off((wide)m * powers_of_5[DECIMALS], shift - DECIMALS);
+    return perf_plain_point(out);
 }
 
 /* Writes digits / 10^scale, without zeros at the end. */
@@ -195,48 +142,40 @@ static size_t put_scaled(char *out, uint64_t digits, unsigned scale)
     return scale + 2;
 }
 
-/* What is no whole number and not too small. */
+/* What is no whole number and has at least 17 digits in 22 decimals: the first of 15, 16 and 17 digits that is nearer than
+ * half of the way to the next double. */
 static size_t put_fraction(char *out, double value)
 {
-    static const uint64_t drops[] = {100, 10, 1};
-    int shift;
-    uint64_t m = take_apart(value, &shift);
-    int scale = MAX_DIGITS - (int)floor((FRACTION_BITS - shift) * 0.30103);
+    static const unsigned drops[] = {100, 10, 1};
+    int exponent, scale = MAX_DIGITS - 1 - (int)floor(log10(value));
 
-    if (scale > MAX_SCALE) {
-        scale = MAX_SCALE;
-    }
-    if (round_off((wide)m * powers_of_5[scale], shift - scale) >= TEN_TO_17) {
+    if (value * powers_of_10[scale] >= TEN_TO_17) {
         scale--;
     }
-    wide product = (wide)m * powers_of_5[scale];
-    uint64_t all = (uint64_t)(product >> (shift - scale)), nearest = round_off(product, shift - scale);
-    for (unsigned i = 0; i < sizeof drops / sizeof *drops; i++) {
-        uint64_t digits = drops[i] == 1 ? nearest : (all + drops[i] / 2) / drops[i];
-        wide back = (wide)(digits * drops[i]) << (shift - scale);
-        wide off = back > product ? back - product : product - back;
-        /* nearer than half of the way to the next double */
-        if (2 * off < powers_of_5[scale] || drops[i] == 1) {
-            unsigned left = (unsigned)scale - (drops[i] == 100 ? 2 : drops[i] == 10 ? 1 : 0);
-            return put_scaled(out, digits, left);
+    frexp(value, &exponent);
+    double power = powers_of_10[scale], product = value * power, rest = fma(value, power, -product);
+    double half_way = ldexp(power, exponent - FRACTION_BITS - 1);
+    uint64_t digits = (uint64_t)product;
+    uint64_t all = digits + (uint64_t)(int64_t)floor(rest), nearest = digits + (uint64_t)(int64_t)nearbyint(rest);
+
+    for (unsigned i = 0; i + 1 < sizeof drops / sizeof *drops; i++) {
+        uint64_t fewer = (all + drops[i] / 2) / drops[i];
+        if (fabs((double)(int64_t)(fewer * drops[i] - digits) - rest) < half_way) {
+            return put_scaled(out, fewer, (unsigned)scale - 2 + i);
         }
     }
-    return 0;
+    return put_scaled(out, nearest, (unsigned)scale);
 }
 
-#else
-
-static uint64_t millionths(double fraction)
+/* To the nearest, half to even, as the product was before it was rounded. */
+static unsigned millionths(double fraction)
 {
-    return (uint64_t)nearbyint(fraction * MILLION);
-}
+    double product = fraction * MILLION, rest = fma(fraction, MILLION, -product), whole = floor(product);
+    double above = product - whole - 0.5;
+    bool is_half = above == 0 && rest == 0;
 
-static size_t put_fraction(char *out, double value)
-{
-    return put_scientific(out, value);
+    return (unsigned)whole + (is_half ? (unsigned)whole % 2 : above > 0 || (above == 0 && rest > 0));
 }
-
-#endif
 
 size_t perf_decimal_fixed(char *out, double value)
 {
@@ -252,7 +191,7 @@ size_t perf_decimal_fixed(char *out, double value)
         return (size_t)(at - out) + 1 + DECIMALS;
     }
     uint64_t whole = (uint64_t)value;
-    uint64_t rest = value == (double)whole ? 0 : millionths(value - (double)whole);
+    unsigned rest = value == (double)whole ? 0 : millionths(value - (double)whole);
     at += perf_decimal_u64(at, whole + (rest == MILLION));
     *at++ = '.';
     put_digits(at, rest % MILLION, DECIMALS);
@@ -272,7 +211,7 @@ size_t perf_decimal_exact(char *out, double value)
         return sign + perf_decimal_u64(out, (uint64_t)value);
     }
     if (value < SMALLEST_EXACT || value >= FRACTION_LIMIT) {
-        return sign + put_scientific(out, value);
+        return sign + put_printed(out, value);
     }
     return sign + put_fraction(out, value);
 }

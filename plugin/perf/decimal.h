@@ -34,4 +34,7 @@ size_t perf_decimal_fixed(char *out, double value);
  * are enough; whole numbers below 2^63 in all their digits. */
 size_t perf_decimal_exact(char *out, double value);
 
+/* What printf() wrote, with a point for whatever the locale has between the digits. */
+size_t perf_plain_point(char *text);
+
 #endif /* PCQ_PERF_DECIMAL_H */

@@ -95,7 +95,8 @@ unsigned perf_number_text(double value, char *text)
         return 3;
     }
     if (!(size < TOO_LARGE) || size < TOO_SMALL) {
-        return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        snprintf(text, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        return (unsigned)perf_plain_point(text);
     }
     text[0] = '-';
     /* 9.996 is 10.0, not 10.00 */

@@ -43,14 +43,18 @@ static void list_patterns(perf_patterns *patterns, size_t size)
     }
 }
 
+void perf_patterns_clear(perf_patterns *patterns)
+{
+    free(patterns->text);
+    free(patterns->list);
+    *patterns = (perf_patterns){NULL, NULL, 0};
+}
+
 void perf_patterns_set(perf_patterns *patterns, const char *text)
 {
     size_t size = strlen(text) + 1, count = 1;
 
-    free(patterns->text);
-    free(patterns->list);
-    patterns->count = 0;
-    patterns->list = NULL;
+    perf_patterns_clear(patterns);
     patterns->text = malloc(size);
     if (patterns->text == NULL) {
         return;
@@ -63,6 +67,25 @@ void perf_patterns_set(perf_patterns *patterns, const char *text)
     if (patterns->list) {
         list_patterns(patterns, size);
     }
+}
+
+/* "\Set\Counter" or "\\SRV\Set\Counter", no part of it empty. */
+static bool is_path(const char *pattern)
+{
+    const char *set = strncmp(pattern, "\\\\", 2) == 0 ? strchr(pattern + 2, '\\') : pattern;
+    const char *counter = set && *set == '\\' ? strrchr(set, '\\') : NULL;
+
+    return counter && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
+}
+
+bool perf_patterns_are_paths(const perf_patterns *patterns)
+{
+    for (unsigned i = 0; i < patterns->count; i++) {
+        if (!is_path(patterns->list[i])) {
+            return false;
+        }
+    }
+    return patterns->count > 0;
 }
 
 /* What stands before a `*` is settled where it fits first: what follows has the most text left then. */

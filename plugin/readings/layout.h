@@ -77,6 +77,12 @@ const char *readings_bounded(wmem_allocator_t *pool, const char *name);
 /* "name" or "name#1". */
 const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);
 
+/* Why an answer that is no sample is compared with nothing. */
+static inline perf_none readings_no_sample(const readings *r)
+{
+    return r->answer.is_repeated ? PERF_NONE_REPEATED : PERF_NONE_DAMAGED;
+}
+
 /* Finds the operands of the reading's formula; its counter's type has to be known. */
 void readings_find_operands(readings *r);
 

@@ -25,7 +25,8 @@ readings_answer readings_answer_again(const readings_layout *layout, const state
     tvbuff_t *tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size);
 
     return (readings_answer){
-        layout, sample->handle->server, sample->handle, sample, sample->form != NULL, sample->event, tvb,
+        layout, sample->handle->server, sample->handle, sample, sample->form != NULL, sample->event, tvb, UINT32_MAX,
+        false,
     };
 }
 
@@ -35,7 +36,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 
     r->pool = pool;
     r->answer = *answer;
-    r->names_event = answer->event;
+    r->names_event = answer->names_event;
     r->size = tvb_captured_length(answer->tvb);
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;
@@ -148,7 +149,9 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
         return false;
     }
     if (!r->answer.layout->find_before(r, &place, &has_counter)) {
-        *why = has_counter ? PERF_NONE_NEW_INSTANCE : PERF_NONE_NEW_COUNTER;
+        *why = has_counter       ? PERF_NONE_NEW_INSTANCE
+               : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
+                                 : PERF_NONE_NEW_COUNTER;
         return false;
     }
     before->value = place.raw;

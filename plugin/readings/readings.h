@@ -39,8 +39,10 @@ typedef struct {
     const state_handle *handle; /* NULL if the request was not read */
     const state_sample *sample; /* what was kept of it; NULL if it did not become a sample */
     bool has_form;              /* PerflibV2: its bytes have the sample's form */
-    uint32_t event;             /* as of when names and types are looked up */
+    uint32_t event;             /* as of when types are looked up, and which counters they are */
     tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
+    uint32_t names_event;       /* as of when names are looked up */
+    bool is_repeated;           /* the call was answered before: it is no sample */
 } readings_answer;
 
 /* What is known of a counter of the block or object that the stream is in; until it is in the next. */
@@ -96,12 +98,13 @@ typedef struct readings {
     bool has_instances;    /* paths have an instance, which may be nameless */
     const char *instance;  /* of the row, once somebody asked */
     uint32_t instance_row;
-    uint32_t status;           /* Win32 error of the block, 0 elsewhere */
-    bool assumed;              /* which counters they are is assumed from the order of the identifiers */
-    reading_side *before;      /* NULL: there is no sample before */
-    perf_none why_no_before;   /* then */
-    uint32_t previous_frame;   /* 0 without a sample before */
-    double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
+    uint32_t status;         /* Win32 error of the block, 0 elsewhere */
+    bool assumed;            /* which counters they are is assumed from the order of the identifiers */
+    bool may_be_there;       /* the sample before may have the counter that was looked for last: there it is assumed */
+    reading_side *before;    /* NULL: there is no sample before */
+    perf_none why_no_before; /* then */
+    uint32_t previous_frame; /* 0 without a sample before */
+    double interval;         /* seconds between the two by the server's clock, 0 if it stood still */
     reading_counter *counters; /* one for each column */
 
     /* the path as it was last written, and how much of it stands before its counter */

@@ -5,14 +5,14 @@
  */
 #include "readings/tables.h"
 
-#include "perf/hash.h"
+#include "state/queries.h"
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 
 uint64_t instance_name_digest(reading_name *name)
 {
     if (name->digest == 0) {
-        name->digest = perf_digest(name->bytes, name->size);
+        name->digest = query_name_digest(name->bytes, name->size);
     }
     return name->digest;
 }
@@ -72,8 +72,9 @@ static unsigned like_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
     uint64_t relations = (uint64_t)key->parent << 32 | key->id;
+    uint64_t told_by = key->by_id ? key->id : instance_name_digest(&key->name) ^ relations;
 
-    return perf_hash(NULL, 0, key->by_id ? key->id : instance_name_digest(&key->name) ^ relations);
+    return wmem_int64_hash(&told_by);
 }
 
 static gboolean like_equal(const void *a, const void *b)

@@ -38,6 +38,7 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
+    copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
@@ -54,7 +55,7 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
                               ? tapped->handle->machine
                               : host_address(tapped->server);
 
-    return query_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX);
+    return query_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
 }
 
 void tapped_tell_unread(packet_info *pinfo, const char *why)
@@ -104,12 +105,43 @@ void tapped_left_out_clear(tapped_left_out *left)
     memset(left, 0, sizeof *left);
 }
 
+void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values)
+{
+    bool known = false;
+
+    left->assumed += values;
+    for (unsigned i = 0; i < MIN(left->num_queries, TAPPED_QUERIES); i++) {
+        known = known || left->queries[i] == query;
+    }
+    if (values > 0 && !known && left->num_queries <= TAPPED_QUERIES) {
+        if (left->num_queries < TAPPED_QUERIES) {
+            left->queries[left->num_queries] = query;
+        }
+        left->num_queries++;
+    }
+}
+
+static char *assumed_line(const tapped_left_out *left, const char *what)
+{
+    GString *queries = g_string_new(left->num_queries == 1 ? "query" : "queries");
+
+    for (unsigned i = 0; i < MIN(left->num_queries, TAPPED_QUERIES); i++) {
+        g_string_append_printf(queries, "%s %u", i > 0 ? "," : "", left->queries[i]);
+    }
+    g_string_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
+    char *line = g_strdup_printf("whose %" PRIu64 " of the %s are is assumed from the order of the counters (%s): "
+                                 "QueryCounterInfo, which a client calls when it begins, is not in the capture",
+                                 left->assumed, what, queries->str);
+    g_string_free(queries, TRUE);
+    return line;
+}
+
 static char *counted(uint64_t count, const char *one, const char *more, const char *what)
 {
     return g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, what);
 }
 
-char *tapped_left_out_line(const tapped_left_out *left, unsigned number)
+char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number)
 {
     for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
         if (number-- == 0) {
@@ -128,5 +160,5 @@ char *tapped_left_out_line(const tapped_left_out *left, unsigned number)
         return counted(left->damaged, "answer does", "answers do",
                        " not add up: Analyze, Expert Information (-z expert) says where");
     }
-    return NULL;
+    return left->assumed > 0 && number == 0 ? assumed_line(left, what) : NULL;
 }

@@ -17,6 +17,7 @@
 /* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
+    bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
@@ -53,6 +54,13 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
 /* The path that an identifier asks for, by the names that the whole capture teaches. */
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number);
 
+/* A counter is refused where the server gives its identifier a status other than 0 in the successful response to its
+ * addition. A block that holds an error in an answer is a failed block: its counter was accepted. */
+static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identifier)
+{
+    return tapped->adds && tapped->identifiers[identifier].status != 0;
+}
+
 void tapped_register(void);
 
 /* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
@@ -72,6 +80,7 @@ void tapped_tell_unread(packet_info *pinfo, const char *why);
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
 #define TAPPED_REASONS 6
+#define TAPPED_QUERIES 8
 
 typedef struct {
     uint64_t calls;   /* that could be read */
@@ -81,14 +90,20 @@ typedef struct {
         char *why;
         uint64_t calls;
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
+    uint64_t assumed; /* values (or columns) of which the order told whose they are; nothing was left out then */
+    unsigned num_queries;
+    uint32_t queries[TAPPED_QUERIES]; /* whose they are; the first ones */
 } tapped_left_out;
 
 /* Each call that a listener is told. False if there is nothing in it. */
 bool tapped_count(tapped_left_out *left, const tapped_call *tapped);
 void tapped_left_out_clear(tapped_left_out *left);
 
-/* A sentence for each kind of what was left out: how many, and what to do. `number` counts them from 0; NULL behind the
- * last. To be freed. */
-char *tapped_left_out_line(const tapped_left_out *left, unsigned number);
+/* Values of a query of which whose they are was assumed from the order. */
+void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values);
+
+/* A sentence for each kind of what was left out, or taken with a doubt: how many (`what` says of assumed ones: "values"),
+ * and what to do. `number` counts them from 0; NULL behind the last. To be freed. */
+char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include "perf/bytes.h"
 
-#include "perf/hash.h"
 #include "perf/known-countersets.h"
 
 static wmem_map_t *facts;        /* taught -> itself; emptied with the file */
@@ -42,10 +41,9 @@ typedef struct taught {
 static taught *asked_last[2];
 static taught *taught_last;
 
-/* The lower half of an address and the id beside each other: no id makes up for another server. */
 static unsigned subject_hash(const void *owner, const state_subject *subject, unsigned kind)
 {
-    return perf_hash(subject->guid, 16, (uintptr_t)owner + ((uint64_t)subject->id << 32) + kind);
+    return wmem_strong_hash((const uint8_t *)subject, sizeof *subject) + (unsigned)(uintptr_t)owner + kind;
 }
 
 static bool same_subject(const state_subject *a, const state_subject *b)
@@ -134,6 +132,24 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
     }
 }
 
+/* More languages than these are not told apart. */
+#define MAX_LANGUAGES 32
+
+/* The newest version; of a name that in the same language. */
+static const fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
+{
+    bool is_name = kind == PERF_FACT_ENGLISH || kind == PERF_FACT_LOCAL;
+    unsigned count = wmem_array_get_count(versions);
+
+    for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
+        const fact_version *version = wmem_array_index(versions, i - 1);
+        if (!is_name || version->fact.lcid == fact->lcid) {
+            return version;
+        }
+    }
+    return NULL;
+}
+
 static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *fact)
 {
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
@@ -149,9 +165,9 @@ void facts_learn(state_host *server, const state_subject *subject, state_fact_ki
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
-        const fact_version *newest = wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
-        if (same_fact(kind, &newest->fact, fact)) {
-            return; /* browsing again teaches nothing new */
+        const fact_version *newest = newest_alike(*versions, kind, fact);
+        if (newest && same_fact(kind, &newest->fact, fact)) {
+            return; /* browsing again teaches nothing new, nor does another language that comes back */
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
@@ -196,7 +212,7 @@ void facts_file_add(const char *server, const state_subject *subject, state_fact
 
     if (file_facts == NULL) {
         file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-        file_servers = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
+        file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     }
     key.owner = server ? file_server(server) : NULL;
     kept->name = g_strdup(fact->name);
@@ -377,13 +393,19 @@ static void append_taught(void *key, void *value _U_, void *user)
     wmem_array_append(user, &key, 1);
 }
 
+/* GLib takes such a number modulo a known prime. */
+static unsigned language_hash(const void *lcid)
+{
+    return wmem_strong_hash((const uint8_t *)&lcid, sizeof lcid);
+}
+
 /* The newest version; of names in other languages that of each language, the newest last. */
 static void visit_versions(const taught *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
     const char *server = host_address(capture->server);
     wmem_array_t *versions = capture->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
-    GHashTable *newest = g_hash_table_new(perf_hash_direct, g_direct_equal);
+    GHashTable *newest = g_hash_table_new(language_hash, g_direct_equal);
 
     for (unsigned i = 0; i < count; i++) {
         const fact_version *version = wmem_array_index(versions, i);

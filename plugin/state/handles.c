@@ -5,8 +5,6 @@
  */
 #include "state/handles.h"
 
-#include "perf/hash.h"
-
 static wmem_map_t *handles; /* handle_key -> array of state_handle *, ascending begins; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
@@ -26,7 +24,7 @@ static unsigned handle_key_hash(const void *key)
 {
     const handle_key *k = key;
 
-    return perf_hash(k->bytes, sizeof k->bytes, (uintptr_t)k->server + (uint64_t)k->kind);
+    return wmem_strong_hash(k->bytes, sizeof k->bytes) + (unsigned)(uintptr_t)k->server + k->kind;
 }
 
 static gboolean handle_key_equal(const void *a, const void *b)

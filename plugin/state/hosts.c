@@ -5,8 +5,6 @@
  */
 #include "state/hosts.h"
 
-#include "perf/hash.h"
-
 #include <epan/to_str.h>
 
 struct state_host {
@@ -23,7 +21,7 @@ static unsigned address_hash(const void *key)
 {
     const address *k = key;
 
-    return perf_hash(k->data, (size_t)k->len, (uint64_t)k->type);
+    return wmem_strong_hash(k->data, (size_t)k->len) + (unsigned)k->type;
 }
 
 static gboolean address_equal(const void *a, const void *b)

@@ -5,8 +5,8 @@
  */
 #include "state/queries.h"
 
-#include "perf/hash.h"
 #include "state/spans.h"
+#include "text/text.h"
 
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
@@ -14,7 +14,7 @@ struct state_query_epoch {
     struct state_query *query;
     uint32_t event;
     bool complete;      /* the entries are all that the query holds */
-    wmem_array_t *told; /* state_query_index, ascending events */
+    wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
 };
 
 /* How many entries held from an event on. */
@@ -24,6 +24,12 @@ typedef struct {
     uint32_t refused;
 } counts_at;
 
+/* A change of the counters that was asked for. */
+typedef struct {
+    uint32_t event;
+    bool answered;
+} asked_change;
+
 struct state_query {
     wmem_array_t *entries;  /* state_query_entry *, in the order they were added */
     state_spans spans;      /* of the entries */
@@ -32,6 +38,13 @@ struct state_query {
     wmem_array_t *epochs;   /* state_query_epoch, ascending events */
     wmem_array_t *counts;   /* counts_at, ascending events */
     counts_at now;
+    wmem_array_t *changes;     /* asked_change, ascending events */
+    unsigned first_change;     /* of those that no later call has overtaken */
+    uint32_t overtaken;        /* changes without an answer when a later call had one */
+    uint32_t overtaken_before; /* event of the latest such call's request */
+    uint32_t told_before;      /* the same of the calls that told what came of them */
+    bool complete;             /* of the newest epoch, and what it was told, but for the changes that were overtaken */
+    wmem_array_t *told;
     /* what assign_anew() found last: the answers of a query mostly have the same blocks */
     struct {
         uint32_t epoch; /* its event */
@@ -39,7 +52,7 @@ struct state_query {
         uint32_t room;
         uint32_t *types;
         const state_identifier **blocks;
-        bool assumed;
+        bool *assumed;
     } last;
 };
 
@@ -55,6 +68,16 @@ typedef struct {
 } kept_name;
 
 static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
+
+/* One hash of 32 bits would be the same for two of so many names. */
+uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
+{
+    uint32_t half = size / 2;
+    uint64_t whole = wmem_strong_hash(utf16, size);
+    uint32_t halves = wmem_strong_hash(utf16, half) * 31 + wmem_strong_hash(utf16 + half, size - half);
+
+    return MAX(1, whole << 32 | halves);
+}
 
 static unsigned name_hash(const void *key)
 {
@@ -78,8 +101,8 @@ static state_asks asks_for(const char *instance)
 
 static const kept_name *keep_name(const state_identifier *identifier)
 {
-    kept_name key = {identifier->utf16, identifier->utf16_size, perf_digest(identifier->utf16, identifier->utf16_size),
-                     NULL, PERF_ASKS_ONE};
+    uint64_t digest = query_name_digest(identifier->utf16, identifier->utf16_size);
+    kept_name key = {identifier->utf16, identifier->utf16_size, digest, NULL, PERF_ASKS_ONE};
     kept_name *name = wmem_map_lookup(names, &key);
 
     if (name == NULL) {
@@ -108,14 +131,15 @@ static uint64_t digest_of(const state_identifier *identifier)
 {
     return identifier->digest != 0 || identifier->utf16_size == 0
                ? identifier->digest
-               : perf_digest(identifier->utf16, identifier->utf16_size);
+               : query_name_digest(identifier->utf16, identifier->utf16_size);
 }
 
 unsigned query_identifier_hash(const void *key)
 {
     const state_identifier *k = key;
+    uint64_t asked = digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
-    return perf_hash(k->guid, 16, digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id));
+    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
 }
 
 gboolean query_identifier_equal(const void *a, const void *b)
@@ -126,16 +150,34 @@ gboolean query_identifier_equal(const void *a, const void *b)
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
 
-char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
-                            const state_identifier *identifier, uint32_t event)
+/* A set for which only one instance exists has none in its paths. */
+static bool is_single(state_host *server, const uint8_t *guid, uint32_t event)
 {
-    const char *set = facts_counterset_label(pool, server, identifier->guid, event);
-    const char *counter = facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event);
-    const char *instance = identifier->instance;
-    bool has_instance = instance && *instance;
+    state_subject subject = facts_subject(guid, PERF_NO_ID);
+    state_known set = facts_lookup_set(server, &subject, event);
 
-    return wmem_strconcat(pool, machine ? "\\\\" : "", machine ? machine : "", "\\", set, has_instance ? "(" : "",
-                          has_instance ? instance : "", has_instance ? ")" : "", "\\", counter, NULL);
+    return set.fact && set.fact->instance_type == 0;
+}
+
+/* Characters that are left of a name then. */
+#define SHORT_NAME 32
+
+char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
+                            const state_identifier *identifier, uint32_t event, uint64_t *left)
+{
+    unsigned most = left && *left == 0 ? SHORT_NAME : PERF_NAME_MAX;
+    const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
+    const char *counter =
+        text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
+    bool has_instance = identifier->instance && *identifier->instance && !is_single(server, identifier->guid, event);
+    const char *instance = has_instance ? text_cut(pool, identifier->instance, most) : "";
+    char *path = wmem_strconcat(pool, machine ? "\\\\" : "", machine ? text_cut(pool, machine, most) : "", "\\", set,
+                                has_instance ? "(" : "", instance, has_instance ? ")" : "", "\\", counter, NULL);
+
+    if (left) {
+        *left -= MIN(*left, strlen(path));
+    }
+    return path;
 }
 
 void queries_register(void)
@@ -145,13 +187,13 @@ void queries_register(void)
 
 /* --- What a query holds ---------------------------------------------------------------------------------------- */
 
-static state_query_epoch *begin_epoch(struct state_query *query, uint32_t event, bool complete)
+/* Where the answer to a change is missing nothing is known. */
+static void begin_epoch(struct state_query *query, uint32_t event)
 {
-    state_query_epoch epoch = {query, event, complete,
-                               wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1)};
+    bool known = query->overtaken == 0;
+    state_query_epoch epoch = {query, event, known && query->complete, known ? query->told : NULL};
 
     wmem_array_append_one(query->epochs, epoch);
-    return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
 
 static state_query_epoch *newest_epoch(const struct state_query *query)
@@ -159,15 +201,24 @@ static state_query_epoch *newest_epoch(const struct state_query *query)
     return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 }
 
+/* The blocks moved. */
+static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
+{
+    query->complete = complete;
+    query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
+    begin_epoch(query, event);
+}
+
 static struct state_query *query_of(state_handle *handle)
 {
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
         query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
+        query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(asked_change), 1);
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->counts = wmem_array_new(wmem_file_scope(), sizeof(counts_at));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
-        begin_epoch(query, handle->begin, handle->opened_frame != 0);
+        begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
 }
@@ -236,13 +287,57 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
     }
     note_counts(query, event);
     if (changed) {
-        begin_epoch(query, event, newest_epoch(query)->complete);
+        begin_changed_epoch(query, event, query->complete);
     }
 }
 
 void query_unknown_change(state_handle *handle, uint32_t event)
 {
-    begin_epoch(query_of(handle), event, false);
+    begin_changed_epoch(query_of(handle), event, false);
+}
+
+void query_change_asked(state_handle *handle, uint32_t event)
+{
+    asked_change change = {event, false};
+
+    wmem_array_append_one(query_of(handle)->changes, change);
+}
+
+static asked_change *change_at(const struct state_query *query, unsigned i)
+{
+    return wmem_array_index(query->changes, i);
+}
+
+void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
+{
+    struct state_query *query = query_of(handle);
+    uint32_t before = query->overtaken;
+
+    while (query->first_change < wmem_array_get_count(query->changes) &&
+           change_at(query, query->first_change)->event < asked) {
+        query->overtaken += !change_at(query, query->first_change++)->answered;
+    }
+    if (query->overtaken > before) {
+        query->overtaken_before = asked;
+        begin_epoch(query, event);
+    }
+}
+
+static uint32_t change_event(const void *element)
+{
+    return ((const asked_change *)element)->event;
+}
+
+void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
+{
+    struct state_query *query = query_of(handle);
+    unsigned number = event_count_until(query->changes, asked, change_event);
+
+    if (asked >= query->overtaken_before) {
+        change_at(query, number - 1)->answered = true;
+    } else if (asked >= query->told_before && --query->overtaken == 0) {
+        begin_epoch(query, event);
+    }
 }
 
 static void end_all_entries(struct state_query *query, uint32_t event)
@@ -255,28 +350,55 @@ static void end_all_entries(struct state_query *query, uint32_t event)
     }
 }
 
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t event,
-                uint32_t frame)
+/* The whole list where it was not known. */
+static void hold_these(struct state_query *query, const state_identifier *identifiers, uint32_t count, uint32_t event)
+{
+    end_all_entries(query, event);
+    for (uint32_t i = 0; i < count; i++) {
+        state_identifier identifier = identifiers[i];
+        identifier.status = 0;
+        add_entry(query, &identifier, event);
+    }
+    note_counts(query, event);
+}
+
+static bool holds_these(const struct state_query *query, const state_identifier *identifiers, uint32_t count)
+{
+    uint32_t held = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        held += is_held(query, &identifiers[i]);
+    }
+    return held == count && count == query->now.held;
+}
+
+/* Who asked behind a change whose answer is missing is told what came of it. Who is told of other counters than those that
+ * are known missed a change. */
+static void begin_told_epoch(struct state_query *query, const state_identifier *identifiers, uint32_t count,
+                             uint32_t asked, uint32_t event)
+{
+    if (query->overtaken > 0 || (query->complete && !holds_these(query, identifiers, count))) {
+        query->overtaken = 0;
+        query->told_before = asked;
+        begin_changed_epoch(query, event, false);
+    }
+    if (!query->complete) {
+        hold_these(query, identifiers, count, event);
+        query->complete = newest_epoch(query)->complete = true;
+    }
+}
+
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
+                uint32_t event, uint32_t frame)
 {
     struct state_query *query = query_of(handle);
-    state_query_epoch *epoch = newest_epoch(query);
     state_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
 
+    begin_told_epoch(query, identifiers, count, asked, event);
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
     }
-    wmem_array_append_one(epoch->told, version);
-    if (!epoch->complete) {
-        /* the additions were not captured, but this is the whole list */
-        end_all_entries(query, event);
-        for (uint32_t i = 0; i < count; i++) {
-            state_identifier identifier = identifiers[i];
-            identifier.status = 0;
-            add_entry(query, &identifier, event);
-        }
-        epoch->complete = true;
-        note_counts(query, event);
-    }
+    wmem_array_append_one(query->told, version);
 }
 
 static uint32_t counts_event(const void *element)
@@ -342,15 +464,19 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
     return earlier > 0 ? wmem_array_index(epochs, earlier - 1) : NULL;
 }
 
-const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event)
+bool query_is_told(const state_query_epoch *epoch)
 {
-    unsigned count = epoch ? wmem_array_get_count(epoch->told) : 0;
+    return epoch && epoch->told && wmem_array_get_count(epoch->told) > 0;
+}
 
-    if (count == 0) {
+const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks)
+{
+    if (!query_is_told(epoch)) {
         return NULL;
     }
     unsigned earlier = event_count_until(epoch->told, event, index_event);
-    return wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
+    const state_query_index *index = wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
+    return index->count == blocks ? index : NULL;
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
@@ -471,8 +597,10 @@ static bool assign_by_order(const state_identifier **identifiers, const uint32_t
             return false;
         }
     }
-    memcpy(assignment->blocks, identifiers, assignment->count * sizeof identifiers[0]);
-    assignment->assumed = true;
+    for (uint32_t i = 0; i < assignment->count; i++) {
+        assignment->assumed[i] = assignment->blocks[i] == NULL;
+        assignment->blocks[i] = identifiers[i];
+    }
     return true;
 }
 
@@ -508,7 +636,7 @@ static bool assign_as_last(const state_query_epoch *epoch, const uint32_t *types
         return false;
     }
     memcpy(assignment->blocks, query->last.blocks, count * sizeof assignment->blocks[0]);
-    assignment->assumed = query->last.assumed;
+    memcpy(assignment->assumed, query->last.assumed, count * sizeof assignment->assumed[0]);
     return true;
 }
 
@@ -520,11 +648,13 @@ static void keep_assignment(const state_query_epoch *epoch, const uint32_t *type
     if (query->last.room < count) {
         query->last.types = wmem_realloc(wmem_file_scope(), query->last.types, count * sizeof types[0]);
         query->last.blocks = wmem_realloc(wmem_file_scope(), query->last.blocks, count * sizeof assignment->blocks[0]);
+        query->last.assumed =
+            wmem_realloc(wmem_file_scope(), query->last.assumed, count * sizeof assignment->assumed[0]);
         query->last.room = count;
     }
     query->last.epoch = epoch->event;
     query->last.count = count;
-    query->last.assumed = assignment->assumed;
+    memcpy(query->last.assumed, assignment->assumed, count * sizeof assignment->assumed[0]);
     memcpy(query->last.types, types, count * sizeof types[0]);
     memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
 }
@@ -535,6 +665,7 @@ bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
+    assignment->assumed = wmem_alloc0_array(pool, bool, count);
     if (epoch == NULL || !epoch->complete || count == 0) {
         return false;
     }

@@ -28,16 +28,22 @@ typedef struct {
     uint32_t utf16_size;  /* bytes */
     /* worked out when the query keeps it, 0 before */
     state_asks asks;
-    uint64_t digest; /* of utf16 (perf/hash.h); 0 without a name */
+    uint64_t digest; /* of utf16; 0 without a name */
 } state_identifier;
+
+/* Stands for the bytes of a name where they are too many to be compared again and again; never 0. Keyed: nobody can make two
+ * names with the same. */
+uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 
 /* What an identifier asks for (not its index and status), as keys of maps. */
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
-/* What an identifier asks for, as a path: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all counters. */
+/* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
+ * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
+#define QUERY_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))
 char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
-                            const state_identifier *identifier, uint32_t event);
+                            const state_identifier *identifier, uint32_t event, uint64_t *left);
 
 void queries_register(void);
 
@@ -48,15 +54,25 @@ typedef struct {
     unsigned number; /* among all entries of the query, in the order they were added */
 } state_query_entry;
 
-/* A ValidateCounters response: adds or removes the identifiers whose status is 0, and notes the others. */
+/* A ValidateCounters request. */
+void query_change_asked(state_handle *handle, uint32_t event);
+
+/* The response to a call that was asked for at event `asked`: where a change that was asked for before has no answer yet, it
+ * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
+void query_answered(state_handle *handle, uint32_t asked, uint32_t event);
+
+/* The response to the change that was asked for at `asked`. One that the server refused changed nothing. */
+void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event);
+
+/* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
 
 /* One whose meaning is not known: from here on the list of counters is not complete. */
 void query_unknown_change(state_handle *handle, uint32_t event);
 
-/* A QueryCounterInfo response: which block belongs to which identifier. */
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t event,
-                uint32_t frame);
+/* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
+                uint32_t event, uint32_t frame);
 
 /* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next);
@@ -73,8 +89,8 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const state_identifier **blocks; /* `count` of them, NULL where it is not known */
+    bool *assumed;                   /* of each: by the order of the identifiers */
     uint32_t count;
-    bool assumed; /* by the order of the identifiers */
 } state_assignment;
 
 /* What one QueryCounterInfo response said: which identifier each block belongs to. */
@@ -85,9 +101,10 @@ typedef struct {
     state_identifier *by_index;
 } state_query_index;
 
-/* The one that tells whose the blocks of a sample of the epoch are; NULL where only query_assign() can tell. A block
- * is an identifier's if its type (dwType) fits. */
-const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event);
+/* The one that tells whose the `blocks` blocks of a sample of the epoch are; NULL where only query_assign() can tell. A
+ * block is an identifier's if its type (dwType) fits. */
+const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks);
+bool query_is_told(const state_query_epoch *epoch);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the

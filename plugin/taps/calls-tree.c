@@ -7,7 +7,6 @@
 
 #include "taps/table.h"
 #include "readings/tapped.h"
-#include "perf/hash.h"
 #include "text/value-strings.h"
 
 #include <epan/stats_tree.h>
@@ -78,8 +77,8 @@ static void begin(stats_tree *tree)
     nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
     nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
     tree_state *state = g_new(tree_state, 1);
-    state->waiting = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
-    state->statuses = g_hash_table_new(perf_hash_direct, g_direct_equal);
+    state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
     g_hash_table_replace(trees, tree, state);
     table_say_left_out();
 }

@@ -5,9 +5,8 @@
  */
 #include "taps/taps.h"
 
-#include "taps/columns.h"
+#include "readings/columns.h"
 #include "taps/table.h"
-#include "perf/hash.h"
 #include "perf/summary.h"
 
 /* Bytes of the paths that have a row of their own. */
@@ -96,7 +95,7 @@ static void begin(table_view *view)
 {
     counters *all = view->own;
 
-    all->counters = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
+    all->counters = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     all->followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
 }
 
@@ -124,7 +123,7 @@ static follower *follower_of(counters *all, const state_handle *handle)
         f = g_new0(follower, 1);
         columns_init(&f->columns, &all->kept);
         f->series = g_array_new(FALSE, TRUE, sizeof(series));
-        f->objects = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, g_free);
+        f->objects = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
         g_hash_table_insert(all->followers, (void *)handle, f);
     }
     return f;
@@ -173,20 +172,6 @@ static void show(table_view *view, unsigned row)
     table_set_number(view, row, MAXIMUM, results->max);
 }
 
-static char *note(const table_view *view, unsigned number)
-{
-    uint64_t assumed = 0;
-
-    for (unsigned i = 0; i < view->rows->len; i++) {
-        assumed += ((const counter *)table_data(view, i))->assumed;
-    }
-    return number == 0 && assumed > 0
-               ? g_strdup_printf("%" PRIu64 " samples are whose they are by an assumed order (column Assumed): "
-                                 "QueryCounterInfo was not captured",
-                                 assumed)
-               : NULL;
-}
-
 /* --- Values ---------------------------------------------------------------------------------------------------- */
 
 static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
@@ -225,12 +210,15 @@ static series *series_of(table_view *view, follower *f, readings *r)
     return s;
 }
 
-static void count_sample(counter *c, readings *r)
+static void count_sample(table_view *view, counter *c, readings *r)
 {
     perf_result result = readings_result(r);
 
     c->samples++;
-    c->assumed += r->assumed;
+    if (r->assumed) {
+        c->assumed++;
+        tapped_count_assumed(&view->left, r->answer.handle->number, 1);
+    }
     if (result.none == PERF_NONE_OK) {
         perf_summary_add(&c->results, result.value);
     } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
@@ -243,7 +231,7 @@ static void count_other(table_view *view, readings *r)
 {
     counter *c = table_others(view, sizeof(counter));
 
-    count_sample(c, r);
+    count_sample(view, c, r);
     table_changed(view, c->row);
 }
 
@@ -263,7 +251,7 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
     }
     s->answered = answered;
     s->seen = answered->answers;
-    count_sample(s->counter, r);
+    count_sample(view, s->counter, r);
     s->counter->unit = at->counter->type ? at->counter->type->unit : s->counter->unit;
     table_changed(view, s->counter->row);
 }
@@ -304,8 +292,8 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
 
 static void count_identifiers(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
-        if (tapped->identifiers[i].status != 0) {
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        if (tapped_is_refused(tapped, i)) {
             count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i));
         }
     }
@@ -329,7 +317,6 @@ void counters_table_register(void)
         .begin = begin,
         .count = count,
         .show = show,
-        .note = note,
         .forget = forget_handles,
         .end = end,
     };

@@ -52,6 +52,7 @@ static void forget_capture(void)
 {
     for (GSList *at = all_documents; at; at = at->next) {
         documents *d = at->data;
+        d->session += g_hash_table_size(d->owners) > 0;
         g_hash_table_remove_all(d->owners);
         for (unsigned i = 0; i < d->all->len; i++) {
             GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
@@ -102,7 +103,23 @@ static void fail(documents *d)
 
 char *document_suffix(const document *doc)
 {
-    return g_strdup_printf("%s-%u", doc->is_hkpd ? "hkpd" : "query", doc->number);
+    const char *kind = doc->is_hkpd ? "hkpd" : "query";
+
+    return doc->session > 0 ? g_strdup_printf("%s-%u-session-%u", kind, doc->number, doc->session + 1)
+                            : g_strdup_printf("%s-%u", kind, doc->number);
+}
+
+void documents_count_assumed(const documents *d, tapped_left_out *left)
+{
+    left->assumed = left->num_queries = 0;
+    for (unsigned i = 0; i < d->all->len; i++) {
+        const document *doc = g_ptr_array_index(d->all, i);
+        uint64_t count = 0;
+        for (unsigned j = 0; j < doc->columns.assumed->len; j++) {
+            count += doc->columns.assumed->data[j];
+        }
+        tapped_count_assumed(left, doc->number, count);
+    }
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -116,6 +133,7 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
         doc = g_new0(document, 1);
         doc->layout = tapped->answer->layout;
         doc->number = handle->number;
+        doc->session = d->session;
         doc->is_hkpd = tapped->is_hkpd;
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
@@ -132,6 +150,16 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
 static bool is_shown(perf_none none)
 {
     return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
+}
+
+/* A value of the row at hand, if it has a column. */
+static void add_value(documents *d, document *doc, uint32_t number, double value, bool assumed)
+{
+    if (number != NO_COLUMN) {
+        doc->columns.assumed->data[number] |= assumed;
+        g_array_append_val(d->numbers, number);
+        g_array_append_val(d->values, value);
+    }
 }
 
 /* False if a value's sample before was dropped. Names are the newest: a counter that changes its name keeps its column. */
@@ -153,12 +181,8 @@ static bool collect_row(documents *d, document *doc, readings *r)
             continue;
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
-        uint32_t number = columns_number(&doc->columns, r);
-        if (number != NO_COLUMN) {
-            double value = result.none == PERF_NONE_OK ? result.value : NAN;
-            g_array_append_val(d->numbers, number);
-            g_array_append_val(d->values, value);
-        }
+        double value = result.none == PERF_NONE_OK ? result.value : NAN;
+        add_value(d, doc, columns_number(&doc->columns, r), value, r->assumed);
     }
     return whole;
 }
@@ -193,7 +217,7 @@ static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanos
 
 static bool has_index(const state_sample *sample)
 {
-    return query_index_at(query_epoch_at(sample->handle, sample->event), sample->event);
+    return query_is_told(query_epoch_at(sample->handle, sample->event));
 }
 
 /* What was known when the row's answer was read. */
@@ -321,12 +345,9 @@ static void collect_old(documents *d, document *doc, const columns *old, const r
     g_array_set_size(d->numbers, 0);
     g_array_set_size(d->values, 0);
     for (unsigned i = 0; i < reader->numbers->len; i++) {
-        const char *path = columns_path(old, g_array_index(reader->numbers, uint32_t, i));
-        uint32_t number = columns_of_path(&doc->columns, path);
-        if (number != NO_COLUMN) {
-            g_array_append_val(d->numbers, number);
-            g_array_append_val(d->values, g_array_index(reader->values, double, i));
-        }
+        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
+        add_value(d, doc, columns_of_path(&doc->columns, columns_path(old, number)),
+                  g_array_index(reader->values, double, i), old->assumed->data[number]);
     }
 }
 

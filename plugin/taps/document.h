@@ -13,7 +13,7 @@
 #ifndef PCQ_TAPS_DOCUMENT_H
 #define PCQ_TAPS_DOCUMENT_H
 
-#include "taps/columns.h"
+#include "readings/columns.h"
 #include "readings/tapped.h"
 
 #include <stdio.h>
@@ -28,6 +28,7 @@ typedef struct {
     bool failed;        /* to write it; reported */
     GPtrArray *all;     /* document, in the order of their first answer */
     GHashTable *owners; /* state_handle -> document */
+    unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
     uint32_t kept;      /* bytes of the paths of all documents */
     GArray *numbers;    /* uint32_t: columns of the row at hand */
     GArray *values;     /* double: its values, NAN for none */
@@ -46,6 +47,8 @@ typedef struct {
     const readings_layout *layout;
     uint32_t number; /* of its handle */
     bool is_hkpd;
+    unsigned session; /* of tshark -M, whose handles are counted anew in each; 0 in the first */
+    bool is_listed;   /* among export objects */
     uint32_t first_frame;
     uint64_t values;   /* of all rows */
     uint64_t left_out; /* of those, when it was written last: their columns found no room */
@@ -66,7 +69,10 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 typedef void (*document_take)(void *user, perf_csv *text, bool all);
 bool document_write(documents *d, document *doc, document_take take, void *user);
 
-/* "query-2" or "hkpd-1": what distinguishes its file from that of others. */
+/* Counts the columns that were assumed, of all documents. */
+void documents_count_assumed(const documents *d, tapped_left_out *left);
+
+/* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);
 
 #endif

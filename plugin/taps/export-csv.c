@@ -136,7 +136,8 @@ static void draw(void *data)
     for (unsigned i = 0; i < count && !export->documents->failed; i++) {
         write_one(export, i);
     }
-    output_say_left_out(&export->left);
+    documents_count_assumed(export->documents, &export->left);
+    output_say_left_out(&export->left, "columns");
     report_left_out(export->documents);
 }
 

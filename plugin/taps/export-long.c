@@ -19,8 +19,9 @@
 
 #define STATISTIC "pcq,long"
 
-static const char *const column_names[] = {"time", "frame", "query",  "server", "counterset", "instance", "counter",
-                                           "path", "raw",   "result", "unit",   "reason",     "status"};
+static const char *const column_names[] = {"time",       "frame",    "protocol", "query",  "server",
+                                           "counterset", "instance", "counter",  "path",   "raw",
+                                           "result",     "unit",     "reason",   "status", "assumed"};
 
 /* Most names are shorter, and most blocks have fewer counters: theirs are quoted for each value. */
 #define SHORT_NAME 96
@@ -39,7 +40,7 @@ typedef struct {
     size_t cell_size;
     size_t behind_size;
     char cell[2 * SHORT_NAME + 3]; /* the name's, with its comma */
-    char behind[24]; /* unit ("/sec" is the longest), reason and status behind a result, and the row's end */
+    char behind[24]; /* unit ("/sec" is the longest), reason, status and assumed behind a result, and the row's end */
 } counter_cells;
 
 /* One -z. */
@@ -110,7 +111,7 @@ static void write_result(perf_csv *text, const reading *at, const perf_result *r
     }
 }
 
-/* unit, reason, status */
+/* unit, reason, status, assumed */
 static void write_outcome(perf_csv *text, readings *r, const perf_result *result)
 {
     const reading *at = &r->at;
@@ -125,10 +126,11 @@ static void write_outcome(perf_csv *text, readings *r, const perf_result *result
         perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
     }
     perf_csv_whole(text, r->status);
+    perf_csv_whole(text, r->assumed);
 }
 
-/* time, frame, query, server */
-static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r)
+/* time, frame, protocol, query, server */
+static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
 {
     const state_handle *handle = r->answer.handle;
     perf_csv *head = &export->of_answer;
@@ -137,6 +139,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     perf_csv_clear(head);
     perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     perf_csv_whole(head, pinfo->num);
+    perf_csv_text(head, is_hkpd ? "hkpd" : "pcq");
     if (handle) {
         perf_csv_whole(head, handle->number);
     } else {
@@ -178,7 +181,7 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
 static void keep_counter(counter_cells *cells, const char *name, const perf_counter_type *type)
 {
     static const perf_csv_part nothing = {"", 0, false};
-    static const char usual_end[] = ",,0\r\n";
+    static const char usual_end[] = ",,0,0\r\n";
     char doubled[2 * SHORT_NAME];
     perf_csv_part part = perf_csv_part_of(doubled, name, cells->name_size);
     char *end = perf_csv_put_parts(cells->cell, &part, &nothing);
@@ -226,7 +229,8 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
     const perf_csv *head = &export->of_instance;
     readings_path_parts path;
 
-    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || !readings_path_in_parts(r, &path)) {
+    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || r->assumed ||
+        !readings_path_in_parts(r, &path)) {
         return false;
     }
     const counter_cells *cells = cells_of(export, at->counter, at->column);
@@ -279,11 +283,16 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);
+    uint64_t assumed = 0;
     r->with_refusals = true;
-    begin_answer(export, pinfo, r);
+    begin_answer(export, pinfo, r, call->is_hkpd);
     while (readings_next(r)) {
         write_reading(export, r);
+        assumed += r->assumed;
         output_take_long(export->file, &export->text);
+    }
+    if (assumed > 0) {
+        tapped_count_assumed(&export->left, call->answer->handle->number, assumed);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -296,7 +305,7 @@ static void draw(void *data)
         output_take_all(export->file, &export->text);
         output_place(export->file);
     }
-    output_say_left_out(&export->left);
+    output_say_left_out(&export->left, "rows");
 }
 
 static ws_stat_started start(const char *argument, void *user _U_)

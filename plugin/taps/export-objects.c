@@ -1,12 +1,5 @@
 /* export-objects.c
- * A PDH-CSV file for each query, as an object to be exported.
- *
- * Wireshark wants each object whole in memory, and never says when the last packet has gone by. So the rows wait, as they
- * do for `-z pcq,csv`, and an object is made
- *
- *   - in tshark when statistics are drawn: a second listener is drawn before the one that writes the files;
- *   - in Wireshark, where packets are seen again, with the sample that is the handle's last;
- *   - while a capture is still running, whenever an object has grown by half.
+ * A PDH-CSV file for each query, as an object to be exported; and what it has in common with names as objects.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -15,133 +8,176 @@
 #include "taps/taps.h"
 
 #include "taps/document.h"
+#include "taps/output.h"
 
-#include <epan/export_object.h>
-#include <epan/tap.h>
+/* Wireshark cuts a name that is too long at its end, where the handle is told; it writes some characters as three. */
+#define LONGEST_HOST 64
 
-/* A document and the object that it becomes, which belongs to Wireshark. */
-typedef struct {
-    document *document;
-    export_object_entry_t *entry;
-    unsigned rows; /* that it has */
-} object;
+/* --- Of both kinds ----------------------------------------------------------------------------------------------- */
 
-/* Of the one list of objects that there is; emptied with it. */
-static struct {
-    documents *documents;
-    GHashTable *objects; /* document -> object */
-    bool drawn_by_us;    /* the second listener is there */
-} state;
-
-static void reset(void)
+static tap_packet_status redraw(void *kind _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
+                                tap_flags_t flags _U_)
 {
-    if (state.documents) {
-        documents_free(state.documents);
-        g_hash_table_destroy(state.objects);
-    }
-    state.documents = documents_new(NULL);
-    state.objects = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    return TAP_PACKET_REDRAW;
 }
 
-/* --- Objects --------------------------------------------------------------------------------------------------- */
+/* A window may be gone, and its list with it. */
+static void draw(void *data)
+{
+    objects_kind *kind = data;
+
+    if (kind->list == NULL || !have_tap_listener(kind->tap)) {
+        return;
+    }
+    if (kind->first_look) {
+        kind->list_rest(&kind->left);
+    }
+    if (!kind->has_said) {
+        output_say_left_out(&kind->left, "columns");
+        kind->has_said = true;
+    }
+}
+
+static void begin(objects_kind *kind, export_object_list_t *list, bool first_look)
+{
+    static GHashTable *drawn; /* objects_kind that have a listener */
+
+    objects_reset(kind);
+    kind->list = list;
+    kind->first_look = first_look;
+    drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
+    if (g_hash_table_add(drawn, kind)) {
+        GString *error = register_tap_listener(TAPPED_NAME, kind, NULL, TL_REQUIRES_NOTHING, NULL, redraw, draw, NULL);
+        if (error) {
+            g_string_free(error, TRUE);
+        }
+    }
+}
+
+void objects_reset(objects_kind *kind)
+{
+    kind->list = NULL;
+    kind->frame = 0;
+    kind->has_said = false;
+    tapped_left_out_clear(&kind->left);
+    kind->forget();
+}
+
+/* Not everybody who looks at the packets again says so; they begin with the first then. */
+bool objects_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
+{
+    if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
+        begin(kind, list, tapped->is_first_look);
+    }
+    kind->frame = pinfo->num;
+    return kind->list == list && tapped_count(&kind->left, tapped);
+}
+
+void objects_list(const objects_kind *kind, uint32_t frame, const char *host, const char *type, char *name, void *data,
+                  size_t size)
+{
+    export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
+
+    entry->pkt_num = frame;
+    entry->hostname = g_strdup(host);
+    entry->content_type = g_strdup(type);
+    entry->filename = name;
+    entry->payload_data = data;
+    entry->payload_len = size;
+    kind->list->add_entry(kind->list->gui_data, entry);
+}
+
+void objects_register(objects_kind *kind, int proto, tap_packet_cb add, export_object_gui_reset_cb reset)
+{
+    kind->tap = register_export_object(proto, add, reset);
+    tapped_add(kind->tap);
+}
+
+/* --- Documents ------------------------------------------------------------------------------------------------- */
+
+static documents *all;
+
+static void forget(void)
+{
+    if (all) {
+        documents_free(all);
+    }
+    all = documents_new(NULL);
+}
+
+/* The host first; a name that begins with a dot would be hidden. */
+static char *name_of(const document *doc)
+{
+    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
+    char *suffix = document_suffix(doc);
+
+    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
+        end--; /* not within a character */
+    }
+    char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
+                                 doc->machine, suffix);
+    g_free(suffix);
+    return name;
+}
 
 /* Keeps the text, which becomes the object at the end. */
-static void take(void *user, perf_csv *text, bool all)
+static void take(void *user, perf_csv *text, bool whole)
 {
-    export_object_entry_t *entry = user;
-
-    if (all && !text->failed) {
-        g_free(entry->payload_data);
-        entry->payload_data = g_memdup2(text->data, text->size);
-        entry->payload_len = text->size;
+    if (whole) {
+        *(perf_csv *)user = *text;
+        memset(text, 0, sizeof *text);
     }
 }
 
-static void make_object(object *o)
+static void list_document(const objects_kind *kind, document *doc)
 {
-    document_write(state.documents, o->document, take, o->entry);
-    o->rows = o->document->rows->len;
-}
+    perf_csv text = {0};
 
-static object *object_of(export_object_list_t *list, document *doc)
-{
-    object *o = g_hash_table_lookup(state.objects, doc);
-
-    if (o == NULL) {
-        char *suffix = document_suffix(doc);
-        o = g_new0(object, 1);
-        o->document = doc;
-        o->entry = g_new0(export_object_entry_t, 1);
-        o->entry->pkt_num = doc->first_frame;
-        o->entry->hostname = g_strdup(doc->machine);
-        o->entry->content_type = g_strdup("text/csv");
-        o->entry->filename = g_strdup_printf("%s-%s.csv", doc->machine, suffix);
-        g_free(suffix);
-        g_hash_table_insert(state.objects, doc, o);
-        list->add_entry(list->gui_data, o->entry);
+    doc->is_listed = true;
+    if (document_write(all, doc, take, &text) && !text.failed) {
+        objects_list(kind, doc->first_frame, doc->machine, "text/csv", name_of(doc), g_memdup2(text.data, text.size),
+                     text.size);
     }
-    return o;
+    perf_csv_free(&text);
 }
 
-/* --- When ------------------------------------------------------------------------------------------------------ */
+static void list_rest(tapped_left_out *left);
 
-static void make_all(void *user _U_)
+static objects_kind kind = {.forget = forget, .list_rest = list_rest};
+
+static void list_rest(tapped_left_out *left)
 {
-    GHashTableIter at;
-    void *value;
-
-    g_hash_table_iter_init(&at, state.objects);
-    while (g_hash_table_iter_next(&at, NULL, &value)) {
-        make_object(value);
+    for (unsigned i = 0; i < all->all->len; i++) {
+        document *doc = g_ptr_array_index(all->all, i);
+        if (!doc->is_listed) {
+            list_document(&kind, doc);
+        }
     }
+    documents_count_assumed(all, left);
 }
 
-bool export_objects_stay(void)
-{
-    const char *name = g_get_prgname();
-
-    return name && strstr(name, "tshark") != NULL;
-}
-
-static void make_at_the_end(void)
-{
-    if (!state.drawn_by_us) {
-        GString *error = register_tap_listener("frame", &state, NULL, TL_REQUIRES_NOTHING, NULL, NULL, make_all, NULL);
-        state.drawn_by_us = error == NULL;
-    }
-}
-
-static bool is_time(const object *o, const packet_info *pinfo, const tapped_call *tapped)
-{
-    return (PINFO_FD_VISITED(pinfo) && tapped->answer->sample == tapped->answer->handle->newest) ||
-           o->document->rows->len > o->rows + o->rows / 2;
-}
-
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                              tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
 
-    if (tapped->answer == NULL) {
+    if (!objects_told(&kind, list, pinfo, tapped) || tapped->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    if (state.documents == NULL) {
-        reset();
-    }
-    document *doc = documents_add(state.documents, pinfo, tapped);
-    if (doc == NULL) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
-    object *o = object_of(data, doc);
-    if (export_objects_stay()) {
-        make_at_the_end();
-    } else if (is_time(o, pinfo, tapped)) {
-        make_object(o);
+    document *doc = documents_add(all, pinfo, tapped);
+    if (doc && !kind.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
+        list_document(&kind, doc);
+        documents_count_assumed(all, &kind.left);
     }
     return TAP_PACKET_REDRAW;
 }
 
+static void reset(void)
+{
+    objects_reset(&kind);
+}
+
 void export_objects_register(int proto)
 {
-    tapped_add(register_export_object(proto, add, reset));
+    objects_register(&kind, proto, add, reset);
 }

@@ -16,6 +16,7 @@
 
 #include <glib/gstdio.h>
 
+#include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
 #ifdef _WIN32
@@ -52,7 +53,7 @@ void output_failed(const char *format, ...)
     has_failed = true;
 }
 
-/* Several listeners have left out the same. */
+/* Several listeners may leave out the same. */
 void output_say(const char *line)
 {
     static GHashTable *said;
@@ -65,11 +66,11 @@ void output_say(const char *line)
     }
 }
 
-void output_say_left_out(const tapped_left_out *left)
+void output_say_left_out(const tapped_left_out *left, const char *what)
 {
     char *line;
 
-    for (unsigned i = 0; (line = tapped_left_out_line(left, i)) != NULL; i++) {
+    for (unsigned i = 0; (line = tapped_left_out_line(left, what, i)) != NULL; i++) {
         output_say(line);
         g_free(line);
     }
@@ -180,23 +181,35 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
-/* A mistyped name must not cost a capture, perhaps the one that is being read. */
-static bool is_capture(const char *path)
+/* Wiretap takes a few short texts for captures. */
+static bool is_text(const char *path)
 {
-    static const uint32_t kinds[] = {0xa1b2c3d4, 0xd4c3b2a1, 0xa1b23c4d, 0x4d3cb2a1, 0x0a0d0d0a};
-    uint32_t kind = 0;
+    char head[512];
+    const char *end = head;
     FILE *stream = g_fopen(path, "rb");
-    bool known = false;
+    size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
 
-    if (stream && fread(&kind, sizeof kind, 1, stream) == 1) {
-        for (unsigned i = 0; i < array_length(kinds); i++) {
-            known = known || kind == kinds[i];
-        }
-    }
     if (stream) {
         fclose(stream);
     }
-    return known;
+    return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
+}
+
+/* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
+static bool is_capture(const char *path)
+{
+    int error = 0;
+    char *details = NULL;
+
+    if (is_text(path)) {
+        return false;
+    }
+    wtap *capture = ws_open_capture(path, &error, &details);
+    g_free(details);
+    if (capture) {
+        wtap_close(capture);
+    }
+    return capture || (error < 0 && error != WTAP_ERR_FILE_UNKNOWN_FORMAT);
 }
 
 bool output_claim(const char *path, const void *owner)

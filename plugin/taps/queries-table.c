@@ -33,6 +33,7 @@ enum {
     SIZE,
     COUNTERS,
     REFUSED,
+    FAILED,
     CLOCK,
     CLIENT,
     SERVER,
@@ -55,6 +56,7 @@ static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Bytes/sample", "%.0f"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Counters", "%u"},
     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Failed blocks", "%u"},
     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Server clock (s)", "%+.3f"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%s"},
@@ -84,7 +86,8 @@ typedef struct {
     uint32_t closed_frame; /* 0: left open */
     uint64_t samples;
     uint64_t bytes;
-    uint64_t refused;
+    uint64_t refused; /* identifiers */
+    uint64_t failed;  /* blocks */
     int64_t counters;
     int64_t unknown;   /* of them, that no ValidateCounters in the capture told */
     perf_point clocks; /* of the last sample */
@@ -219,6 +222,7 @@ static void show(table_view *view, unsigned row)
     }
     table_set_count(view, row, COUNTERS, (uint64_t)MAX(q->counters, 0));
     table_set_count(view, row, REFUSED, q->refused);
+    table_set_count(view, row, FAILED, q->failed);
     if (q->closed_frame != 0) {
         snprintf(closed, sizeof closed, "frame %u", q->closed_frame);
     }
@@ -286,7 +290,7 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
     if (tapped->seconds >= 0) {
         count_response(q, pinfo, tapped->seconds);
     }
-    q->refused += tapped->failed;
+    q->failed += tapped->failed;
 }
 
 /* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo tell what it asked for. */
@@ -301,8 +305,8 @@ static void count_counters(query *q, const tapped_call *tapped)
         q->unknown = (int64_t)tapped->counters - held;
     }
     q->counters = q->unknown + held;
-    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
-        q->refused += tapped->identifiers[i].status != 0;
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        q->refused += tapped_is_refused(tapped, i);
     }
 }
 

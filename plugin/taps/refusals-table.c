@@ -1,15 +1,13 @@
 /* refusals-table.c
  * `-z pcq,refusals[,FILTER]`: what was asked for and not given, and why.
  *
- * Refused is an identifier that a server did not add to a query (a status other than 0 in the response of a
- * ValidateCounters that adds), and a block of an answer that holds an error instead of values: each time that it comes.
+ * Refused identifiers (tapped_is_refused()) and failed blocks, each time that one comes.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "taps/taps.h"
 
 #include "taps/table.h"
-#include "perf/hash.h"
 #include "text/value-strings.h"
 
 #include <epan/to_str.h>
@@ -63,7 +61,7 @@ typedef struct {
 
 static void begin(table_view *view)
 {
-    ((refusals *)view->own)->refusals = g_hash_table_new_full(perf_hash_text, g_str_equal, g_free, NULL);
+    ((refusals *)view->own)->refusals = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
 }
 
 static void end(table_view *view)
@@ -135,8 +133,8 @@ static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call
 
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
-        if (tapped->identifiers[i].status != 0) {
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        if (tapped_is_refused(tapped, i)) {
             refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i), tapped->identifiers[i].status);
         }
     }

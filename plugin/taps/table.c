@@ -101,7 +101,7 @@ static void add_empty_table(stat_tap_table_ui *ui)
 
     stat_tap_add_table(ui, table);
     if (!in_window) {
-        none = none ? none : tapped_left_out_line(&nothing, 0);
+        none = none ? none : tapped_left_out_line(&nothing, "", 0);
         stat_tap_init_table_row(table, 0, 0, NULL);
         table->elements[0]->type = TABLE_ITEM_STRING;
         table->elements[0]->value.string_value = none;
@@ -204,7 +204,7 @@ static char *note_of(const table_view *view, unsigned number)
     unsigned general = 0;
     char *line;
 
-    while ((line = tapped_left_out_line(&view->left, general)) != NULL) {
+    while ((line = tapped_left_out_line(&view->left, "samples", general)) != NULL) {
         if (general++ == number) {
             return line;
         }
@@ -254,7 +254,7 @@ static tap_packet_status count_left_out(void *data, packet_info *pinfo _U_, epan
 
 static void say_left_out(void *data)
 {
-    output_say_left_out(data);
+    output_say_left_out(data, "");
 }
 
 void table_say_left_out(void)

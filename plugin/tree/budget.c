@@ -5,8 +5,6 @@
  */
 #include "tree/budget.h"
 
-#include "readings/graph.h"
-
 /* How often the bytes of a buffer may be shown. */
 #define TIMES_OF_BYTES 4
 
@@ -15,7 +13,6 @@ void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, u
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
     budget->room = reader_tree_room(tree);
-    budget->of_graph = graph_is_on();
     budget->values = budget->values_left = values;
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
 }
@@ -33,7 +30,7 @@ bool budget_take_bytes(tree_budget *budget, uint32_t size)
 
 bool budget_take(tree_budget *budget, uint32_t items)
 {
-    uint64_t rest = budget->values_left * (ITEMS_OF_SHORT_VALUE + budget->of_graph);
+    uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
 
     if (budget->short_form || budget->room < items + rest) {
         budget->short_form = true;
@@ -50,16 +47,6 @@ bool budget_take_any(tree_budget *budget, uint32_t items)
     }
     budget->room -= items;
     return true;
-}
-
-bool budget_take_value(tree_budget *budget, uint32_t items)
-{
-    return budget_take(budget, items + budget->of_graph);
-}
-
-bool budget_take_short_value(tree_budget *budget)
-{
-    return budget_take_any(budget, ITEMS_OF_SHORT_VALUE + budget->of_graph);
 }
 
 void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)

@@ -15,7 +15,6 @@
 typedef struct {
     bool is_shown;        /* there is a tree */
     uint32_t room;        /* items that the tree can still take */
-    uint32_t of_graph;    /* items that each value may take once more: 1 if counters are chosen for the graph */
     uint64_t values;      /* all of them */
     uint64_t values_left; /* not yet met */
     uint64_t values_hidden;
@@ -32,10 +31,6 @@ bool budget_take(tree_budget *budget, uint32_t items);
 
 /* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
 bool budget_take_any(tree_budget *budget, uint32_t items);
-
-/* The same for a value, whose forms have these items without that of the graph. */
-bool budget_take_value(tree_budget *budget, uint32_t items);
-bool budget_take_short_value(tree_budget *budget);
 
 /* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
  * times instances are more. */

@@ -18,11 +18,12 @@ static const value_string type_display_vals[] = {PERF_DISPLAYS(BIT_ROW){0, NULL}
 
 /* --- Where a fact came from ------------------------------------------------------------------------------------ */
 
-static const char *source_text(const state_known *known)
+static const char *source_text(const proto_tree *tree, const state_known *known)
 {
-    switch (known->source) {
-    case PERF_SOURCE_LATER:
+    if (known->frame > PTREE_DATA(tree)->pinfo->num) {
         return "learned after this frame";
+    }
+    switch (known->source) {
     case PERF_SOURCE_FILE:
         return "names file";
     case PERF_SOURCE_BUILTIN:
@@ -35,7 +36,7 @@ static const char *source_text(const state_known *known)
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
                        bool is_name)
 {
-    const char *from = source_text(known);
+    const char *from = source_text(tree, known);
 
     proto_item_set_generated(item);
     if (is_name && known->fact->lcid != 0) {

@@ -1,15 +1,15 @@
 /* values.c
- * A reading in the tree.
+ * Readings in the tree.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "tree/values.h"
 
-#include "readings/graph.h"
 #include "tree/labels.h"
 #include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
+#include "perf/decimal.h"
 #include "perf/number-text.h"
 
 #define COOKED_NAME "Calculated value"
@@ -33,8 +33,6 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
          "sample"},
         {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
          "Why there is none"},
-        {&fields->graph, "For the graph", "graph", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "The calculated value again, where the preference pcq.graph names its path"},
         {&fields->previous, "Previous sample", "sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The sample that values are calculated from together with this one"},
         {&fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
@@ -49,39 +47,40 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
     proto_register_subtree_array(ett, array_length(ett));
 }
 
-value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields)
+static value_wishes wishes_of(const answer_view *view, const readings_answer *answer)
 {
+    proto_tree *tree = view->tree;
+    const value_fields *fields = view->fields;
+
     if (tree == NULL) {
         return (value_wishes){.visible = false};
     }
-    value_wishes wishes = {
+    return (value_wishes){
         .visible = PTREE_DATA(tree)->visible,
         .value = proto_field_is_referenced(tree, fields->value) || proto_field_is_referenced(tree, fields->text) ||
                  proto_field_is_referenced(tree, fields->raw),
         .path = proto_field_is_referenced(tree, fields->path),
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
-        .graph = graph_is_on() && proto_field_is_referenced(tree, fields->graph),
+        .watch = watch_begin(tree, answer, view->report->pinfo->pool),
     };
-
-    wishes.any = wishes.value || wishes.path || wishes.result || wishes.graph;
-    return wishes;
 }
 
-void value_show_sent(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
+void view_value_sent(const answer_view *view, proto_tree *tree)
 {
+    readings *r = view->readings;
     const reading *at = &r->at;
-    tvbuff_t *tvb = r->answer.tvb;
+    const value_fields *fields = view->fields;
 
-    if (!wishes->value) {
+    if (!view->wishes.value) {
         return;
     }
     if (at->is_text) {
-        proto_tree_add_string(tree, fields->text, tvb, at->offset, at->size, readings_text(r));
+        proto_tree_add_string(tree, fields->text, view->tvb, at->offset, at->size, readings_text(r));
     } else if (at->is_number) {
-        proto_tree_add_uint64(tree, fields->value, tvb, at->offset, at->size, at->raw.value);
+        proto_tree_add_uint64(tree, fields->value, view->tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
-        proto_tree_add_item(tree, fields->raw, tvb, at->offset, readings_raw_size(r), ENC_NA);
+        proto_tree_add_item(tree, fields->raw, view->tvb, at->offset, readings_raw_size(r), ENC_NA);
     }
 }
 
@@ -182,38 +181,61 @@ static void show_result(proto_tree *tree, const value_fields *fields, readings *
     proto_item_set_generated(item);
 }
 
-static void show_for_graph(proto_tree *tree, const value_fields *fields, readings *r, const char *path)
+/* "cpu: 12.4 % = \\SRV\Processor(_Total)\% Processor Time". Its value is the same, but a label of its own tells whose. */
+static proto_item *add_watched(const answer_view *view, proto_tree *tree, const watch_row *row,
+                               const perf_result *result)
 {
-    path = path ? path : readings_path(r);
-    if (path && graph_wants(path)) {
-        perf_result result = readings_result(r);
-        if (result.none == PERF_NONE_OK) {
-            proto_item_set_generated(proto_tree_add_double(tree, fields->graph, r->answer.tvb, 0, 0, result.value));
-        }
+    readings *r = view->readings;
+    char label[LABEL_SIZE];
+    perf_writer w = perf_writer_of(label, sizeof label);
+
+    if (!view->wishes.visible) {
+        return proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result->value);
+    }
+    perf_piece words = readings_words(r, result);
+    perf_write(&w, row->name);
+    perf_write(&w, ": ");
+    perf_write_piece(&w, &words);
+    perf_write(&w, r->assumed ? " (order assumed) = " : " = ");
+    perf_write(&w, readings_path(r));
+    return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
+}
+
+static void show_watched(answer_view *view, proto_tree *tree)
+{
+    watch_row *const *row = watch_fitting(view->wishes.watch, view->readings);
+
+    if (*row == NULL || view->readings->at.is_text) {
+        return;
+    }
+    perf_result result = readings_result(view->readings);
+    for (; *row && result.none == PERF_NONE_OK && budget_take_any(&view->budget, 1); row++) {
+        proto_item_set_generated(add_watched(view, tree, *row, &result));
     }
 }
 
-static void show_meaning(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r,
-                         const meaning *what)
+static void show_meaning(answer_view *view, proto_tree *tree, const meaning *what)
 {
+    readings *r = view->readings;
+
     if (what->path) {
-        reader_add_generated_string(tree, fields->path, r->answer.tvb, what->path);
+        reader_add_generated_string(tree, view->fields->path, view->tvb, what->path);
     }
     if (what->has_result) {
-        show_result(tree, fields, r, what);
+        show_result(tree, view->fields, r, what);
     }
-    if (wishes->graph && !r->at.is_text) {
-        show_for_graph(tree, fields, r, what->path);
+    if (view->wishes.watch) {
+        show_watched(view, tree);
     }
 }
 
-void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r)
+static void show_short(answer_view *view, proto_tree *tree)
 {
     meaning what;
 
-    find_meaning(&what, wishes, r, false);
-    value_show_sent(tree, fields, wishes, r);
-    show_meaning(tree, fields, wishes, r, &what);
+    find_meaning(&what, &view->wishes, view->readings, false);
+    view_value_sent(view, tree);
+    show_meaning(view, tree, &what);
 }
 
 /* "Counter data: PATH = WORDS", without a path "Counter data: #6 = WORDS". The label is given at once: to append to one costs
@@ -239,26 +261,54 @@ static proto_item *add_labelled_structure(proto_tree *tree, const value_structur
                                       label);
 }
 
-proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
-                                 const value_wishes *wishes, readings *r)
+static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value_structure *structure)
 {
     meaning what;
 
-    find_meaning(&what, wishes, r, true);
-    proto_item *item = what.words.text ? add_labelled_structure(tree, structure, r, &what)
-                                       : proto_tree_add_item(tree, structure->hf, r->answer.tvb, structure->offset,
+    find_meaning(&what, &view->wishes, view->readings, true);
+    proto_item *item = what.words.text ? add_labelled_structure(tree, structure, view->readings, &what)
+                                       : proto_tree_add_item(tree, structure->hf, view->tvb, structure->offset,
                                                              structure->size, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, structure->ett);
-    show_meaning(inner, fields, wishes, r, &what);
+    show_meaning(view, inner, &what);
     return inner;
 }
 
-void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r)
+proto_tree *view_value(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
 {
+    tree_budget *budget = &view->budget;
+    bool affordable = budget_take_bytes(budget, view->readings->at.size);
+
+    budget->values_left--;
+    if (affordable && tree && budget_take(budget, structure->items)) {
+        return show_in_full(view, tree, structure);
+    }
+    if (affordable && brief && budget_take_any(budget, ITEMS_OF_SHORT_VALUE)) {
+        show_short(view, brief);
+    } else {
+        budget->values_hidden++;
+    }
+    return NULL;
+}
+
+bool view_samples_wanted(proto_tree *tree, const value_fields *fields)
+{
+    const int samples[] = {fields->previous, fields->interval};
+
+    return fields_any_referenced(tree, samples, array_length(samples));
+}
+
+void view_samples(const answer_view *view, proto_tree *tree)
+{
+    const readings *r = view->readings;
+    char text[PERF_NUMBER_TEXT_SIZE];
+
     if (r->previous_frame != 0) {
-        reader_add_generated_uint(tree, fields->previous, tvb, r->previous_frame);
-        proto_item_set_generated(
-            proto_tree_add_double_format_value(tree, fields->interval, tvb, 0, 0, r->interval, "%.3f s", r->interval));
+        reader_add_generated_uint(tree, view->fields->previous, view->tvb, r->previous_frame);
+        snprintf(text, sizeof text, "%.3f", r->interval);
+        perf_plain_point(text);
+        proto_item_set_generated(proto_tree_add_double_format_value(tree, view->fields->interval, view->tvb, 0, 0,
+                                                                    r->interval, "%s s", text));
     }
 }
 
@@ -309,12 +359,15 @@ void value_describe(rpc_call *call, value_first *first, const readings_answer *a
     }
 }
 
-void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
-                      const readings_answer *answer, uint64_t count)
+/* Its path and its result side by side, for columns, if anybody wants them. */
+static void show_first(const answer_view *view, value_first *first, const readings_answer *answer, uint64_t count)
 {
+    proto_tree *tree = view->tree;
+    const value_fields *fields = view->fields;
     const int wanted[] = {fields->first, fields->first_path, fields->first_result};
-    readings *r =
-        fields_any_referenced(tree, wanted, array_length(wanted)) ? first_of(first, pool, answer, count) : NULL;
+    readings *r = fields_any_referenced(tree, wanted, array_length(wanted))
+                      ? first_of(first, view->report->pinfo->pool, answer, count)
+                      : NULL;
     perf_result result;
 
     if (r == NULL) {
@@ -338,4 +391,45 @@ void value_label_frequency(proto_item *item, uint64_t frequency)
 
     perf_integer_text(frequency, text);
     proto_item_append_text(item, " (%s Hz)", text);
+}
+
+/* --- An answer --------------------------------------------------------------------------------------------------- */
+
+/* Which finding each kind of fault is. */
+static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
+    [PERF_FAULT_IS_SHORT] = FINDING_STUB_SHORT, [PERF_FAULT_IS_NUMBER] = FINDING_NUMBER,
+    [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
+    [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
+    [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+};
+
+void view_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
+                uint32_t stated, uint32_t found)
+{
+    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, stated, found);
+
+    (info->harm ? findings_add : findings_note)(view->report, item, fault_findings[info->kind], "At offset %u: %s",
+                                                offset, text);
+}
+
+bool view_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures)
+{
+    view->wishes = wishes_of(view, answer);
+    show_first(view, first, answer, count);
+    if (!structures && !view->wishes.value && !view->wishes.path && !view->wishes.result && !view->wishes.watch) {
+        return false;
+    }
+    view->readings = readings_begin(view->report->pinfo->pool, answer);
+    budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
+    return true;
+}
+
+void view_values_alone(answer_view *view)
+{
+    const reading *at;
+
+    while ((at = readings_next(view->readings)) != NULL && budget_take_bytes(&view->budget, at->size) &&
+           budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+        show_short(view, view->tree);
+    }
 }

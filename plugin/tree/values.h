@@ -1,5 +1,5 @@
 /* values.h
- * A reading in the tree: value, path, result and formula. Each protocol brings fields of its own prefix.
+ * Readings in the tree: value, path, result and formula. Each protocol brings fields of its own prefix.
  *
  * Texts are made for those who look: every field is asked for before it is worked out.
  *
@@ -8,11 +8,13 @@
 #ifndef PCQ_TREE_VALUES_H
 #define PCQ_TREE_VALUES_H
 
-#include "readings/readings.h"
+#include "readings/watch.h"
 #include "dcerpc/call.h"
+#include "perf/faults.h"
+#include "tree/budget.h"
 
 /* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
- * .graph, .sample.previous and .sample.interval. */
+ * .sample.previous and .sample.interval. */
 typedef struct {
     int first;
     int first_path;
@@ -23,7 +25,6 @@ typedef struct {
     int path;
     int cooked;
     int cooked_none;
-    int graph;
     int previous;
     int interval;
     int ett_first;
@@ -37,34 +38,8 @@ typedef struct {
     bool value;
     bool path;
     bool result;
-    bool graph; /* and counters are chosen for it */
-    bool any;
+    watch_stream *watch; /* NULL if nobody looks at a watched counter */
 } value_wishes;
-
-value_wishes value_wishes_of(proto_tree *tree, const value_fields *fields);
-
-/* The value as it was sent; and value, path and result side by side. They add nothing that nobody looks at. */
-void value_show_sent(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
-void value_show_short(proto_tree *tree, const value_fields *fields, const value_wishes *wishes, readings *r);
-
-/* Where a value stands, and the field and subtree of its structure. */
-typedef struct {
-    int hf;
-    int ett;
-    uint32_t offset;
-    uint32_t size;
-} value_structure;
-
-/* The structure, labelled with path and words, and in it what the value means: path and result with its formula. Returns its
- * subtree: what was sent stands behind that. */
-proto_tree *value_show_structure(proto_tree *tree, const value_structure *structure, const value_fields *fields,
-                                 const value_wishes *wishes, readings *r);
-
-/* The sample before and the time between, once for a buffer or object. */
-void value_show_samples(proto_tree *tree, const value_fields *fields, tvbuff_t *tvb, const readings *r);
-
-/* " (10,000,000 Hz)" */
-void value_label_frequency(proto_item *item, uint64_t frequency);
 
 /* The first of an answer's values (`count`): what the Info column and columns of a reader's own show of each packet. Its
  * stream is begun once for both. */
@@ -74,9 +49,66 @@ typedef struct {
     const char *path;
 } value_first;
 
-/* Its path and its result side by side, for columns, if anybody wants them. */
-void value_show_first(proto_tree *tree, const value_fields *fields, value_first *first, wmem_allocator_t *pool,
-                      const readings_answer *answer, uint64_t count);
+/* --- An answer --------------------------------------------------------------------------------------------------- */
+
+/* The state of showing one; whoever begins fills the first four. */
+typedef struct {
+    tvbuff_t *tvb;
+    proto_tree *tree; /* its own */
+    findings_report *report;
+    const value_fields *fields;
+    value_wishes wishes;
+    readings *readings;
+    tree_budget budget;
+    proto_item *header;
+    proto_item *structure; /* that the walk announced last, NULL if it is not shown */
+    uint32_t start;        /* its offset */
+} answer_view;
+
+/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more: neither at them
+ * nor at `structures` around them. */
+bool view_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures);
+
+/* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
+void view_values_alone(answer_view *view);
+
+static inline void view_announce(answer_view *view, proto_item *structure, uint32_t start)
+{
+    view->structure = structure;
+    view->start = start;
+}
+
+/* A fault that a walk found. */
+void view_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
+                uint32_t stated, uint32_t found);
+
+/* --- Its values -------------------------------------------------------------------------------------------------- */
+
+/* Where a value stands, the field and subtree of its structure, and how many items that takes. */
+typedef struct {
+    int hf;
+    int ett;
+    uint32_t offset;
+    uint32_t size;
+    uint32_t items;
+} value_structure;
+
+/* The value that was pulled last. In full, in `tree`: a structure labelled with path and words, and in it what the value means:
+ * path and result with its formula. Returns its subtree: what was sent stands behind that. In short, in `brief`: value, path
+ * and result side by side. Either tree may be NULL. Nothing where there is no room any more: that is counted. */
+proto_tree *view_value(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure);
+
+/* The value as it was sent, if anybody looks. */
+void view_value_sent(const answer_view *view, proto_tree *tree);
+
+/* The sample before and the time between, once for a buffer or object. */
+void view_samples(const answer_view *view, proto_tree *tree);
+
+/* True if somebody looks at those. */
+bool view_samples_wanted(proto_tree *tree, const value_fields *fields);
+
+/* " (10,000,000 Hz)" */
+void value_label_frequency(proto_item *item, uint64_t frequency);
 
 /* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %, 239 more (7 blocks, 7,168 bytes)", or the
  * number of values. `parts` and `size` are texts. */

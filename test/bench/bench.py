@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a value costs, in instructions: script/bench runs this.
+"""What a value costs, in instructions: script/dev/bench runs this.
 
     bench.py PLUGINS FLOOR [--budget FILE [--write]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
 
@@ -35,6 +35,14 @@ def any_of(filters, protocols):
     return ['-Y', ' || '.join(filters[p] for p in protocols)]
 
 
+def watching(rows):
+    """So many watched counters, of the first instances and counters of each shape, each asked for; what has none of its own,
+    for any value."""
+    table = [x for n in range(rows) for x in ('-o', r'uat:pcq_watch:"w%d","\\*(instance %d)\\counter 0;\\Set\\counter %d"' % (n, n, n))]
+    asked = ' || '.join('pcq.watch.w%d > 1e300' % n for n in range(rows))
+    return lambda known: [*table, '-Y', asked] if 'hkpd' in known else any_of(VALUE_FILTER, known)
+
+
 # Way of looking -> tshark's options, for the protocols that it knows.
 WAYS = {
     'no tree': lambda known: ['-q', '-z', 'io,stat,0'],
@@ -43,13 +51,15 @@ WAYS = {
     'long': lambda known: ['-q', '-z', 'pcq,long,/dev/null' if 'hkpd' in known else 'io,stat,0'],
     'filter': lambda known: any_of({p: p for p in PROTOCOLS}, known),
     'filter on values': lambda known: any_of(VALUE_FILTER, known),
+    'watched': watching(1),
+    'watched, 16': watching(16),
     'fields': lambda known: ['-T', 'fields'] + [x for p in known for f in FIELDS[p] for x in ('-e', f)],
     'V': lambda known: ['-V'],
     'json': lambda known: ['-T', 'json'],
     'pdml': lambda known: ['-T', 'pdml'],
 }
 # Answers of 10,000 values where a value costs little, else of 1,000.
-WHOLE = ('no tree', 'list', 'long', 'filter', 'filter on values')
+WHOLE = ('no tree', 'list', 'long', 'filter', 'filter on values', 'watched', 'watched, 16')
 BUDGET_WAYS = ('list', 'long', 'filter', 'filter on values', 'fields')
 TOLERANCE = 1.05
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How the work for hostile captures grows with their bytes: script/bench --growth runs this, in about a quarter of an hour.
+"""How the work for hostile captures grows with their bytes: script/dev/bench --growth runs this, in about a quarter of an hour.
 
     growth.py PLUGINS FLOOR [WAY|CAPTURE…]
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """mutated_captures.py SECONDS FOLDER: captures with lying numbers and damaged bytes through tshark, looked at in every
 way that there is, and through sharkd in every order. What breaks one of them is kept in FOLDER with the command.
-script/fuzz runs this with a sanitized plugin."""
+script/dev/fuzz runs this with a sanitized plugin."""
 
 import os
 import random

@@ -30,6 +30,12 @@ class Counter:
     multi: object = None
     scale: int = 0
     same_place: bool = False    # stands where the one before it stands
+    counts_multi: bool = False  # CounterSize says 12: the number behind the timer is counted
+
+    @property
+    def size(self):
+        """CounterSize"""
+        return self.width + (4 if self.counts_multi else 0)
 
 
 class Instance(NamedTuple):
@@ -175,7 +181,7 @@ class Builder:
         r.i32('hkpd.counter.default_scale', c.scale)
         r.u32('hkpd.detail_level', 200)
         r.u32('hkpd.counter.type', c.type)
-        r.u32('hkpd.counter.size', c.width)
+        r.u32('hkpd.counter.size', c.size)
         r.u32('hkpd.counter.offset', offset)
 
     def instance(self, r, o, row):
@@ -223,7 +229,7 @@ class Builder:
                 behind = Record(self.order)
                 behind.u32(None, multi[0])
                 data[offset + c.width - 4:offset + c.width] = bytes(behind)
-            r.field('hkpd.counter_data', None, start + offset, c.width)
+            r.field('hkpd.counter_data', None, start + offset, c.size)
             if c.width:
                 r.field(name, shown, start + offset, c.width)
             cells.append((raw if not isinstance(raw, int) else (shown, c.width), multi))

@@ -23,12 +23,12 @@ def every_type():
     rows = []
     place = 1000
 
-    def add(name, value, width=None, base=None, multi=None):
+    def add(name, value, width=None, base=None, multi=None, **more):
         nonlocal place
         wide = t[name] >> 8 & 3 == 1
         width = width if width is not None else 8 if wide else 4
         label = name.removeprefix('PERF_').replace('_', ' ').title()
-        rows.append(Counter(place, label, t[name], value, width, multi, scale=-(place % 7)))
+        rows.append(Counter(place, label, t[name], value, width, multi, scale=-(place % 7), **more))
         place += 2
         if base:
             rows.append(Counter(0, None, t[base[0]], base[1], 8 if t[base[0]] >> 8 & 3 == 1 else 4))
@@ -66,15 +66,17 @@ def every_type():
     for name, percent, of in (('COUNTER_MULTI_TIMER', 120, 'stamp'), ('100NSEC_MULTI_TIMER', 140, 'filetime'),
                               ('COUNTER_MULTI_TIMER_INV', 160, 'stamp'), ('100NSEC_MULTI_TIMER_INV', 180, 'filetime')):
         add('PERF_' + name, share(percent, of), multi=engines)
+        add('PERF_' + name, share(percent, of), multi=engines, counts_multi=True)
     add('PERF_AVERAGE_TIMER', grows(4294900000, 2000000), base=average)
-    add('PERF_ELAPSED_TIME', lambda at, k: 134351700000000000)
+    add('PERF_ELAPSED_TIME', lambda at, k: 77 * 10 ** 9)
     add('PERF_COUNTER_NODATA', lambda at, k: b'', 0)
     add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010), base=average)
     add('PERF_AVERAGE_BULK', grows(10 ** 9, 48462010))          # without a base
     add('PERF_COUNTER_HISTOGRAM_TYPE', grows(3, 3))
     rows.append(Counter(place, 'Place In Code Page', 0x00010B00, lambda at, k: 'place %d' % k, 12))
     rows.append(Counter(place + 2, 'Five Bytes', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: b'12345', 5))
-    return Object(998, 'Every Type', rows, time=lambda at: at.filetime, freq=FREQ)
+    # neither of the header's clocks, nor its frequency
+    return Object(998, 'Every Type', rows, time=lambda at: 10 ** 11 + at.number * 3580000 + at.number ** 2, freq=3579545)
 
 
 def machine():

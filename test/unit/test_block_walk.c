@@ -106,6 +106,18 @@ static void test_whole(void)
     assert(summary.objects == 1 && summary.definitions == 2 && summary.instances == 2 && summary.values == 4);
 }
 
+static void test_signature(void)
+{
+    static const char *const others[] = {"P\0E\0R\0X", "p\0E\0R\0F", "PERFPERF", "\0P\0E\0R\0X", "P\0E\0R\0F\1"};
+
+    assert(perf_block_is((const uint8_t *)"P\0E\0R\0F", 8));
+    assert(perf_block_is((const uint8_t *)"\0P\0E\0R\0F", 8));
+    assert(!perf_block_is((const uint8_t *)"P\0E\0R\0F", 7));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert(!perf_block_is((const uint8_t *)others[i] + (i == 4), 8));
+    }
+}
+
 static void test_total_without_header(void)
 {
     uint8_t data[SIZE];
@@ -378,6 +390,7 @@ int main(void)
     test_definitions_without_values_are_no_sample();
     test_more_than_32_bits_of_values();
     test_growth();
+    test_signature();
     test_whole();
     test_total_without_header();
     test_every_cut();

@@ -168,6 +168,11 @@ static void test_many(void)
             expect_round_trip(value);
         }
     }
+    /* beside powers of ten, whose logarithms are rounded */
+    for (double power = 1e-12; power < 1e18; power *= 10) {
+        expect_round_trip(nextafter(power, 0));
+        expect_round_trip(nextafter(power, 1e18));
+    }
     /* exactly between two texts */
     for (unsigned i = 0; i < 1000; i++) {
         expect_fixed((double)(next_random() % 1000000) + (double)(2 * (next_random() % 64) + 1) / 128);

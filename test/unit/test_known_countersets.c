@@ -92,6 +92,102 @@ static void test_names_per_second(void)
     }
 }
 
+/* Types by letters, one for each id from 0: '.' where there is no such counter, '-' where its type is not known. */
+static const struct {
+    char letter;
+    uint32_t type;
+} letters[] = {
+    {'N', 0x00010000}, {'G', 0x00010100}, {'H', 0x00000000}, {'D', 0x00400400}, {'C', 0x10410400}, {'B', 0x10410500},
+    {'T', 0x20510500}, {'I', 0x21510500}, {'P', 0x20570500}, {'F', 0x20020400}, {'S', 0x20C20400}, {'M', 0x30020400},
+    {'A', 0x40020500}, {'L', 0x40030500}, {'b', 0x40030402}, {'r', 0x40030403}, {'s', 0x40030401},
+};
+
+#define CALLS "NCNNCNCMbNCNC"
+
+/* As their sources give them, in the order of the list. */
+static const struct {
+    const char *set;
+    const char *types;
+} sources[] = {
+    {"Processor Information", "ITTCTTCNTTTTBBBINNNNCPLBAbAbA.-N"},
+    {"Thermal Zone Information", "-..-"},
+    {"GPU Engine", ".-T"},
+    {"GPU Adapter Memory", ".---"},
+    {"GPU Process Memory", ".-----"},
+    {"GPU Non Local Adapter Memory", ""},
+    {"GPU Local Adapter Memory", ""},
+    {"FileSystem Disk Activity", "--"},
+    {"Pacer Flow", ""},
+    {"DFS Replicated Folders", ""},
+    {"DFS Replication Connections", ""},
+    {"DFS Replication Service Volumes", ""},
+    {"ServiceModelService 4.0.0.0", CALLS "NCNCNCNCNCNCNCNCNCNCFrFrFr"},
+    {"ServiceModelEndpoint 4.0.0.0", CALLS "NCNCNC"},
+    {"ServiceModelOperation 4.0.0.0", CALLS "NC"},
+    {"WorkflowServiceHost 4.0.0.0", "NCNNCNCNNCNCNCNCNCCMbMb"},
+    {"PowerShell Workflow", ""},
+    {"XDP Receive Queue", ".NNNNNNNNNN"},
+    {"XDP LWF Receive Queue", ".NNNNNNNN"},
+    {"XDP Transmit Queue", ".NNN"},
+    {"XDP LWF Transmit Queue", ".NNN"},
+    {"Ktl Log Stream", ".BBBGGGGGG"},
+    {"Ktl Log Container", ".BB"},
+    {"Ktl Log Manager", ".GG"},
+    {"Node.js", ".CCCCNBBNBB"},
+    {"OpenZFS Zpool", ".BBBBBBGGG........................G"},
+    {"OpenZFS Vdev", ".BBBB........................BB"},
+    {"OpenZFS Cache", ""},
+    {"dwc_eqos-mac", "H"},
+    {"dwc_eqos-debug", ""},
+    {"Geometric Waves", ".NN"},
+    {"Trignometric Waves", ".NNNrF"},
+    {"Aggregated Trignometric Waves", ".NNNrF"},
+    {"Geometric Waves", ".NN"},
+    {"Trignometric Waves", ".NNN"},
+    {"Typing", ".NDNNSs"},
+};
+
+static char letter_of(const perf_known_counter *counter)
+{
+    for (size_t i = 0; counter && counter->type_known && i < sizeof letters / sizeof *letters; i++) {
+        if (letters[i].type == counter->type) {
+            return letters[i].letter;
+        }
+    }
+    return counter && !counter->type_known ? '-' : '.';
+}
+
+/* A base follows its counter, but that of a sample stands before it. */
+static uint32_t base_of(const char *types, uint32_t id)
+{
+    if (strchr("PFSMA", types[id]) == NULL || types[id] == '\0') {
+        return PERF_NO_COUNTER;
+    }
+    return types[id + 1] != '\0' && strchr("Lbrs", types[id + 1])    ? id + 1
+           : id > 0 && types[id - 1] == 'r' && types[id + 1] == '\0' ? id - 1
+                                                                     : PERF_NO_COUNTER;
+}
+
+static void test_types(void)
+{
+    const size_t count = sizeof sources / sizeof *sources;
+
+    expect(count == perf_num_known_countersets, "number of sets", "?", 0);
+    for (size_t i = 0; i < count && i < perf_num_known_countersets; i++) {
+        const perf_known_counterset *set = &perf_known_countersets[i];
+        const char *types = sources[i].types;
+
+        expect(same(set->name, sources[i].set), "another set", sources[i].set, (unsigned)i);
+        for (uint32_t id = 0; id <= strlen(types); id++) {
+            const perf_known_counter *counter = perf_known_counter_find(set, id);
+            const char letter = types[id] != '\0' ? types[id] : '.';
+
+            expect(letter_of(counter) == letter, "another type", set->name, id);
+            expect(!counter || counter->base_id == base_of(types, id), "another base", set->name, id);
+        }
+    }
+}
+
 static const uint8_t processor_information[16] = {0x1a, 0x72, 0xfc, 0xb4, 0x78, 0x03, 0x6f, 0x47,
                                                   0x89, 0xba, 0xa5, 0xa7, 0x9f, 0x81, 0x0b, 0x36};
 
@@ -149,6 +245,7 @@ int main(void)
     test_sets_are_unique();
     test_counters_are_sound();
     test_names_per_second();
+    test_types();
     test_processor_information();
     test_others();
     test_titles();

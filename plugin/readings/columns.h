@@ -1,0 +1,60 @@
+/* columns.h
+ * The paths that the answers of one handle held, each with a number of its own.
+ *
+ * Answers of a handle mostly hold the same values in the same order. So a path is compared with the one that stood in its
+ * place in the answer before, and looked up only where it differs. Where the first instance of a block or object has the
+ * same paths as before, the instances behind it are told by their names, and no paths are made for them.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_READINGS_COLUMNS_H
+#define PCQ_READINGS_COLUMNS_H
+
+#include "readings/readings.h"
+
+/* A handle that asks for ever new instances has no more paths than these; what goes beyond is left out and counted. */
+#define MAX_COLUMNS 1000000
+
+/* All paths that one statistic or export keeps take no more than these bytes. */
+#define MAX_PATH_BYTES (32 << 20)
+
+#define NO_COLUMN UINT32_MAX
+
+typedef struct {
+    GPtrArray *paths;    /* by number */
+    GByteArray *assumed; /* by number: 1 if whose one of its values is was assumed; kept by whoever asks */
+    GHashTable *numbers; /* path -> number + 1 */
+    GStringChunk *texts; /* theirs */
+    uint32_t bytes;      /* theirs */
+    uint32_t *kept;      /* those of all columns that belong together */
+    GArray *places;      /* column_place: what stood at each place of an answer */
+    uint64_t answers;
+    uint64_t left_out; /* values without a column */
+    /* where the answer is */
+    unsigned place;
+    unsigned first;     /* place of the block's or object's first value */
+    unsigned row_begin; /* and of the row's */
+    uint32_t table;
+    uint32_t row;
+    uint64_t instance; /* digest of its name, 0 if that does not tell it */
+} columns;
+
+/* `kept` begins with 0, and outlives all columns that share it. */
+void columns_init(columns *c, uint32_t *kept);
+void columns_clear(columns *c);
+
+/* The next answer begins. */
+void columns_next_answer(columns *c);
+
+/* The number of the path of the reading that was pulled last; NO_COLUMN where there is none, or there are too many. */
+uint32_t columns_number(columns *c, readings *r);
+
+/* The number of a path; NO_COLUMN where there are too many. */
+uint32_t columns_of_path(columns *c, const char *path);
+
+static inline const char *columns_path(const columns *c, uint32_t number)
+{
+    return g_ptr_array_index(c->paths, number);
+}
+
+#endif

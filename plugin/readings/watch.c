@@ -1,0 +1,324 @@
+/* watch.c
+ * Watched counters.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "readings/watch.h"
+
+#include "perf/pattern.h"
+#include "readings/columns.h"
+
+#include <epan/uat.h>
+#include <wsutil/report_message.h>
+
+#define FIELD_PREFIX "pcq.watch."
+
+/* --- The table --------------------------------------------------------------------------------------------------- */
+
+/* As the user wrote it. */
+typedef struct {
+    char *name;
+    char *paths;
+} table_row;
+
+/* As it is used: each row that became a field. */
+typedef struct {
+    watch_row row;
+    perf_patterns patterns;
+} watched;
+
+static table_row *table;
+static unsigned table_size;
+
+static int proto_watch;
+static watched *rows;
+static unsigned num_rows;
+static hf_register_info *fields; /* theirs */
+
+/* What the answers to a handle had in each place: state_handle -> watch_places. */
+static GHashTable *places_of_handles;
+
+UAT_CSTRING_CB_DEF(table, name, table_row)
+UAT_CSTRING_CB_DEF(table, paths, table_row)
+
+/* What Wireshark makes of "\\" is one character longer than it says. */
+static void set_paths(void *row, const char *text, unsigned size _U_, const void *data, const void *more)
+{
+    table_paths_set_cb(row, text, text ? (unsigned)strlen(text) : 0, data, more);
+}
+
+static void *copy_row(void *to, const void *from, size_t size _U_)
+{
+    const table_row *row = from;
+
+    *(table_row *)to = (table_row){g_strdup(row->name), g_strdup(row->paths)};
+    return to;
+}
+
+static void free_row(void *row)
+{
+    g_free(((table_row *)row)->name);
+    g_free(((table_row *)row)->paths);
+}
+
+static bool is_name(const char *name)
+{
+    return name && g_ascii_islower(name[0]) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static bool are_paths(const char *paths)
+{
+    perf_patterns patterns = {NULL, NULL, 0};
+
+    perf_patterns_set(&patterns, paths ? paths : "");
+    bool are = perf_patterns_are_paths(&patterns);
+    perf_patterns_clear(&patterns);
+    return are;
+}
+
+static ws_pref_bool check_row(void *record, char **error)
+{
+    const table_row *row = record;
+
+    *error = NULL;
+    if (!is_name(row->name)) {
+        *error =
+            g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
+                            "small letters, digits and _ only",
+                            row->name ? row->name : "");
+    } else if (!are_paths(row->paths)) {
+        *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
+                                 "between several (behind -o, each \\ is typed twice)",
+                                 row->paths ? row->paths : "");
+    }
+    return *error == NULL;
+}
+
+/* --- Its fields -------------------------------------------------------------------------------------------------- */
+
+static void forget_rows(void)
+{
+    g_hash_table_remove_all(places_of_handles);
+    for (unsigned i = 0; i < num_rows; i++) {
+        proto_deregister_field(proto_watch, rows[i].row.hf);
+        perf_patterns_clear(&rows[i].patterns);
+    }
+    if (fields) {
+        proto_add_deregistered_data(fields); /* with the names; what is open may still show them */
+    }
+    g_free(rows);
+    rows = NULL;
+    fields = NULL;
+    num_rows = 0;
+}
+
+static bool is_taken(const char *name)
+{
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (strcmp(rows[i].row.name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_row(const table_row *from)
+{
+    if (is_taken(from->name)) {
+        report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
+                       from->paths);
+        return;
+    }
+    watched *w = &rows[num_rows];
+    hf_register_info field = {
+        &w->row.hf,
+        {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
+         g_strdup(from->paths), HFILL},
+    };
+
+    w->row = (watch_row){field.hfinfo.name, -1, false};
+    perf_patterns_set(&w->patterns, from->paths);
+    fields[num_rows++] = field;
+}
+
+static void take_table(void)
+{
+    forget_rows();
+    if (table_size == 0) {
+        return;
+    }
+    rows = g_new0(watched, table_size);
+    fields = g_new0(hf_register_info, table_size);
+    for (unsigned i = 0; i < table_size; i++) {
+        add_row(&table[i]);
+    }
+    proto_register_field_array(proto_watch, fields, (int)num_rows);
+}
+
+/* --- Which values they are --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    columns columns;
+    GPtrArray *fitting; /* of the path with each number: watch_row *, with a NULL behind them */
+} watch_places;
+
+struct watch_stream {
+    wmem_allocator_t *pool;
+    watch_places *places; /* NULL: nothing is known of the handle */
+};
+
+/* Who asks through more handles than these has the others looked up again. */
+#define MAX_HANDLES 1000
+
+/* The same for nearly all paths. */
+static watch_row *none[] = {NULL};
+
+/* All that places keep of paths. */
+static uint32_t kept;
+
+static void free_fitting(void *fitting)
+{
+    if (fitting != none) {
+        g_free(fitting);
+    }
+}
+
+static void free_places(void *all)
+{
+    watch_places *places = all;
+
+    kept -= places->columns.bytes;
+    columns_clear(&places->columns);
+    g_ptr_array_free(places->fitting, TRUE);
+    g_free(places);
+}
+
+static watch_places *places_of(const state_handle *handle)
+{
+    watch_places *places = g_hash_table_lookup(places_of_handles, handle);
+
+    if (places == NULL) {
+        if (g_hash_table_size(places_of_handles) >= MAX_HANDLES || kept > MAX_PATH_BYTES / 2) {
+            g_hash_table_remove_all(places_of_handles);
+        }
+        places = g_new0(watch_places, 1);
+        columns_init(&places->columns, &kept);
+        places->fitting = g_ptr_array_new_with_free_func(free_fitting);
+        g_hash_table_insert(places_of_handles, (void *)(uintptr_t)handle, places);
+    }
+    columns_next_answer(&places->columns);
+    return places;
+}
+
+/* Of nothing, or as GLib's memory. */
+static watch_row **find_fitting(const char *path)
+{
+    watch_row **fitting = none;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (perf_patterns_match(&rows[i].patterns, path)) {
+            fitting = fitting == none ? g_new0(watch_row *, num_rows + 1) : fitting;
+            fitting[count++] = &rows[i].row;
+            rows[i].row.matched = true;
+        }
+    }
+    return fitting;
+}
+
+/* Of a path that has no number. */
+static watch_row *const *fitting_alone(watch_stream *stream, readings *r)
+{
+    const char *path = readings_path(r);
+    watch_row **fitting = path ? find_fitting(path) : none;
+
+    if (fitting == none) {
+        return none;
+    }
+    watch_row **copy = wmem_memdup(stream->pool, fitting, (num_rows + 1) * sizeof *fitting);
+    g_free(fitting);
+    return copy;
+}
+
+watch_row *const *watch_fitting(watch_stream *stream, readings *r)
+{
+    watch_places *places = stream->places;
+    uint32_t number = places ? columns_number(&places->columns, r) : NO_COLUMN;
+
+    if (number == NO_COLUMN) {
+        return fitting_alone(stream, r);
+    }
+    while (places->fitting->len <= number) {
+        g_ptr_array_add(places->fitting, find_fitting(columns_path(&places->columns, places->fitting->len)));
+    }
+    return g_ptr_array_index(places->fitting, number);
+}
+
+watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool)
+{
+    const state_handle *handle = answer->sample ? answer->sample->handle : answer->handle;
+
+    for (unsigned i = 0; tree && i < num_rows; i++) {
+        if (proto_field_is_referenced(tree, rows[i].row.hf)) {
+            watch_stream *stream = wmem_new(pool, watch_stream);
+            *stream = (watch_stream){pool, handle ? places_of(handle) : NULL};
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+/* --- What is not there ------------------------------------------------------------------------------------------- */
+
+void watch_note(const char *path)
+{
+    for (unsigned i = 0; i < num_rows; i++) {
+        rows[i].row.matched = rows[i].row.matched || perf_patterns_match(&rows[i].patterns, path);
+    }
+}
+
+const watch_row *watch_unmatched(unsigned *next)
+{
+    while (*next < num_rows) {
+        const watch_row *row = &rows[(*next)++].row;
+        if (!row->matched) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+static void forget_capture(void)
+{
+    g_hash_table_remove_all(places_of_handles);
+    for (unsigned i = 0; i < num_rows; i++) {
+        rows[i].row.matched = false;
+    }
+}
+
+void watch_register(int proto, module_t *module)
+{
+    static uat_field_t columns_shown[] = {
+        UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
+        {"paths",
+         "Paths",
+         PT_TXTMOD_STRING,
+         {uat_fld_chk_str, set_paths, table_paths_tostr_cb},
+         {0, 0, 0},
+         0,
+         "\\Set(Instance)\\Counter, with * for any text and ; between several",
+         FLDFILL},
+        UAT_END_FIELDS,
+    };
+
+    proto_watch = proto;
+    places_of_handles = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_places);
+    uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
+                         UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
+                         forget_rows, columns_shown);
+    prefs_register_uat_preference(module, "watch", "Watched counters",
+                                  "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
+                                  "pcq.watch.NAME holds the results of the values whose paths fit.",
+                                  uat);
+    register_cleanup_routine(forget_capture);
+}

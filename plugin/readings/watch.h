@@ -1,0 +1,37 @@
+/* watch.h
+ * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`. Which values each row means is found
+ * once for a place in the answers to a handle, and holds as long as they have the same path there.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#ifndef PCQ_READINGS_WATCH_H
+#define PCQ_READINGS_WATCH_H
+
+#include "readings/readings.h"
+
+/* A row of the table. */
+typedef struct {
+    const char *name;
+    int hf;       /* FT_DOUBLE */
+    bool matched; /* it fitted some path of this capture, as far as anybody looked */
+} watch_row;
+
+/* The table, as a preference of `module`; its fields are `proto`'s. */
+void watch_register(int proto, module_t *module);
+
+/* The watched values of one answer. */
+typedef struct watch_stream watch_stream;
+
+/* NULL if nobody looks at one of the fields. */
+watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool);
+
+/* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
+watch_row *const *watch_fitting(watch_stream *stream, readings *r);
+
+/* For whoever lists paths and nothing else: notes what fits it. Once for a path will do. */
+void watch_note(const char *path);
+
+/* What fitted no path of this capture so far, from row `*next` (0 at first) on; NULL at the end. */
+const watch_row *watch_unmatched(unsigned *next);
+
+#endif

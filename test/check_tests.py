@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""python3 test/check_tests.py: tests that prove less than they seem to, one a line; nothing if there are none.
+
+    perhaps     an expectation 'x|': x, or nothing
+    skip        a test that leaves itself out, but for what the system lacks
+    either      an assertion that one of its own parameters makes true
+    nothing     a test without an assertion
+    none of it  a test, or a helper that all its assertions are in, whose assertions all stand in loops that may run zero
+                times, in branches, or in all() of what may be empty
+
+Each pattern is first looked for in an example that has it, and in one that has not.
+"""
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+PERHAPS = re.compile(r'(\w+\|)+|(\|\w+)+')
+# Calls of fixtures and helpers that fail by themselves, but prove nothing of the plugin.
+NO_PROOF = {'run', 'pdml', 'fields', 'info', 'json', 'read', 'read_file', 'shown', 'load', 'frames', 'ask', 'write', 'told',
+            'get', 'one', 'table', 'export', 'open', 'places', 'there'}
+EXAMPLES = {
+    'perhaps': ("def test_x(b):\n    b.answer(1, ('size|text|',))\n    assert b\n",
+                "def test_x(b):\n    b.answer(1, ('size|text',))\n    assert b\n"),
+    'skip': ("def test_x(t):\n    if not t.knows('pcq.path'):\n        pytest.skip('not yet')\n    assert t\n",
+             "@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no links')\ndef test_x(t):\n    assert t\n"),
+    'either': ("@pytest.mark.parametrize('name', NAMES)\ndef test_x(t, name):\n    assert t.shown or name.startswith('h')\n",
+               "@pytest.mark.parametrize('name', NAMES)\ndef test_x(t, name):\n    assert t.shown or t.has(name)\n"),
+    'nothing': ("def test_x(t):\n    t.run('-r', 'x')\n",
+                "def check(t):\n    assert t\n\ndef test_x(t):\n    check(t)\n"),
+    'none of it': ("def check(t):\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n",
+                   "def check(t):\n    assert t.rows\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n"),
+}
+
+
+def is_fixture(node):
+    return any('fixture' in ast.unparse(d) for d in node.decorator_list)
+
+
+class Function:
+    """What is known of a function: whether something is asserted, and whether it must be."""
+
+    def __init__(self, node):
+        self.node, self.asserts, self.must, self.calls, self.must_call = node, False, False, set(), set()
+        self.assigned = {}
+        self.look(node.body, True)
+        for inner in node.body if is_fixture(node) else ():
+            if isinstance(inner, ast.FunctionDef):
+                self.look(inner.body, True)     # what the tests call by the fixture's name
+
+    def look(self, body, certain):
+        for statement in body:
+            self.statement(statement, certain)
+
+    def statement(self, s, certain):
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            return
+        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+            self.assigned[s.targets[0].id] = s.value
+        if isinstance(s, ast.Assert):
+            self.asserts = True
+            self.must |= certain and not self.is_all(s.test)
+            self.expression(s.test, certain)
+        elif isinstance(s, (ast.For, ast.AsyncFor)):
+            self.expression(s.iter, certain)
+            self.look(s.body, certain and self.is_filled(s.iter))
+        elif isinstance(s, ast.While):
+            self.look(s.body, False)
+        elif isinstance(s, ast.If):
+            self.expression(s.test, certain)
+            self.branches(s, certain)
+        elif isinstance(s, ast.With):
+            for item in s.items:
+                self.expression(item.context_expr, certain)
+            self.look(s.body, certain)
+        elif isinstance(s, ast.Try):
+            self.look(s.body, certain)
+            self.look(s.finalbody, certain)
+        else:
+            self.expression(s, certain)
+
+    def branches(self, s, certain):
+        """Of two branches both must assert something."""
+        before, self.must = self.must, False
+        self.look(s.body, certain)
+        first, self.must = self.must, False
+        self.look(s.orelse, certain)
+        self.must = before or first and self.must
+
+    def expression(self, node, certain):
+        for x in ast.walk(node):
+            if isinstance(x, ast.Call):
+                name = x.func.attr if isinstance(x.func, ast.Attribute) else getattr(x.func, 'id', None)
+                if name == 'raises':
+                    self.asserts = self.must = True
+                if name and name not in NO_PROOF:
+                    self.calls.add(name)
+                    if certain:
+                        self.must_call.add(name)
+
+    @staticmethod
+    def is_all(test):
+        return isinstance(test, ast.Call) and getattr(test.func, 'id', None) == 'all'
+
+    def is_filled(self, node):
+        """Is it something that cannot be empty?"""
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return bool(node.elts)
+        if isinstance(node, ast.Dict):
+            return bool(node.keys)
+        if isinstance(node, ast.Constant):
+            return bool(node.value)
+        if isinstance(node, ast.Name):
+            return node.id.isupper() or node.id in self.assigned and self.is_filled(self.assigned[node.id])
+        if isinstance(node, ast.BinOp):
+            return self.is_filled(node.left) or self.is_filled(node.right) or isinstance(node.op, (ast.Add, ast.Sub))
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, 'id', '')
+            if name in ('items', 'values', 'keys', 'split') and isinstance(node.func, ast.Attribute):
+                return self.is_filled(node.func.value)
+            if name == 'range':
+                return self.is_number(node.args[-1 if len(node.args) < 3 else 1])
+            if name in ('zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'):
+                return bool(node.args) and all(self.is_filled(a) for a in node.args)
+        return isinstance(node, ast.ListComp) and not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
+
+    def is_number(self, node):
+        return isinstance(node, ast.Constant) and bool(node.value) or isinstance(node, ast.Name) or (
+            isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'len') or (
+            isinstance(node, ast.BinOp) and self.is_number(node.left))
+
+
+def functions(tree):
+    return [x for x in ast.walk(tree) if isinstance(x, ast.FunctionDef)]
+
+
+def settle(known):
+    """What a call of a helper asserts, its caller asserts."""
+    changed = True
+    while changed:
+        changed = False
+        for f in known.values():
+            asserts = f.asserts or any(known[c].asserts for c in f.calls if c in known)
+            must = f.must or any(known[c].must for c in f.must_call if c in known)
+            changed |= (asserts, must) != (f.asserts, f.must)
+            f.asserts, f.must = asserts, must
+
+
+def parameters(node):
+    """Names that parametrize() fills."""
+    names = set()
+    for d in node.decorator_list:
+        if isinstance(d, ast.Call) and isinstance(d.func, ast.Attribute) and d.func.attr == 'parametrize':
+            first = d.args[0]
+            words = first.value if isinstance(first, ast.Constant) else ''
+            names |= {w.strip() for w in words.split(',') if w.strip()}
+    return names
+
+
+def names_in(node):
+    return {x.id for x in ast.walk(node) if isinstance(x, ast.Name)}
+
+
+def is_made_true(test, own):
+    """An alternative of which nothing was measured, but for one that says when the rest counts: n > 5 or …"""
+    if not (isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or)):
+        return False
+    return any(names_in(x) and names_in(x) <= own and any(isinstance(y, ast.Call) for y in ast.walk(x)) for x in test.values)
+
+
+def is_of_the_system(call):
+    """skipif of a condition about the program under test alone."""
+    return call.args and names_in(call.args[0]) <= {'TSHARK', 'os', 'sys', 'shutil'}
+
+
+def in_file(path, tree, known):
+    for x in ast.walk(tree):
+        if isinstance(x, ast.Constant) and isinstance(x.value, str) and PERHAPS.fullmatch(x.value) or (
+                isinstance(x, ast.Tuple) and [getattr(e, 'value', None) for e in x.elts] == ['|']):
+            yield x.lineno, 'perhaps', 'an expectation that nothing is enough for'
+        if isinstance(x, ast.Call) and isinstance(x.func, ast.Attribute) and (
+                x.func.attr in ('skip', 'xfail', 'importorskip') and getattr(x.func.value, 'id', getattr(x.func.value, 'attr', '')) in (
+                    'pytest', 'mark') or x.func.attr == 'skipif' and not is_of_the_system(x)):
+            yield x.lineno, 'skip', 'the test leaves itself out'
+    for node in functions(tree):
+        if not node.name.startswith('test_'):
+            continue
+        own = parameters(node)
+        for x in ast.walk(node):
+            if isinstance(x, ast.Assert) and is_made_true(x.test, own):
+                yield x.lineno, 'either', 'a parameter makes the assertion true: nothing is measured'
+        f = known[node.name]
+        if not f.asserts:
+            yield node.lineno, 'nothing', '%s asserts nothing' % node.name
+        elif not f.must:
+            yield node.lineno, 'none of it', '%s: all its assertions may be passed over' % node.name
+
+
+def findings(sources):
+    """sources: {path: text} -> [(path, line, pattern, words)]"""
+    trees = {path: ast.parse(text) for path, text in sources.items()}
+    every = {node.name: Function(node) for tree in trees.values() for node in functions(tree)}
+    out = []
+    for path, tree in trees.items():
+        # a file's own function of a name comes before another file's
+        known = {**every, **{node.name: Function(node) for node in functions(tree)}}
+        settle(known)
+        out += [(path, *found) for found in in_file(path, tree, known)]
+    return sorted(out)
+
+
+def prove():
+    for pattern, (bad, good) in EXAMPLES.items():
+        assert [f[2] for f in findings({'bad': bad})] == [pattern], 'the check does not find "%s"' % pattern
+        assert not findings({'good': good}), 'the check finds "%s" where there is none' % pattern
+
+
+def main():
+    prove()
+    paths = sorted(p for p in FOLDER.glob('**/*.py') if p.name != Path(__file__).name)
+    found = findings({str(p.relative_to(FOLDER.parent)): p.read_text(encoding='utf-8') for p in paths})
+    for path, line, pattern, words in found:
+        print('%s:%d: %s: %s' % (path, line, pattern, words))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts faults into this tree one at a time, builds it and runs the tests that should notice. script/dev/mutate runs it in
+a copy.
+
+A file of test/faults is a fault:
+    what:  what breaks, in a line
+    user:  what a user would see
+    file:  the source; if it moved, the only one that has the text
+    after: (where the next is not unique) text that is; the first place behind it is meant
+    was:   text that stands there once, whatever the white space
+    now:   what takes its place
+    tests: names of tests, as pytest takes them, from test/
+    units: programs of test/unit
+A line that begins with a blank goes on with the one before it.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+TOP = Path(__file__).resolve().parent.parent
+FAULTS = TOP / 'test' / 'faults'
+BUILD = Path(os.environ.get('BUILD', TOP / 'build'))
+KEYS = ('what', 'user', 'file', 'after', 'was', 'now', 'tests', 'units')
+# A change that lets a program run for ever is noticed too; most tests have a shorter limit of their own.
+MOST_SECONDS = 1800
+
+
+class Wrong(Exception):
+    """A fault that cannot be put in."""
+
+
+class Fault(NamedTuple):
+    name: str
+    what: str
+    file: str
+    change: object      # function(text) -> text
+    tests: list
+    units: list
+
+
+# --- Faults that somebody thought of ------------------------------------------------------------------------------
+
+
+def loose(text):
+    """A pattern that finds the text however its lines are broken."""
+    return r'\s+'.join(map(re.escape, text.split()))
+
+
+def places(pattern, text, where):
+    found = list(re.finditer(pattern, text))
+    if len(found) != 1:
+        raise Wrong('%s stands there %d times' % (where, len(found)))
+    return found[0]
+
+
+def replacing(after, was, now):
+    def change(text):
+        if after:
+            behind = places(loose(after), text, 'after').end()
+            found = re.compile(loose(was)).search(text, behind)
+            if not found:
+                raise Wrong('was does not stand behind after')
+        else:
+            found = places(loose(was), text, 'was')
+        return text[:found.start()] + now + text[found.end():]
+    return change
+
+
+def fits(change, file):
+    try:
+        change((TOP / file).read_text(encoding='utf-8'))
+        return True
+    except Wrong:
+        return False
+
+
+def moved(change, file):
+    """The file, or where its text is now."""
+    if (TOP / file).exists():
+        return file
+    sources = [str(p.relative_to(TOP)) for p in sorted((TOP / 'plugin').glob('**/*.[ch]'))]
+    there = [source for source in sources if fits(change, source)]
+    if len(there) != 1:
+        raise Wrong('%s is gone, and %d files have the text' % (file, len(there)))
+    return there[0]
+
+
+def read_fault(path):
+    fields, key = {}, None
+    for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
+        m = re.match(r'([a-z]+):(.*)', line)
+        if m and m[1] in KEYS and m[1] not in fields:
+            key = m[1]
+            fields[key] = m[2].strip()
+        elif line.startswith(' ') and key:
+            fields[key] += ' ' + line.strip()
+        else:
+            raise Wrong('%s:%d: neither one of %s nor the rest of one' % (path.name, number, ', '.join(KEYS)))
+    missing = [k for k in ('what', 'user', 'file', 'was', 'now') if k not in fields]
+    if missing or not fields.get('tests') and not fields.get('units'):
+        raise Wrong('%s: has no %s' % (path.name, ', '.join(missing or ['tests'])))
+    return Fault(path.name, fields['what'], fields['file'], replacing(fields.get('after'), fields['was'], fields['now']),
+                 fields.get('tests', '').split(), fields.get('units', '').split())
+
+
+def known_faults(names):
+    every = sorted(p.name for p in FAULTS.iterdir() if p.name != 'equivalent')
+    for name in names:
+        if name not in every:
+            raise Wrong('there is no fault "%s"' % name)
+    return [read_fault(FAULTS / name) for name in names or every]
+
+
+# --- Faults that are made -------------------------------------------------------------------------------------------
+
+# Which tests notice what is wrong in what begins so, behind plugin/: the whole suite would take an hour for each line.
+# What is in perf/ is judged by the unit programs first; what the walks make of damage is seen in frames alone.
+JUDGES = {
+    'perf/block': ['test_hkpd_bad_input.py'],
+    'perf/data': ['test_bad_input.py'],
+    'perf/known': ['test_names.py'],
+    'perf/': [],
+    'readings/': ['test_values.py', 'test_paths.py', 'test_hkpd.py', 'test_words.py', 'test_csv.py', 'test_forms.py'],
+    'state/': ['test_handles.py', 'test_names.py', 'test_paths.py', 'test_values.py', 'test_hkpd.py', 'test_statistics.py',
+              'test_forms.py', 'test_calls.py', 'test_names_file.py'],
+}
+OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
+         '*': '/', '/': '*', '%': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|', '+=': '-=', '-=': '+=',
+         '|=': '&=', '++': '--', '--': '++', 'true': 'false', 'false': 'true', '!': ''}
+# Binary operators stand between blanks, as the formatter leaves them.
+TOKENS = re.compile(r'(?<= )(?:<=|>=|==|!=|&&|\|\||<<|>>|\+=|-=|\|=|[<>+\-*/%&|^])(?= )|\+\+|--|!(?=[\w(])|'
+                    r'\b(?:true|false)\b|(?<![\w.])(?:0x[0-9A-Fa-f]+|\d+)(?=[UuLl]*\b)(?![.\w]*\.)')
+
+
+def blank_out(text):
+    """The code alone, at its places: without comments, texts, characters and the preprocessor's lines."""
+    def blanks(m):
+        return re.sub(r'[^\n]', ' ', m[0])
+    return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*', blanks, text,
+                  flags=re.S | re.M)
+
+
+def other(token):
+    if token in OTHER:
+        return OTHER[token]
+    return hex(int(token, 16) + 1) if token.startswith('0x') else str(int(token) + 1)
+
+
+def at_place(start, end, now):
+    return lambda text: text[:start] + now + text[end:]
+
+
+def judges_of(file):
+    return next((tests for beginning, tests in JUDGES.items() if file.startswith('plugin/' + beginning)), [])
+
+
+def units_of(file):
+    return all_units() if file.startswith('plugin/perf/') else []
+
+
+def made_faults(file, executed):
+    """[Fault] of a source, in the lines that are executed"""
+    text = (TOP / file).read_text(encoding='utf-8')
+    lines = text.split('\n')
+    out = []
+    for m in TOKENS.finditer(blank_out(text)):
+        number = text.count('\n', 0, m.start()) + 1
+        if number not in executed:
+            continue
+        column = m.start() - text.rfind('\n', 0, m.start())
+        now = other(m[0])
+        out.append(Fault('%s:%d:%d' % (file, number, column), '%s -> %s: %s' % (m[0], now or 'nothing', lines[number - 1].strip()),
+                         file, at_place(m.start(), m.end(), now), judges_of(file), units_of(file)))
+    return out
+
+
+def equivalents():
+    """{(file, changed line, change)} of test/faults/equivalent: "file | change | line | reason" """
+    out = set()
+    for line in (FAULTS / 'equivalent').read_text(encoding='utf-8').splitlines():
+        if line and not line.startswith('#'):
+            file, change, code, reason = (x.strip() for x in line.split(' | ', 3))
+            assert reason
+            out.add((file, '%s: %s' % (change, code)))
+    return out
+
+
+def all_units():
+    return sorted(p.stem for p in (TOP / 'test' / 'unit').glob('test_*.c'))
+
+
+def executed_lines(files):
+    """{file: {line numbers}} that the tests execute, which judge the folders of these files."""
+    build = BUILD.with_name('coverage')
+    configure(build, '--coverage -O0')
+    judges = sorted({t for f in files for t in judges_of(f)})
+    subprocess.run(['ninja', '--quiet', '-C', build], check=True)
+    for unit in all_units():
+        subprocess.run([build / unit], check=True, stdout=subprocess.DEVNULL)
+    if judges:
+        pytest(judges, build, MOST_SECONDS * 10, '-q')
+    lines = {f: set() for f in files}
+    for data in build.rglob('*.gcda'):
+        done = subprocess.run(['gcov', '--json-format', '--stdout', data], cwd=build, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=True)
+        for text in done.stdout.decode().splitlines():
+            for about in json.loads(text)['files']:
+                # the plugin's sources are named from the top, see CMakeLists.txt
+                file = os.path.relpath(about['file'], TOP) if os.path.isabs(about['file']) else about['file']
+                if file in lines:
+                    lines[file] |= {x['line_number'] for x in about['lines'] if x['count'] > 0}
+    shutil.rmtree(build)
+    # an expression's later lines count as its first
+    for file, there in lines.items():
+        text = (TOP / file).read_text(encoding='utf-8').split('\n')
+        for number in sorted(there):
+            while number < len(text) and not re.search(r'[;{}]\s*(/\*.*)?$', text[number - 1]) and text[number - 1].strip():
+                number += 1
+                there.add(number)
+    return lines
+
+
+def sample_of(faults, args):
+    """Some of each file, the same for a seed."""
+    known = equivalents()
+    faults = [f for f in faults if (f.file, f.what) not in known]
+    if args.all:
+        return faults
+    noise = random.Random(args.seed)
+    by_file = {}
+    for f in faults:
+        by_file.setdefault(f.file, []).append(f)
+    return [f for file in by_file for f in sorted(noise.sample(by_file[file], min(args.sample, len(by_file[file]))),
+                                                  key=lambda f: [int(x) for x in f.name.split(':')[1:]])]
+
+
+# --- Putting them in ------------------------------------------------------------------------------------------------
+
+
+def configure(build, flags):
+    launcher = ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] if shutil.which('ccache') else []
+    subprocess.run(['cmake', '-S', TOP, '-B', build, '-G', 'Ninja', '-DPCQ_WERROR=OFF', '-DCMAKE_BUILD_TYPE=None',
+                    '-DCMAKE_C_FLAGS=' + flags + ' -w', *launcher], check=True, stdout=subprocess.DEVNULL)
+
+
+def pytest(tests, build, seconds, *options):
+    """The exit status; None: it took too long"""
+    env = dict(os.environ, WIRESHARK_PLUGIN_DIR=str(build / 'plugins'))
+    try:
+        return subprocess.run([sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '--basetemp',
+                               str(build.with_name('pytest')), '-q', *options, *tests], cwd=TOP / 'test', env=env,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds).returncode
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def unit(name):
+    try:
+        return subprocess.run([BUILD / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def build_for(faults):
+    targets = {'pcq'} if any(f.tests for f in faults) else set()
+    return sorted(targets.union(*(f.units for f in faults)))
+
+
+def ninja(targets):
+    return subprocess.run(['ninja', '--quiet', '-C', BUILD, *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def is_noticed(fault):
+    # the unit that is named so knows most of a file
+    for name in sorted(fault.units, key=lambda u: u.removeprefix('test_') != Path(fault.file).stem.replace('-', '_')):
+        if unit(name) != 0:
+            return True
+    if not fault.tests:
+        return False
+    status = pytest(fault.tests, BUILD, MOST_SECONDS, '-x')
+    if status not in (None, 0, 1):
+        raise Wrong('pytest ends with %d: are its tests called so?' % status)
+    return status != 0
+
+
+def judge(fault, is_made):
+    """-> what became of the fault"""
+    path = TOP / moved(fault.change, fault.file)
+    before = path.read_text(encoding='utf-8')
+    path.write_text(fault.change(before), encoding='utf-8')
+    try:
+        built = ninja(build_for([fault]))
+        if built.returncode != 0:
+            if is_made:
+                return 'does not compile'
+            raise Wrong('it does not compile:\n' + built.stdout.decode())
+        return 'noticed' if is_noticed(fault) else 'SURVIVED'
+    finally:
+        path.write_text(before, encoding='utf-8')
+
+
+def check_tests(faults):
+    """Without a fault the tests pass, else their failing says nothing."""
+    built = ninja(build_for(faults))
+    if built.returncode != 0:
+        raise Wrong('the tree does not compile:\n' + built.stdout.decode())
+    units = sorted(set().union(*(f.units for f in faults)))
+    tests = sorted(set().union(*(f.tests for f in faults)))
+    bad = [u for u in units if unit(u) != 0]
+    if bad:
+        raise Wrong('fails without any fault: ' + ', '.join(bad))
+    if tests and pytest(tests, BUILD, MOST_SECONDS * 10, '-x') != 0:
+        pytest_again = subprocess.run([sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '-q', '-x', '--tb=line', *tests],
+                                      cwd=TOP / 'test', env=dict(os.environ, WIRESHARK_PLUGIN_DIR=str(BUILD / 'plugins')),
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        raise Wrong('tests fail without any fault:\n' + pytest_again.stdout.decode()[-2000:])
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--generated', action='store_true')
+    parser.add_argument('--all', action='store_true')
+    parser.add_argument('--sample', type=int, default=8)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--check', action='store_true', help='only look whether the faults can be put in')
+    parser.add_argument('--unchecked', action='store_true', help='do not run the tests without a fault first')
+    parser.add_argument('names', nargs='*')
+    return parser.parse_args()
+
+
+def chosen(args):
+    if not args.generated:
+        return known_faults(args.names)
+    files = args.names or sorted(str(p.relative_to(TOP)) for folder in {b.split('/')[0] for b in JUDGES}
+                                 for p in (TOP / 'plugin' / folder).glob('*.[ch]'))
+    lines = executed_lines(files)
+    return sample_of([f for file in files for f in made_faults(file, lines[file])], args)
+
+
+def check_faults(names):
+    """Whether each finds its place. -> how many do not"""
+    bad = 0
+    for fault in known_faults(names):
+        try:
+            fault.change((TOP / moved(fault.change, fault.file)).read_text(encoding='utf-8'))
+        except Wrong as e:
+            print('%s: %s' % (fault.name, e))
+            bad += 1
+    return bad
+
+
+def main():
+    args = arguments()
+    start = time.monotonic()
+    if args.check:
+        sys.exit(1 if check_faults(args.names) else 0)
+    survivors = broken = 0
+    try:
+        configure(BUILD, '-O0')
+        faults = chosen(args)
+        if not args.unchecked:
+            check_tests(faults)
+    except Wrong as e:
+        sys.exit('mutate: %s' % e)
+    for fault in faults:
+        began = time.monotonic()
+        try:
+            result = judge(fault, args.generated)
+        except Wrong as e:
+            result = 'CANNOT BE PUT IN: %s' % e
+            broken += 1
+        survivors += result == 'SURVIVED'
+        print('%s %4.1f s %s: %s' % (result, time.monotonic() - began, fault.name, fault.what), flush=True)
+    print('%d faults, %d survivors, %d that cannot be put in, %d s' % (len(faults), survivors, broken, time.monotonic() - start))
+    sys.exit(1 if survivors or broken else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers have a point wherever the user lives: nothing that the plugin writes depends on the locale."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import TSHARK
+from gen.story_script import Script, Times, ask, counter, learn, run, story
+from test_values import single
+
+# A comma, and a sign of two bytes
+LOCALES = ['de_DE', 'ps_AF']
+
+
+@pytest.fixture(scope='module')
+def locales(tmp_path_factory):
+    if not shutil.which('localedef') or not Path('/usr/share/i18n/locales').is_dir():
+        pytest.skip('no locales to make')
+    folder = tmp_path_factory.mktemp('locales')
+    for name in LOCALES:
+        subprocess.run(['localedef', '-i', name, '-f', 'UTF-8', folder / (name + '.UTF-8')], check=True)
+    return folder
+
+
+@pytest.fixture(scope='module')
+def capture(tmp_path_factory):
+    """Results that are usual, too large and too small for decimals."""
+    s = single('Numbers', counter(0, 'PERF_COUNTER_BULK_COUNT', 'usual', [0, 1234567]),
+               counter(1, 'PERF_COUNTER_LARGE_DELTA', 'large', [0, 2 ** 64 - 1]),
+               counter(2, 'PERF_AVERAGE_BULK', 'small', [0, 3], base=3),
+               counter(3, 'PERF_AVERAGE_BASE', None, [0, 2000000000]))
+    times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7 + 1234, 10 ** 17 + 10 ** 7 + 1234)])
+    return story(Script([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)]))).write(
+        tmp_path_factory.mktemp('capture') / 'a.pcap')
+
+
+WAYS = {'tree': ['-T', 'pdml'], 'json': ['-T', 'json'], 'list': [], 'long': ['-q', '-z', 'pcq,long,-'],
+        'csv': ['-q', '-z', 'pcq,csv,-']}
+
+
+@pytest.mark.parametrize('way', WAYS)
+@pytest.mark.parametrize('locale', LOCALES)
+def test_points(tshark, locales, capture, locale, way):
+    def shown(**env):
+        done = subprocess.run([TSHARK, '-r', capture, *WAYS[way]], env=dict(tshark.env, **env), stdout=subprocess.PIPE,
+                              check=True)
+        return re.sub(r'<pdml .*?>', '', done.stdout.decode())
+
+    expected = shown(LC_ALL='C.UTF-8')
+    assert '1.8446744073709' in expected or way in ('list', 'csv')
+    assert shown(LC_ALL=locale + '.UTF-8', LOCPATH=str(locales)) == expected

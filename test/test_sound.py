@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a capture is incomplete: what it does not prove is not said, or said to be assumed."""
+
+import csv
+
+import pytest
+
+from gen import buffers, server, stubs
+from gen.buffers import NONE
+from gen.scene import Scene, tcp_line
+from gen.story_script import Damaging, Script, answers, ask, counter, frames_of, learn, multiple, single, taught_in
+from gen.stubs import DATA, INFO, VALIDATE
+from learned import cooked, one, read
+
+ASSUMED = 'pcq.expert.order_assumed'
+
+PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
+
+
+def gauge(count=4, kind='PERF_COUNTER_RAWCOUNT', **more):
+    return multiple('Set', *[counter(i, kind, 'Counter %d' % i, lambda at, k, i=i: 10 * i + k)
+                             for i in range(1, count + 1)], **more)
+
+
+def backward(query):
+    return list(range(len(query.identifiers)))[::-1]
+
+
+def paths(frame):
+    return [one(x, 'pcq.path') for x in frame.values]
+
+
+def truth(message):
+    return [v['path'] for v in message.record['values']]
+
+
+def lossy(scene, model, *lost):
+    """A client of whose calls the PDUs (opnum, kind, which of them) are not in the capture."""
+    seen = {}
+
+    def alter(opnum, kind, stub):
+        which = seen[opnum, kind] = seen.get((opnum, kind), -1) + 1
+        return None if (opnum, kind, which) in lost else stub
+    return Damaging(tcp_line(scene, model), alter).client()
+
+
+# --- changes whose answer is missing --------------------------------------------------------------------------------
+
+
+@PASSES
+def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, two_pass):
+    """One counter is removed, another added, whose answer is missing: as many blocks as before, and none is known."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c = lossy(scene, model, (VALIDATE, 'response', 2))
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 2, 'a')], add=False)
+    c.validate(h, [ask(s, 4, 'a')])
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (first, a), (second, _), (third, b) = answers(scene)
+    assert paths(frames[first]) == truth(a) and paths(frames[third]) == truth(b)
+    assert paths(frames[second]) == [None] * 3
+
+
+@PASSES
+def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
+    """Two connections share a handle: an answer between request and response of a change is of nobody knows which time;
+    one that the server refused leaves everything as it was."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line = tcp_line(scene, model)
+    c, other = line.client(), tcp_line(scene, model, client_port=50009).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    c.info(h)
+
+    def change(identifier, add):
+        stub = stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([identifier]), dwAdd=int(add))
+        _, answer, record = model.handle(VALIDATE, bytes(stub))
+        line.request(VALIDATE, stub, record['request'], record)
+        other.data(h, 9999)
+        line.response(VALIDATE, answer, record['response'], record)
+        other.data(h, 9999)
+    change(ask(s, 77, 'a'), True)       # refused: there is no such counter
+    change(ask(s, 1, 'a'), False)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (asked, _), (refused, a), (removing, _), (removed, b) = answers(scene)
+    assert paths(frames[asked]) == [None] * 2 and paths(frames[removing]) == [None]
+    assert paths(frames[refused]) == truth(a) and paths(frames[removed]) == truth(b)
+
+
+@PASSES
+def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
+    """A whole change is missing: the answer has fewer blocks than QueryCounterInfo said."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c = lossy(scene, model, (VALIDATE, 'request', 1), (VALIDATE, 'response', 1))
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 3, 'a')], add=False)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (first, message), (second, _) = answers(scene)
+    assert paths(frames[first]) == truth(message)
+    assert paths(frames[second]) == [None] * 2
+
+
+@PASSES
+def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
+    """Before and after a change the blocks have the same types, and each is the only one that its identifier fits."""
+    s = gauge()
+    model = Script([s], order=lambda q: sorted(range(len(q.identifiers)), key=lambda i: q.identifiers[i].name == '*'))
+    scene = Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 2, '*')])
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 1, 'a')], add=False)
+    c.validate(h, [ask(s, 3, 'a')])
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        assert sorted(paths(frames[number])) == sorted(truth(message))
+
+
+# --- what refutes a guess -------------------------------------------------------------------------------------------
+
+
+def told(frame):
+    """[(path, result, reason)]"""
+    return [(one(x, 'pcq.path'), *cooked(x)) for x in frame.values]
+
+
+REFUTED, BEFORE_ASSUMED, REPEATED = 21, 22, 23
+
+
+@PASSES
+def test_a_known_size_refutes_the_order(tshark, tmp_path, two_pass):
+    """Without QueryCounterInfo: a value of 4 bytes is no counter of 8, and the others stay assumed."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
+                 counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number),
+                 counter(3, 'PERF_COUNTER_BULK_COUNT', 'Other', lambda at, k: 90 * at.number),
+                 counter(4, 'PERF_COUNTER_COUNTER', 'Last', lambda at, k: 5 * at.number))
+    model, scene = Script([s], order=lambda q: [1, 0, 2, 3]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3, 4)])
+    for _ in range(2):
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (_, _), (number, message) = answers(scene)
+    shown, right = told(frames[number]), message.record['values']
+    assert shown[:2] == [(None, None, REFUTED)] * 2
+    assert [x[0] for x in shown[2:]] == truth(message)[2:]
+    assert shown[2][1] == pytest.approx(right[2]['cooked'])
+    assert ASSUMED in frames[number].experts
+    assert all('(order assumed)' in b.label for b in frames[number].all('pcq.block')[2:])
+
+
+@PASSES
+def test_a_base_falls_with_its_counter(tshark, tmp_path, two_pass):
+    """Average, base, a gauge, turned round: the gauge's size refutes the average, whose base has the right size."""
+    s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 6 * at.number, base=2),
+                 counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number),
+                 counter(3, 'PERF_COUNTER_RAWCOUNT', 'Gauge', lambda at, k: 3))
+    model, scene = Script([s], order=backward), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, _), = answers(scene)
+    assert told(frames[number]) == [(None, None, REFUTED)] * 3
+    assert ASSUMED not in frames[number].experts
+
+
+@PASSES
+def test_a_counter_that_the_set_does_not_have(tshark, tmp_path, two_pass):
+    """Two whole sets in the other order: the ids in the block are none of the set's."""
+    sets = [multiple(name, *[counter(i, 'PERF_COUNTER_RAWCOUNT', '%s %d' % (name, i), lambda at, k: 1) for i in ids])
+            for name, ids in (('One', (1, 2)), ('Two', (5, 6)))]
+    model, scene = Script(sets, order=backward), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, *sets)
+    h = c.open()
+    c.validate(h, [ask(s, NONE, '*') for s in sets])
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, message), = answers(scene)
+    assert told(frames[number]) == [(None, None, REFUTED)] * len(truth(message))
+
+
+@PASSES
+def test_what_is_certain_is_not_marked(tshark, tmp_path, two_pass):
+    """One block is the only one of its type, two others are alike: those two are assumed."""
+    s = gauge()
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 2, '*'), ask(s, 3, 'a')])
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, message), = answers(scene)
+    assert paths(frames[number]) == truth(message)
+    assert ['(order assumed)' in b.label for b in frames[number].all('pcq.block')] == [True, False, True]
+
+
+@PASSES
+def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
+    """The sample before had two blocks of a kind, this one has one: it is certain, what it was before is not."""
+    s = gauge(kind='PERF_COUNTER_DELTA')
+    model, scene = Script([s], order=backward), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 2, 'a')], add=False)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (_, _), (number, message) = answers(scene)
+    assert told(frames[number]) == [(truth(message)[0], None, BEFORE_ASSUMED)]
+    assert ASSUMED not in frames[number].experts
+
+
+# --- names ----------------------------------------------------------------------------------------------------------
+
+
+def long_rows(tshark, path, *args):
+    """{frame: paths of pcq,long}"""
+    out, _ = tshark.run('-r', path, '-q', '-z', 'pcq,long,-', *args)
+    rows = {}
+    for row in csv.DictReader(out[out.index('time,'):].splitlines()):
+        rows.setdefault(int(row['frame']), []).append(row['path'])
+    return rows
+
+
+def in_turn(monkeypatch, times=3):
+    """Two clients, one in German and one in French, and English in the end."""
+    s = gauge(1)
+    for lcid, names in ((0x407, ('Satz', 'Zähler')), (0x40C, ('Ensemble', 'Compteur'))):
+        s.names[lcid], s.counters[0].names[lcid] = names
+    monkeypatch.setattr(server, 'LANGUAGES', (0x407, 0x40C))
+    scene = Scene()
+    c = tcp_line(scene, Script([s])).client()
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a')])
+    c.info(h)
+    for _ in range(times):
+        for lcid in (0x407, 0x40C):
+            learn(c, s, codes=(3, 5), lcid=lcid)
+            c.data(h, 9999)
+    return s, c, h, scene
+
+
+def test_a_name_that_comes_back_is_nothing_new(tshark, tmp_path, monkeypatch):
+    """German, French and German again: the newest name is the French one of the first time."""
+    s, c, h, scene = in_turn(monkeypatch)
+    frames = read(tshark, scene, tmp_path)
+    french = taught_in(scene, 3, s.guid, 0x40C)
+    for frame in frames.values():
+        for item in frame.all('pcq.counterset.name', generated=True):
+            if item.show == 'Ensemble':
+                assert int(item.after().show) == french
+    shown = [paths(frames[n]) for n, _ in answers(scene)]
+    assert shown[0] == ['\\\\SRV01\\Satz(a)\\Zähler'] and shown[1:] == [['\\\\SRV01\\Ensemble(a)\\Compteur']] * 5
+
+
+def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
+    """English comes last: with two passes the tree and the rows have it everywhere, with one as of their moment."""
+    s, c, h, scene = in_turn(monkeypatch, 2)
+    learn(c, s)
+    path = scene.write(tmp_path / 'x.pcap')
+    twice, once = read(tshark, scene, tmp_path, two_pass=True), read(tshark, scene, tmp_path)
+    rows = {two: long_rows(tshark, path, *two) for two in ((), ('-2',))}
+    for number, message in answers(scene):
+        assert paths(twice[number]) == rows['-2',][number] == truth(message)
+        assert paths(once[number]) == rows[()][number] != truth(message)
+        blocks = [b.label for b in twice[number].all('pcq.block')]
+        assert len(blocks) == 1 and 'Set(a)\\Counter 1' in blocks[0]
+    asked = [x.show for f in twice.values() for x in f.all('pcq.counterset.name', generated=True)]
+    assert asked and set(asked) == {'Set'}
+    info = tshark.info(path, '-2')
+    assert all('Set(a)\\Counter 1' in info[n] for n, _ in answers(scene))
+
+
+# --- answers that come again ----------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
+    """The same response in a second frame: nothing in it is damaged, and it is no sample."""
+    s = gauge(1, kind='PERF_COUNTER_DELTA')
+    model, scene = Script([s]), Scene()
+    line = tcp_line(scene, model)
+    c = line.client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a')])
+    c.info(h)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    line.rpc.call_id -= 1
+    again = line.rpc.response(answers(scene)[-1][1].stub)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert told(frames[again]) == [('\\\\SRV01\\Set(a)\\Counter 1', None, REPEATED)]
+    assert 'pcq.expert.second_response' in frames[again].experts
+    assert told(frames[answers(scene)[-1][0]])[0][2] is None
+
+
+# --- whose a verdict is ---------------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pass):
+    """Refused ones too, by the rules of values' paths; in requests, responses and QueryCounterInfo."""
+    many, alone = gauge(2), single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Only', [5]))
+    model, scene = Script([many, alone]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, many, alone)
+    h = c.open()
+    asked = [ask(many, 1, 'a'), ask(many, 2, 'gone'), ask(many, 9, 'a'), ask(alone, 1, 'whatever'), ask(many, NONE, '*'),
+             dict(guid='00000000-0000-0000-0000-0000000000aa', counter_id=3)]
+    c.validate(h, asked)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    expected = [r'\\SRV01\Set(a)\Counter 1', r'\\SRV01\Set(gone)\Counter 2', r'\\SRV01\Set(a)\#9', r'\\SRV01\Alone\Only',
+                r'\\SRV01\Set(*)\*', r'\\SRV01\{00000000-0000-0000-0000-0000000000aa}\#3']
+    for kind in ('request', 'response'):
+        (number, message), = frames_of(scene, VALIDATE, kind)
+        assert [one(x, 'pcq.identifier.path') for x in frames[number].identifiers] == expected
+    verdicts = [x.own('pcq.identifier.status')[0].show for x in frames[number].identifiers]
+    assert [v != '0' for v in verdicts] == [False, False, True, False, False, True]
+    (number, _), = answers(scene, INFO)
+    assert {one(x, 'pcq.identifier.path') for x in frames[number].identifiers} == {expected[i] for i in (0, 1, 3, 4)}
+    (number, _), = answers(scene)
+    blocks = {b.own('pcq.block.status')[0].show: one(b, 'pcq.identifier.path') for b in frames[number].all('pcq.block')}
+    assert blocks.pop('0') is None and set(blocks.values()) == {expected[1]}
+
+
+def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
+    """Long names that the capture teaches once, and thousands of identifiers of 40 bytes that each would repeat them."""
+    s = multiple('S' * 1000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'C' * 1000, [1]))
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h, count = c.open(), 8000
+    c.validate(h, [ask(s, 1)] * count)
+    out, _ = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-T', 'fields', '-e', 'pcq.identifier.path',
+                        '-Y', 'pcq.identifier', '-E', 'occurrence=a')
+    for line in out.splitlines():
+        texts = line.split(',')
+        assert len(texts) == count and len(texts[0]) > 2000
+        assert len(line) < (1 << 20) + 32 * 40 * count + 100 * count
+
+
+def test_refusals_stand_first_in_the_info_column(tshark, tmp_path):
+    """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
+    s = gauge(2)
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 2, 'gone')])
+    c.validate(h, [ask(s, 1, 'b')], add=False)
+    c.info(h)
+    c.data(h)
+    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
+    added, removed = [info[n] for n, _ in frames_of(scene, VALIDATE, 'response')]
+    assert 'response, 1 refused: \\Set(a)\\#9 (ERROR_WMI_ITEMID_NOT_FOUND), query 1, 2 added' in added
+    assert '1 refused to be removed: \\Set(b)\\Counter 1 (' in removed
+    (number, _), = answers(scene)
+    assert 'response, 1 failed: \\Set(gone)\\Counter 2 (ERROR_' in info[number] and 'Counter 1 = ' in info[number]
+    probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
+    assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""pcq.watch.NAME: the results of the counters that a row of the table names, and of no others."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import TSHARK
+from gen import hkpd_scene
+from gen.story_script import Script, ask, counter, learn, multiple, run, story
+from series import series
+from test_order import sharkd  # noqa: F401 (a fixture)
+
+PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
+CPU = '\\Processor(*)\\% Time'
+
+
+def row(name, paths):
+    """A row as it is typed behind -o: each backslash twice."""
+    return 'uat:pcq_watch:"%s","%s"' % (name, paths.replace('\\', '\\\\'))
+
+
+def rows(**paths):
+    return [x for name in paths for x in ('-o', row(name, paths[name]))]
+
+
+def processors(samples=4, instances=('0', '1', '_Total'), info=True):
+    s = multiple('Processor', counter(1, 'PERF_100NSEC_TIMER', '% Time', lambda at, k: 1000000 * at.number * (k + 1)),
+                 counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k),
+                 instances=instances if callable(instances) else list(instances))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*'), ask(s, 2, '*')], samples, info)
+    return story(server, talk)
+
+
+@pytest.fixture
+def watched(tshark, tmp_path):
+    """watched(scene, paths) -> {frame: [what it shows]}"""
+    def get(scene, paths, *args):
+        scene.write(tmp_path / 'scene.pcap')
+        got = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', 'pcq.watch.w'], *rows(w=paths), *args)
+        return {int(n): [float(x) for x in shown.split(',')] for n, shown in got if shown}
+    return get
+
+
+def compare(shown, scene, wanted, numbers=None):
+    expected = {}
+    for answer in series(scene, numbers):
+        results = [v.cooked for v in answer.values if wanted(v.path) and v.cooked is not None]
+        if results:
+            expected[answer.frame] = results
+    assert shown.keys() == expected.keys() and expected
+    for frame, results in expected.items():
+        assert shown[frame] == pytest.approx(results, rel=1e-5), frame      # -T fields prints six digits
+
+
+# --- Which values they are ----------------------------------------------------------------------------------------
+
+
+@PASSES
+@pytest.mark.parametrize('paths, wanted', [
+    ('\\\\SRV01\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
+    ('\\Processor(_Total)\\% Time', r'\(_Total\)\\% Time$'),
+    ('\\processor(_total)\\% TIME', r'\(_Total\)\\% Time$'),
+    (CPU, r'\\% Time$'),
+    ('\\Processor(0)\\*', r'\(0\)'),
+    ('\\Processor(0)\\Level; \\Processor(1)\\% Time', r'\(0\)\\Level$|\(1\)\\% Time$'),
+    ('\\Nothing\\Of it; \\*\\*', ''),
+])
+def test_paths(watched, paths, wanted, passes):
+    scene = processors()
+    compare(watched(scene, paths, *passes), scene, lambda path: re.search(wanted, path))
+
+
+@pytest.mark.parametrize('paths', ['\\\\OTHER\\*\\*', '\\Processor(*)\\', '\\Processor\\% Time'])
+def test_paths_that_fit_nothing(watched, paths):
+    assert watched(processors(), paths + 'x') == {}
+
+
+@PASSES
+def test_hkpd(watched, passes):
+    """The same field, also for paths of nameless instances."""
+    scene = hkpd_scene.session(samples=3)
+    compare(watched(scene, '\\*\\*/sec', *passes), scene, lambda path: path.endswith('/sec'))
+
+
+def test_many_rows_at_once(tshark, tmp_path):
+    """Each has its own values; a value that two rows fit is in both."""
+    scene = processors(3, ['i%d' % i for i in range(40)])
+    scene.write(tmp_path / 'scene.pcap')
+    names = {'w%d' % i: '\\Processor(i%d)\\Level' % i for i in range(40)} | {'all_of_them': '\\*\\Level'}
+    got = tshark.fields(tmp_path / 'scene.pcap', ['frame.number', *('pcq.watch.' + n for n in names)], *rows(**names))
+    shown = {int(n): cells for n, *cells in got if any(cells)}
+    answers = series(scene)
+    assert shown.keys() == {a.frame for a in answers}
+    for n, answer in enumerate(answers):
+        levels = [100 * n + i for i in range(40)]
+        assert [float(x) for x in shown[answer.frame][:-1]] == levels
+        assert [float(x) for x in shown[answer.frame][-1].split(',')] == levels
+
+
+THERE = ['abc', 'acb', 'bc', 'bca', 'bca', 'c', '', 'aab', 'aba']
+
+
+@PASSES
+@pytest.mark.parametrize('paths, wanted', [('\\Processor(b)\\*', r'\(b\)'), ('\\Processor(a#1)\\*', r'\(a#1\)')])
+def test_instances_that_come_and_go(watched, paths, wanted, passes):
+    """What stood in a place in the answer before tells nothing that is not made sure."""
+    scene = processors(len(THERE), lambda n: [(0, x) for x in THERE[n]])
+    compare(watched(scene, paths, *passes), scene, lambda path: re.search(wanted, path))
+
+
+@pytest.mark.parametrize('passes', [0, 1])
+def test_names_that_are_learned_in_between(watched, passes):
+    """The same places have other paths from then on."""
+    s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
+
+    def talk(c):
+        c.reg_info(s.guid, 1, 0)
+        handle = c.open()
+        c.validate(handle, [ask(s, 1, '*')])
+        c.info(handle)
+        for n in range(6):
+            c.data(handle, 1 << 20)
+            if n == 2:
+                learn(c, s)
+    scene = story(Script([s]), talk)
+    frames = [a.frame for a in series(scene)]
+    compare(watched(scene, '\\Processor(b)\\Level', *['-2'] * passes), scene, lambda path: '(b)' in path,
+            frames if passes else frames[3:])
+
+
+def test_two_handles_and_two_protocols(watched):
+    """Answers of two queries take turns; each has places of its own."""
+    s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
+    t = multiple('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7 + k), instances=['b', 'a'])
+
+    def talk(c):
+        learn(c, s, t)
+        handles = []
+        for x in s, t:
+            handles.append(c.open())
+            c.validate(handles[-1], [ask(x, 1, '*')])
+            c.info(handles[-1])
+        for _ in range(3):
+            for handle in handles:
+                c.data(handle, 1 << 20)
+    scene = story(Script([s, t]), talk)
+    compare(watched(scene, '\\*(b)\\Level'), scene, lambda path: '(b)' in path)
+
+
+# --- Where they stand ---------------------------------------------------------------------------------------------
+
+
+def packets(tshark, capture, *args):
+    out, _ = tshark.run('-r', capture, *args, '-T', 'json', '--no-duplicate-keys')
+    return json.loads(out)
+
+
+def nodes(tree, name):
+    if isinstance(tree, dict):
+        for key, below in tree.items():
+            yield from (below if isinstance(below, list) else [below]) if key == name else nodes(below, name)
+    elif isinstance(tree, list):
+        for below in tree:
+            yield from nodes(below, name)
+
+
+@pytest.mark.parametrize('prefix, make', [('pcq', processors), ('hkpd', lambda: hkpd_scene.session(samples=3))])
+def test_in_the_value_s_item(tshark, tmp_path, prefix, make):
+    scene = make()
+    found = 0
+    for packet in packets(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*')):
+        for value in nodes(packet, prefix + '.counter_data'):
+            assert value.get('pcq.watch.w') == value.get(prefix + '.cooked')
+            found += 'pcq.watch.w' in value
+    assert found == sum(v.cooked is not None for a in series(scene) for v in a.values) > 10
+
+
+def labels(tshark, capture, *args):
+    out, _ = tshark.run('-r', capture, *args, '-T', 'pdml')
+    return re.findall('<field name="pcq.watch.w" showname="([^"]*)" size="0"', out)
+
+
+def test_label(tshark, tmp_path):
+    """The path and the unit; the field is generated."""
+    scene = processors()
+    capture = scene.write(tmp_path / 'scene.pcap')
+    shown = labels(tshark, capture, *rows(w='\\Processor(1)\\*'))
+    assert len(shown) == 7 and r'w: 101 = \\SRV01\Processor(1)\Level' in shown
+    assert sum(bool(re.fullmatch(r'w: [\d.]+ % = \\\\SRV01\\Processor\(1\)\\% Time', x)) for x in shown) == 3
+
+
+def test_what_is_assumed_says_so(tshark, tmp_path):
+    scene = processors(info=False)
+    shown = labels(tshark, scene.write(tmp_path / 'scene.pcap'), *rows(w='\\*\\*'))
+    assert shown and all((' (order assumed) = ' in x) for x in shown)
+
+
+def test_over_the_tree_s_budget(tshark, tmp_path):
+    """Short forms have them too; and what stands behind the values is always there."""
+    scene = processors(2, ['i%d' % i for i in range(2000)])
+    scene.write(tmp_path / 'scene.pcap')
+    counts = []
+    for limit in 9000, 14000, 60000:
+        out, _ = tshark.run('-r', tmp_path / 'scene.pcap', *rows(w='\\*(*7)\\*'), '-o', 'gui.max_tree_items:%d' % limit, '-T',
+                            'json', '-Y', 'pcq.opnum == 6 && pcq.status')
+        assert out.count('"pcq.status": "0"') == 2, limit
+        counts.append(out.count('"pcq.watch.w"'))
+    assert 0 < counts[0] < counts[1] < counts[2] == 200 + 2 * 200
+
+
+def test_io_graph(tshark, tmp_path):
+    """What an I/O graph draws: one counter out of all that a frame holds."""
+    scene = processors()
+    scene.write(tmp_path / 'scene.pcap')
+    out, _ = tshark.run('-q', '-r', tmp_path / 'scene.pcap', *rows(w='\\Processor(1)\\Level'),
+                        '-z', 'io,stat,0,MAX(pcq.watch.w)pcq.watch.w,AVG(pcq.watch.w)pcq.watch.w,COUNT(pcq.watch.w)pcq.watch.w')
+    line = next(line for line in out.splitlines() if '<>' in line)
+    assert [float(x) for x in line.split('|')[2:5]] == [301, 151, 4]
+
+
+def test_filter_column_and_colour(tshark, tmp_path):
+    scene = processors()
+    capture = scene.write(tmp_path / 'scene.pcap')
+    third = series(scene)[2].frame
+    out, _ = tshark.run('-r', capture, *rows(w='\\Processor(1)\\Level', v=CPU), '-Y', 'pcq.watch.w == 201 && pcq.watch.v',
+                        '-o', 'gui.column.format:"No.","%m","W","%Cus:pcq.watch.w:0:R"')
+    assert out.split() == [str(third), '201']
+
+
+# --- The table ----------------------------------------------------------------------------------------------------
+
+
+NAME, PATH = 'is no name of a watched counter', r'is no path like \Set(Instance)\Counter'
+
+
+@pytest.mark.parametrize('name, paths, why', [
+    ('CPU', '\\a\\b', NAME), ('', '\\a\\b', NAME), ('1a', '\\a\\b', NAME), ('_a', '\\a\\b', NAME), ('a.b', '\\a\\b', NAME),
+    ('a b', '\\a\\b', NAME), ('ä', '\\a\\b', NAME),
+    ('a', '', PATH), ('a', ' ; ', PATH), ('a', 'Processor', PATH), ('a', '\\Processor(*)', PATH), ('a', '\\\\SRV\\Processor', PATH),
+    ('a', '\\a\\', PATH), ('a', '\\\\\\a\\b', PATH), ('a', '\\a\\b;c', PATH), ('a', '*', PATH), ('a', '\\\\a', PATH),
+])
+def test_rows_that_are_none(tshark, tmp_path, name, paths, why):
+    capture = processors(1).write(tmp_path / 'scene.pcap')
+    done = subprocess.run([TSHARK, '-r', capture, '-o', row(name, paths)], env=tshark.env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+    assert done.returncode == 1 and why in done.stderr.decode() and done.stdout == b''
+
+
+def test_backslashes_that_were_typed_once(tshark, tmp_path):
+    """Wireshark takes them away; the sentence says what to do."""
+    capture = processors(1).write(tmp_path / 'scene.pcap')
+    done = subprocess.run([TSHARK, '-r', capture, '-o', 'uat:pcq_watch:"a",' + '"\\Processor(*)\\% Time"'], env=tshark.env,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 1 and r'each \ is typed twice' in done.stderr.decode()
+
+
+def test_a_name_twice(tshark, tmp_path):
+    """The first row stays, and the other is told."""
+    capture = processors().write(tmp_path / 'scene.pcap')
+    done = subprocess.run([TSHARK, '-r', capture, *rows(w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
+                           '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w'], env=tshark.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
+    assert done.stdout.decode().split() == ['1', '101', '201', '301']
+
+
+def test_a_profile_s_table(tshark, tmp_path):
+    """As Wireshark saves it, and as a person writes it."""
+    home = tmp_path / 'home'
+    folder = home / '.config' / 'wireshark' / 'profiles' / 'Mine'
+    folder.mkdir(parents=True)
+    (folder / 'pcq_watch').write_text('# Mine\n"w","\\x5cProcessor(1)\\x5cLevel"\n"v","\\\\Processor(_Total)\\\\Level"\n')
+    capture = processors().write(tmp_path / 'scene.pcap')
+    done = subprocess.run([TSHARK, '-C', 'Mine', '-r', capture, *rows(u='\\Processor(0)\\Level'), '-T', 'fields', '-e', 'pcq.watch.w',
+                           '-e', 'pcq.watch.v', '-e', 'pcq.watch.u', '-Y', 'pcq.watch.w'], env=dict(tshark.env, HOME=str(home)),
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stderr == b''
+    assert done.stdout.decode().split() == [str(100 * n + k) for n in range(4) for k in (1, 2, 0)]
+    shutil.rmtree(home)
+
+
+def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F811
+    """Fields come and stay what they are; whatever was found before is found anew."""
+    scene = processors()
+    capture = scene.write(tmp_path / 'scene.pcap')
+    s = sharkd()
+    s.load(capture)
+    answer = series(scene)[3].frame
+    assert 'pcq.watch' not in s.frames([answer])[answer]
+    for name, paths, expected in (('w', '\\Processor(1)\\Level', '301'), ('v', '\\Processor(_Total)\\Level', '302'),
+                                  ('u', '\\Nothing\\Level', None)):
+        s.ask(('setconf', dict(name='uat', value=row(name, paths).removeprefix('uat:'))))
+        text = s.frames([answer])[answer]
+        assert ('pcq.watch.%s == %s' % (name, expected) in text) == (expected is not None), name
+        assert 'pcq.watch.w == 301' in text and text.count('pcq.watch.') <= 2
