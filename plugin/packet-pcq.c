@@ -842,6 +842,8 @@ static void pcq_info_response(pcq_pdu *p)
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
                   text_counted(pcq_pool(p), back.out_size, "byte"));
+        p->tapped.tells_counters = true;
+        p->tapped.counters = context.count;
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
@@ -964,6 +966,9 @@ static void pcq_data_response(pcq_pdu *p)
         if (done) {
             p->answer = pcq_data_answer(back.tvb, &context);
             p->tapped.answer = &p->answer;
+            p->tapped.tells_counters = p->answer.sample != NULL;
+            p->tapped.counters = context.summary.blocks;
+            p->tapped.failed = context.summary.failed;
         }
         describe_data(p, &back, &context);
     }
@@ -1183,6 +1188,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
         tapped->kind = pcq_request_code_name(p);
     }
     tapped->in_size = p->record->in_size;
+    tapped->seconds = call_seconds(call);
     tapped->adds = p->record->add;
     tapped->event = call->event;
     tapped->server = call->server;
@@ -1300,6 +1306,7 @@ void proto_register_pcq(void)
     output_register();
     counters_table_register();
     queries_table_register();
+    refusals_table_register();
     register_preferences();
 }
 

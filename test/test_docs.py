@@ -344,6 +344,7 @@ CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=5
 COMMANDS = {
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
+    'tshark -q -r FILE -z pcq,refusals': prints('ERROR_WMI_ITEMID_NOT_FOUND', 'another version of the provider'),
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),
     'tshark -q -r FILE --export-objects pcq,FOLDER': writes('FOLDER/LABDC-query-1.csv', '(PDH-CSV 4.0)', SERIES),

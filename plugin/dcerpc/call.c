@@ -150,6 +150,17 @@ bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
     return call->is_noise;
 }
 
+double call_seconds(const rpc_call *call)
+{
+    const dcerpc_call_value *asked = call->di->call_data;
+    const nstime_t *now = &call->pinfo->abs_ts, *then = &asked->req_time;
+
+    if (call_is_request(call) || asked->req_frame == 0) {
+        return -1;
+    }
+    return (double)(now->secs - then->secs) + (now->nsecs - then->nsecs) / 1e9;
+}
+
 bool call_may_learn(const rpc_call *call)
 {
     return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;

@@ -974,6 +974,8 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->answer = hkpd_block_answer(back->value.tvb, &context);
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
+        p->tapped.tells_counters = p->answer.sample != NULL;
+        p->tapped.counters = context.summary.definitions;
     }
     describe_block(p, back, &context);
 }
@@ -1169,6 +1171,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
+    tapped->seconds = call_seconds(&p->call);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;
     tapped->server = p->call.server;

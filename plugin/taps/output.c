@@ -53,12 +53,25 @@ void output_failed(const char *format, ...)
     has_failed = true;
 }
 
+/* Several listeners may leave out the same. */
+void output_say(const char *line)
+{
+    static GHashTable *said;
+
+    if (said == NULL) {
+        said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    }
+    if (g_hash_table_add(said, g_strdup(line))) {
+        report_warning("pcq: %s", line);
+    }
+}
+
 void output_say_left_out(const tapped_left_out *left, const char *what)
 {
     char *line;
 
     for (unsigned i = 0; (line = tapped_left_out_line(left, what, i)) != NULL; i++) {
-        report_warning("pcq: %s", line);
+        output_say(line);
         g_free(line);
     }
 }

@@ -57,6 +57,9 @@ void output_report(const char *path, int error);
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* Warns of something that was left out, once a run. */
+void output_say(const char *line);
+
 /* Says what an output had to leave out, one line each; `what` are those that can be assumed: "values". */
 void output_say_left_out(const tapped_left_out *left, const char *what);
 
