@@ -671,6 +671,34 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
         assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
 
 
+@pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'Sealed with NTLM', 'ntlmssp.nt_password']),
+                                         ('empty', ['there was no packet'])])
+def test_names_that_are_not_there(tshark, tmp_path, name, words):
+    """An error as ever, and why: the key that is missing, or a capture without a packet."""
+    capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
+    if name == 'empty':
+        capture = tmp_path / 'scene.pcap'
+        small().write(capture)
+        capture.write_bytes(capture.read_bytes()[:24])
+    status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    assert status == 1 and all(w in said for w in words), said
+    assert not (tmp_path / 'names').exists()
+
+
+def test_each_has_its_filter(tshark, tmp_path):
+    """The same statistic more than once in one run."""
+    scene, first, second = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    asked = [x for form in ('csv', 'long') for n in (1, 2)
+             for x in ('-z', 'pcq,%s,%s,pcq.query.number == %d' % (form, tmp_path / ('%s%d' % (form, n)), n))]
+    tshark.run('-q', '-r', tmp_path / 'scene.pcap', *asked, '-z', 'pcq,csv,%s' % (tmp_path / 'all'))
+    for n, answers in enumerate((first, second), 1):
+        assert compare_pdh((tmp_path / ('csv%d' % n)).read_bytes().decode(), answers) == 3
+        rows = long_rows((tmp_path / ('long%d' % n)).read_bytes().decode())
+        assert [r['query'] for r in rows] == [str(n)] * 3
+    assert compare_pdh((tmp_path / 'all').read_bytes().decode(), first) == 3
+
+
 @FORMS
 def test_damaged_answers_are_said(tshark, tmp_path, form):
     """Each answer that does not add up, and each without its request."""

@@ -319,7 +319,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     export->path = parsed.path;
     export->prefix_text = g_byte_array_new();
     reset(export);
-    bool listening = export->file && export_listen(export, parsed.filter, reset, add, draw);
+    bool listening = export->file && export_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
         if (export->file) {

@@ -40,6 +40,7 @@ struct output_file {
 /* --- The program's end ----------------------------------------------------------------------------------------- */
 
 static bool has_failed;
+static const char *put_off;
 
 void output_failed(const char *format, ...)
 {
@@ -63,8 +64,17 @@ void output_say_left_out(const tapped_left_out *left, const char *what)
     }
 }
 
+void output_put_off(const char *path)
+{
+    put_off = path;
+}
+
 static void leave(void)
 {
+    if (put_off) {
+        fprintf(stderr, "pcq: %s was not written: there was no packet\n", put_off);
+        has_failed = true;
+    }
     if (has_failed) {
         exit(EXIT_FAILURE);
     }
