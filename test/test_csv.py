@@ -270,6 +270,30 @@ def test_standard_output(tshark, tmp_path, export):
         assert out == text.encode()
 
 
+def test_rows_as_they_come(tshark, tmp_path):
+    """Of a capture that goes on: an answer's rows are there before the next packets are."""
+    scene = small(6)
+    scene.write(tmp_path / 'scene.pcap')
+    data = (tmp_path / 'scene.pcap').read_bytes()
+    answers, ends, at = series(scene), [], 24
+    for _, frame, *_ in scene.capture.frames:
+        at += 16 + len(frame)
+        ends.append(at)
+    assert at == len(data)
+    child = subprocess.Popen([TSHARK, '-q', '-r', '-', '-z', 'pcq,long,-'], env=tshark.env, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+    begin = 0
+    for a in answers:
+        child.stdin.write(data[begin:ends[a.frame - 1]])
+        child.stdin.flush()
+        begin = ends[a.frame - 1]
+        lines = [child.stdout.readline() for _ in range(1 + (a is answers[0]))]
+        assert lines[-1].split(b',')[1] == str(a.frame).encode()
+    child.stdin.close()
+    child.stdout.read()
+    assert child.wait(20) == 0
+
+
 def test_columns_that_come_late(export):
     """New instances in the middle: the header has them, the rows before are blank there."""
     there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]

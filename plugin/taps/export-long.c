@@ -291,6 +291,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         assumed += r->assumed;
         output_take_long(export->file, &export->text);
     }
+    output_take_at_once(export->file, &export->text);
     if (assumed > 0) {
         tapped_count_assumed(&export->left, call->answer->handle->number, assumed);
     }

@@ -313,6 +313,16 @@ void output_take_all(output_file *file, perf_csv *text)
     text->size = 0;
 }
 
+void output_take_at_once(output_file *file, perf_csv *text)
+{
+    if (file->target == NULL && !file->failed) {
+        output_take_all(file, text);
+        if (fflush(file->stream) != 0) {
+            fail(file);
+        }
+    }
+}
+
 /* Not every system renames a file that is open. */
 bool output_place(output_file *file)
 {

@@ -40,6 +40,9 @@ static inline void output_take_long(output_file *file, perf_csv *text)
     }
 }
 
+/* A pipe, a device or standard output gets the text now: somebody may be waiting for it. */
+void output_take_at_once(output_file *file, perf_csv *text);
+
 /* Puts it in its place; one that is written to further goes on there. False, and reported, if anything went wrong. */
 bool output_place(output_file *file);
 
