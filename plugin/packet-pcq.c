@@ -184,7 +184,7 @@ static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq
     if (array->tree == NULL) {
         return;
     }
-    back->item = proto_tree_add_item(array->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
+    back->item = proto_tree_add_item(p->call.tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
     back->tree = proto_item_add_subtree(back->item, ett_buffer);
     proto_item_append_text(back->item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
 }
@@ -1281,6 +1281,7 @@ static void register_fields(void)
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    fields_open_at_first(&ett_buffer);
     call_fields_register(proto_pcq, "pcq", "query.number", &fields);
 }
 

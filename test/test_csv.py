@@ -607,7 +607,7 @@ def test_refused_blocks(export):
 @pytest.mark.parametrize('name', sorted(p.stem for p in (TOP / 'test' / 'pcaps' / 'plain').glob('bad-*.pcap')))
 def test_damaged_captures(tshark, tmp_path, name):
     """Every statistic and export of what does not add up: well-formed files, and nothing said but what is left out."""
-    out, err = tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap'), '-o', 'pcq.graph:*', '-z', 'pcq,tree',
+    out, err = tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap'), '-o', r'uat:pcq_watch:"all_of_them","\\*\\*"', '-z', 'pcq,tree',
                           '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'), '-z',
                           'pcq,csv,%s' % (tmp_path / 'run.csv'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
     assert re.fullmatch(r'(tshark: pcq: [^\n]+\n)*', err), err
