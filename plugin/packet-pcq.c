@@ -631,7 +631,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     rpc_record *record = p->call.record;
 
     if (p->call.first_time && !call_handle_is_null(bytes)) {
-        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
+        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
         if (record->handle == NULL && call_may_learn(&p->call)) {
             record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
         }
@@ -649,7 +649,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
  * it answers belongs to the new life, as a later look at it shows. */
 static state_handle *reopened(pcq_pdu *p, state_handle *asked)
 {
-    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
+    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
     uint32_t asked_at = p->call.record->request_event;
 
     return now != asked && now->end > p->call.event

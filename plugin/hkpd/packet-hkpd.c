@@ -278,7 +278,7 @@ static state_handle *hkpd_known_handle(const hkpd_pdu *p)
 /* The life that is open at this moment, of a key with performance data or another. */
 static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 {
-    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes, p->call.event);
+    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes);
 
     return handle && p->call.event <= handle->end ? handle : NULL;
 }
@@ -685,7 +685,7 @@ static void report_closed(hkpd_pdu *p, const char *name)
     findings_report report;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
-        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes, p->call.event);
+        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
         findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
