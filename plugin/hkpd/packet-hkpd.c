@@ -21,6 +21,8 @@
 #include "hkpd/hkpd-buffers.h"
 #include "text/value-strings.h"
 
+#include <epan/exceptions.h>
+
 static int proto_hkpd = -1;
 static int hf_key = -1;
 static int hf_value_type = -1;
@@ -1176,6 +1178,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     hkpd_pdu p;
+    volatile int length = 0;
     unsigned i = 0;
 
     if (!is_active()) {
@@ -1188,8 +1191,15 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (is_noise(&p, operations[i].response_shape)) {
         return call_end(&p.call, NULL);
     }
-    int length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
-    tap_pdu(&p, i);
+    TRY
+    {
+        length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+    }
+    FINALLY /* what the stock function throws at its end was a call too */
+    {
+        tap_pdu(&p, i);
+    }
+    ENDTRY;
     return length;
 }
 
