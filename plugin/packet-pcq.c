@@ -667,7 +667,7 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
     if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
-        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
     }
     return item;
 }
@@ -693,7 +693,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
  * it answers belongs to the new life, as a later look at it shows. */
 static state_handle *reopened(pcq_pdu *p, state_handle *asked)
 {
-    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
+    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
     uint32_t asked_at = p->call.record->request_event;
 
     return now != asked && now->end > p->call.event

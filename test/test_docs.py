@@ -364,7 +364,7 @@ COMMANDS = {
         lambda out, folder: len(out.splitlines()) > 2 and all(float(line.split('\t')[1]) > 25 for line in out.splitlines()),
     'tshark -r FILE -Y pcq.query.number==1 -w one-query.pcap': writes('one-query.pcap', ''),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
-    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('Sealed with NTLM', count=100),
+    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('sealed with NTLM', count=100),
     'tshark -r FILE -Y pcq.expert.key_does_not_fit': lambda out, folder: out == '',
 }
 # Its key would open what these are about.
