@@ -65,7 +65,7 @@ static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
     perf_filled_form data = sample_data(sample);
 
     pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
-    side->has_doubts = sample->has_doubts;
+    side->has_doubts = sample_has_doubts(sample);
 }
 
 /* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
@@ -78,10 +78,10 @@ static void open_older(readings *r, const state_sample *previous)
     const state_sample *older = previous;
 
     stream->frames[0] = stream->frames[1] = previous->frame;
-    for (int i = 0; i < MOST_OLDER && older && older->has_doubts; i++) {
+    for (int i = 0; i < MOST_OLDER && older && sample_has_doubts(older); i++) {
         older = older->previous;
     }
-    if (older && older != previous && !older->has_doubts && older->bytes) {
+    if (older && older != previous && !sample_has_doubts(older) && older->bytes) {
         open_sample(r, &stream->older, older);
         stream->frames[1] = older->frame;
     }
@@ -97,7 +97,7 @@ static void begin(readings *r)
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
     pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
-    stream->now.has_doubts = sample && sample->has_doubts;
+    stream->now.has_doubts = sample && sample_has_doubts(sample);
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
     r->why_no_before = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
