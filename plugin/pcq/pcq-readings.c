@@ -21,12 +21,8 @@ typedef struct {
     uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;                    /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    /* the block whose counters were looked up last */
-    const state_identifier *last_identifier;
-    reading_counter *last_counters;
-    reading_counter only; /* of a block that has one */
-    uint32_t last_columns;
-    uint32_t last_ids;
+    reading_counter *counters; /* room for those of a block */
+    uint32_t room;
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
@@ -138,44 +134,22 @@ static void enter_block(readings *r)
     choose_earlier(r);
 }
 
-static bool same_ids(const readings *r, uint32_t a, uint32_t b, uint32_t count)
-{
-    return a == b || (a != 0 && b != 0 && memcmp(r->bytes + a, r->bytes + b, 4 * (size_t)count) == 0);
-}
-
 static bool same_set(const state_identifier *a, const state_identifier *b)
 {
     return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
 }
 
-static reading_counter *new_counters(readings *r, uint32_t count)
-{
-    pcq_stream *stream = stream_of(r);
-
-    if (count != 1) {
-        return wmem_alloc0_array(r->pool, reading_counter, count);
-    }
-    memset(&stream->only, 0, sizeof stream->only);
-    return &stream->only;
-}
-
-/* At the first value of a block. What is known of the last block's counters also holds for one that has the same. */
+/* At the first value of a block. */
 static void open_counters(readings *r)
 {
     pcq_stream *stream = stream_of(r);
-    const perf_walk *walk = &stream->walk;
-    const state_identifier *last = stream->last_identifier;
+    uint32_t count = stream->walk.counters.count;
 
-    if (same_set(last, stream->identifier) && last->counter_id == stream->identifier->counter_id &&
-        stream->last_columns == walk->counters.count &&
-        same_ids(r, stream->last_ids, walk->counters.ids, walk->counters.count)) {
-        r->counters = stream->last_counters;
-        return;
+    if (stream->room < count) {
+        stream->room = count;
+        stream->counters = wmem_alloc_array(r->pool, reading_counter, count);
     }
-    r->counters = stream->last_counters = new_counters(r, walk->counters.count);
-    stream->last_columns = walk->counters.count;
-    stream->last_ids = walk->counters.ids;
-    stream->last_identifier = stream->identifier;
+    r->counters = memset(stream->counters, 0, count * sizeof *stream->counters);
 }
 
 static void open_table(readings *r)
