@@ -36,8 +36,7 @@ typedef struct {
     bool is_known; /* whose it is */
     const state_identifier *identifier;
     bool is_doubtful;
-    uint32_t only_value; /* offset of the value of a usual block of one, else 0 */
-    pcq_table *table;    /* NULL as long as nobody asked */
+    pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
 
 /* Goes ahead from block to block. */
@@ -53,14 +52,6 @@ struct pcq_scout {
 #define ROOM_FOR_MORE 32
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
-
-static uint32_t only_value(perf_walk *walk)
-{
-    uint32_t at = walk->pos;
-
-    return walk->block.type == PERF_SINGLE_COUNTER && !walk->block.open_end && perf_walk_pass_values(walk) == 1 ? at
-                                                                                                                : 0;
-}
 
 static void append_block(pcq_side *side, const block_entry *entry)
 {
@@ -89,7 +80,6 @@ static bool find_next_block(pcq_side *side)
                 false,
                 NULL,
                 is_doubtful,
-                only_value(&scout->walk),
                 NULL,
             };
             append_block(side, &entry);
@@ -665,21 +655,6 @@ static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_p
     return place->raw.size > 0;
 }
 
-/* Blocks of one value need no tables. */
-static bool take_only_value(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
-                            reading_place *place, bool *has_counter)
-{
-    const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
-
-    if (here->only_value == 0 || there->only_value == 0 || there->is_doubtful ||
-        is_less_certain(side, want->block, want) || identifier->counter_id != want->counter_id) {
-        return false;
-    }
-    *has_counter = true;
-    *place = (reading_place){NULL, 0, 0, pcq_raw_at(&side->data, there->only_value)};
-    return true;
-}
-
 /* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
 static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
                                reading_place *place, bool *has_counter)
@@ -693,9 +668,6 @@ static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const sta
     }
     if (!side->is_alike) {
         return false;
-    }
-    if (take_only_value(side, want, identifier, place, has_counter)) {
-        return true;
     }
     if (!take_from(side, want->block, want, identifier, place, has_counter)) {
         return false;
