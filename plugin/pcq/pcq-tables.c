@@ -638,44 +638,12 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
     return find_by_other_patterns(side, want, identifier, place, has_counter);
 }
 
-/* The next counter of a row mostly stands in the row that the last one was found in. */
-static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+/* True if the block was asked for as the identifier asks. */
+static bool is_asked_alike(pcq_side *side, uint32_t block, const state_identifier *identifier)
 {
-    const pcq_table *table = (pcq_table *)side->paired.place.table;
+    const state_identifier *there = pcq_side_identifier(side, block);
 
-    if (side->paired.here != want->here || side->paired.row != want->row || side->compared_block != want->block ||
-        table->ids == 0 || want->column >= table->base.columns ||
-        perf_le32(side->base.bytes + table->ids + 4 * (size_t)want->column) != want->counter_id) {
-        return false;
-    }
-    *place = side->paired.place;
-    place->column = want->column;
-    *has_counter = true;
-    place->raw = cell(place->table, place->row, place->column);
-    return place->raw.size > 0;
-}
-
-/* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
-static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
-                               reading_place *place, bool *has_counter)
-{
-    if (side->compared_block != want->block || !side->has_compared) {
-        const state_identifier *there = pcq_side_identifier(side, want->block);
-        side->has_compared = true;
-        side->compared_block = want->block;
-        side->is_alike = there && (there == identifier || query_identifier_equal(there, identifier));
-        side->paired.here = NULL;
-    }
-    if (!side->is_alike) {
-        return false;
-    }
-    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
-        return false;
-    }
-    side->paired.here = want->here;
-    side->paired.row = want->row;
-    side->paired.place = *place;
-    return true;
+    return there && identifier && (there == identifier || query_identifier_equal(there, identifier));
 }
 
 bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
@@ -683,20 +651,18 @@ bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
     if (here->epoch == there->epoch && here->index == there->index && here->index) {
         return true;
     }
-    if (pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) {
-        return false;
-    }
-    const state_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
-    return a && b && (a == b || query_identifier_equal(a, b));
+    return !(pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) &&
+           is_asked_alike(there, block, pcq_side_identifier(here, block));
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
 {
-    if (take_from_same_row(side, want, place, has_counter)) {
-        return true;
-    }
     const state_identifier *identifier = pcq_side_identifier(want->here, want->block);
 
-    return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||
-                          find_by_identifier(side, want, identifier, place, has_counter));
+    if (identifier == NULL) {
+        return false;
+    }
+    return (is_asked_alike(side, want->block, identifier) && /* mostly it is the same block of both samples */
+            take_from(side, want->block, want, identifier, place, has_counter)) ||
+           find_by_identifier(side, want, identifier, place, has_counter);
 }

@@ -10,7 +10,7 @@
 #include "readings/layout.h"
 
 /* One of the samples. Blocks are found as far as somebody asks. */
-typedef struct pcq_side {
+typedef struct {
     reading_side base;
     perf_filled_form data;
     state_host *server;
@@ -23,16 +23,6 @@ typedef struct pcq_side {
     bool *refuted;                  /* of each block then: what was assigned cannot be */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
-    /* the block whose identifier was compared with the other sample's last */
-    bool has_compared;
-    bool is_alike;
-    uint32_t compared_block;
-    /* where the row of that block was found that was looked for last; `here` is NULL as long as none was */
-    struct {
-        const struct pcq_side *here;
-        uint32_t row;
-        reading_place place;
-    } paired;
 } pcq_side;
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
