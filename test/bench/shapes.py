@@ -11,7 +11,7 @@ from typing import Callable, NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, in_a_row, instance,  # noqa: E402
+from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, ids, in_a_row, instance,  # noqa: E402
                          instances, perf_object, row, string_table, utf16, values)
 from gen.mutate import own_servers  # noqa: E402
 from gen.pcap import Capture, Tcp  # noqa: E402
@@ -50,18 +50,39 @@ def one(answers, rows=1000, counters=10):
     return p.capture
 
 
-def processes(answers, values, every):
-    """Sets of processes: in every so many samples one is gone, wherever it stood, and another has come. Names are of one
-    size, so sizes tell nothing."""
-    p = query(10)
-    p.change([identifier()])
-    names = ['process %05d' % i for i in range(values // 10)]
+def comings_and_goings(answers, count, every):
+    """-> the names of processes of each answer: in every so many one is gone, wherever it stood, and another has come. Names
+    are of one size, so sizes tell nothing."""
+    names = ['process %05d' % i for i in range(count)]
     for n in range(answers):
         if n > 0 and n % every == 0:
-            del names[7919 * n % len(names)]
+            del names[7919 * n % count]
             names.append('process %05d' % (90000 - n))
+        yield names
+
+
+def processes(answers, values, every):
+    p = query(10)
+    p.change([identifier()])
+    for n, names in enumerate(comings_and_goings(answers, values // 10, every)):
         p.data(counterset(10, names, 1000 * n))
     return p.capture
+
+
+def day(to, answers, count=1000, every=2):
+    """The same as a pipe brings it, piece by piece."""
+    p = Pcq(repeat=True)
+    p.registration(9, utf16('Set'))
+    p.counters(range(10))
+    p.open()
+    p.change([identifier()])
+    head = 0
+    for n, names in enumerate(comings_and_goings(answers, count, every)):
+        row_values = values(10, 1000 * n)
+        p.data(block(6, ids(10) + instances([instance(x, 7) + row_values for x in names])))
+        to.write(p.capture.file()[head:])
+        p.capture.frames.clear()
+        head = 24                               # of the file
 
 
 def places(answers, values):
