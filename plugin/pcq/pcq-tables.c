@@ -39,84 +39,45 @@ typedef struct {
     pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
 
-/* Goes ahead from block to block. */
-struct pcq_scout {
-    perf_walk walk;
-    block_entry *blocks;
-    uint32_t count;
-    uint32_t room;
-    bool at_end;
-    block_entry first; /* many answers have no other: their array is here */
-};
-
-#define ROOM_FOR_MORE 32
-
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static void append_block(pcq_side *side, const block_entry *entry)
-{
-    struct pcq_scout *scout = side->scout;
-
-    if (scout->count == scout->room) {
-        scout->room = MAX(2 * scout->room, ROOM_FOR_MORE);
-        block_entry *blocks = wmem_alloc_array(side->base.pool, block_entry, scout->room);
-        memcpy(blocks, scout->blocks, scout->count * sizeof blocks[0]);
-        scout->blocks = blocks;
-    }
-    scout->blocks[scout->count++] = *entry;
-}
-
+/* Goes ahead from block to block. */
 static bool find_next_block(pcq_side *side)
 {
-    struct pcq_scout *scout = side->scout;
+    perf_walk *scout = &side->scout;
     perf_walk_event event;
 
-    while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
+    while ((event = perf_walk_next(scout)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
-            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(&scout->walk);
-            block_entry entry = {
-                scout->walk.block.offset,
-                scout->walk.block.type,
-                false,
-                NULL,
-                is_doubtful,
-                NULL,
-            };
-            append_block(side, &entry);
-            perf_walk_skip_block(&scout->walk);
+            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(scout);
+            block_entry entry = {scout->block.offset, scout->block.type, false, NULL, is_doubtful, NULL};
+            wmem_array_append_one(side->blocks, entry);
+            perf_walk_skip_block(scout);
             return true;
         }
     }
-    scout->at_end = true;
+    side->at_end = true;
     return false;
-}
-
-static struct pcq_scout *new_scout(pcq_side *side)
-{
-    struct pcq_scout *scout = side->scout = wmem_new0(side->base.pool, struct pcq_scout);
-
-    scout->blocks = &scout->first;
-    scout->room = 1;
-    perf_walk_init(&scout->walk, side->base.bytes, side->base.size);
-    return scout;
 }
 
 static block_entry *block_at(pcq_side *side, uint32_t block)
 {
-    struct pcq_scout *scout = side->scout ? side->scout : new_scout(side);
-
-    while (scout->count <= block) {
-        if (scout->at_end || !find_next_block(side)) {
+    if (side->blocks == NULL) {
+        side->blocks = wmem_array_sized_new(side->base.pool, sizeof(block_entry), 1); /* many answers have no other */
+        perf_walk_init(&side->scout, side->base.bytes, side->base.size);
+    }
+    while (wmem_array_get_count(side->blocks) <= block) {
+        if (side->at_end || !find_next_block(side)) {
             return NULL;
         }
     }
-    return &scout->blocks[block];
+    return wmem_array_index(side->blocks, block);
 }
 
 static uint32_t count_blocks(pcq_side *side)
 {
     block_at(side, UINT32_MAX);
-    return side->scout->count;
+    return wmem_array_get_count(side->blocks);
 }
 
 bool pcq_side_doubtful(pcq_side *side, uint32_t block)
@@ -204,7 +165,7 @@ static const state_assignment *assigned(pcq_side *side)
         uint32_t count = count_blocks(side);
         uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
-            types[i] = side->scout->blocks[i].type;
+            types[i] = block_at(side, i)->type;
         }
         query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
         refute(side);

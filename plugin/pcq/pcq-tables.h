@@ -17,7 +17,9 @@ typedef struct {
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
     bool has_doubts;                /* some of its blocks are not sound: given by whoever sets it up */
-    struct pcq_scout *scout;        /* NULL as long as no block was asked for */
+    wmem_array_t *blocks;           /* those that were found so far; NULL as long as none was asked for */
+    perf_walk scout;                /* behind them */
+    bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     bool *refuted;                  /* of each block then: what was assigned cannot be */
