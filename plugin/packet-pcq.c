@@ -902,10 +902,10 @@ static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
     state_sample *sample = sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
 
     if (sample) {
-        *summary = sample->form->summary;
+        *summary = sample->summary;
     } else if (pcq_check_data(tvb, summary)) {
         sample = sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
-        sample->has_doubts = summary->sound_blocks < summary->blocks;
+        sample->summary = *summary;
     }
     p->record->sample = context->sample = sample;
     context->has_form = sample && sample->form;
@@ -920,7 +920,7 @@ static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
     context->sample = sample;
     context->has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
     if (context->has_form) {
-        context->summary = sample->form->summary;
+        context->summary = sample->summary;
     } else {
         pcq_check_data(tvb, &context->summary);
     }
