@@ -262,9 +262,9 @@ void table_say_left_out(void)
     static tapped_left_out left;
     static bool listening;
 
-    if (!listening && export_objects_stay()) {
+    if (!listening && !is_window()) {
         listening = true;
-        export_listen(&left, NULL, NULL, count_left_out, say_left_out);
+        export_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
     }
 }
 
