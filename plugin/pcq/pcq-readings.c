@@ -21,7 +21,7 @@ typedef struct {
     uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;                    /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    reading_counter *counters; /* room for those of a block */
+    reading_counter *counters;          /* room for those of a block */
     uint32_t room;
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
