@@ -654,6 +654,14 @@ def test_nothing_is_said_of_a_whole_capture(tshark, tmp_path, form):
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])
+@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
+def test_what_smb3_encrypts_is_said(tshark, tmp_path, form, name):
+    """Wireshark shows the plugin nothing of it; the key may be either kind."""
+    line, = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / (name + '.pcap'), form)
+    assert all(w in line for w in ('SMB3 encrypts', '-o ntlmssp.nt_password:', '-o kerberos.file:')), line
+
+
+@pytest.mark.parametrize('form', ['csv', 'long'])
 def test_no_call_at_all_is_said(tshark, tmp_path, form):
     scene = small()
     capture = scene.write(tmp_path / 'scene.pcap')

@@ -161,8 +161,11 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
         }
     }
     if (left->calls == 0 && left->unread[0].why == NULL && number-- == 0) {
-        return g_strdup("no call of PerflibV2 or HKEY_PERFORMANCE_DATA is in this capture or passes the filter, or the "
-                        "connection's bind is missing: capture from before the client connects");
+        return g_strdup(
+            "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or "
+            "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
+            "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
+            "from before the client connects");
     }
     if (left->strange > 0 && number-- == 0) {
         return counted(left->strange, "answer belongs", "answers belong",
