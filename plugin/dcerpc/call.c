@@ -382,7 +382,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     const prefixed_field list[] = {
         {&fields->handle, fields->handle_label, "handle", FT_BYTES, BASE_NONE, NULL, 0,
          "Context handle, as little-endian sends it"},
-        {&fields->handle_number, "Number of the handle", number_field, FT_UINT32, BASE_DEC, NULL, 0,
+        {&fields->handle_number, "Query", number_field, FT_UINT32, BASE_DEC, NULL, 0,
          "Counts the handles of the capture, each time that one is opened"},
         {&fields->handle_opened_in, "Opened in", "handle.opened_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The response that opened it"},

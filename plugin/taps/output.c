@@ -40,6 +40,7 @@ struct output_file {
 /* --- The program's end ----------------------------------------------------------------------------------------- */
 
 static bool has_failed;
+static const char *put_off;
 
 void output_failed(const char *format, ...)
 {
@@ -76,8 +77,17 @@ void output_say_left_out(const tapped_left_out *left, const char *what)
     }
 }
 
+void output_put_off(const char *path)
+{
+    put_off = path;
+}
+
 static void leave(void)
 {
+    if (put_off) {
+        fprintf(stderr, "pcq: %s was not written: there was no packet\n", put_off);
+        has_failed = true;
+    }
     if (has_failed) {
         exit(EXIT_FAILURE);
     }
@@ -314,6 +324,16 @@ void output_take_all(output_file *file, perf_csv *text)
     }
     output_write(file, text->data, text->size);
     text->size = 0;
+}
+
+void output_take_at_once(output_file *file, perf_csv *text)
+{
+    if (file->target == NULL && !file->failed) {
+        output_take_all(file, text);
+        if (fflush(file->stream) != 0) {
+            fail(file);
+        }
+    }
 }
 
 /* Not every system renames a file that is open. */

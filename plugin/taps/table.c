@@ -275,7 +275,7 @@ void table_say_left_out(void)
 
     if (!listening && runs_in("tshark")) {
         listening = true;
-        export_listen(&left, NULL, NULL, count_left_out, say_left_out);
+        export_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
     }
 }
 
