@@ -644,7 +644,7 @@ def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
                            'pcq.expert.sealed || pcq.expert.key_does_not_fit', *options)
     for passes in [], ['-2']:
         line, = said(tshark, tmp_path, capture, form, *options, *passes)
-        assert 'pcq: %d calls were not read: ' % len(sealed) in line and all(w in line for w in words), line
+        assert 'pcq: %d requests and responses were not read: ' % len(sealed) in line and all(w in line for w in words), line
 
 
 @FORMS

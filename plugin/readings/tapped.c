@@ -157,7 +157,8 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
 {
     for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
         if (number-- == 0) {
-            return counted(left->unread[i].calls, "call was not read: ", "calls were not read: ", left->unread[i].why);
+            return counted(left->unread[i].calls, "request or response was not read: ",
+                           "requests and responses were not read: ", left->unread[i].why);
         }
     }
     if (left->calls == 0 && left->unread[0].why == NULL && number-- == 0) {

@@ -15,7 +15,7 @@
 #define NODE_REQUESTS "Requests"
 #define NODE_STATUSES "Responses by status"
 #define NODE_REPEATED "Repeated responses"
-#define NODE_UNREAD "Calls that were not read"
+#define NODE_UNREAD "Requests and responses not read"
 #define NODE_SIZES "Bytes returned"
 #define NODE_GUIDS "GUIDs returned"
 #define NODE_PROBES "Size probes"

@@ -5,7 +5,6 @@
  */
 #include "taps/table.h"
 
-#include "taps/export-objects.h"
 #include "taps/export.h"
 #include "taps/output.h"
 
@@ -22,11 +21,11 @@ static GSList *tables; /* taps_table */
  * texts. */
 static bool in_window;
 
-static bool is_window(void)
+static bool runs_in(const char *program)
 {
     const char *name = g_get_prgname();
 
-    return name == NULL || (strstr(name, "tshark") == NULL && strstr(name, "sharkd") == NULL);
+    return name && strstr(name, program) != NULL;
 }
 
 /* Where a column stands. */
@@ -108,15 +107,16 @@ static void add_empty_table(stat_tap_table_ui *ui)
     }
 }
 
-/* Once there is no window but the one that begins, nobody looks at the views of others; at the newest perhaps that
- * window itself, which begins anew with another filter. */
+static void forget_views(taps_table *t)
+{
+    g_slist_free_full(t->views, view_free);
+    t->views = NULL;
+}
+
 static void begin(stat_tap_table_ui *ui)
 {
-    taps_table *t = (taps_table *)ui;
-
-    if (t->ui.refcount <= 1 && t->views) {
-        g_slist_free_full(t->views->next, view_free);
-        t->views->next = NULL;
+    if (ui->refcount == 0) {
+        forget_views((taps_table *)ui); /* no window shows one */
     }
     if (stat_tap_find_table(ui, ui->title) == NULL) {
         add_empty_table(ui);
@@ -124,18 +124,29 @@ static void begin(stat_tap_table_ui *ui)
     table_say_left_out();
 }
 
+static void reset_view(table_view *view)
+{
+    end_rows(view);
+    for (unsigned i = 0; i < view->table->num_elements; i++) {
+        g_free(view->table->elements[i]);
+    }
+    view->table->num_elements = 0;
+    begin_rows(view);
+}
+
+/* A listener without a view is about to be told: if its window is the only one, what that showed goes at once, and
+ * nobody else looks at views. */
 static void reset(stat_tap_table *table)
 {
     for (GSList *at = tables; at; at = at->next) {
-        for (GSList *v = ((taps_table *)at->data)->views; v; v = v->next) {
+        taps_table *t = at->data;
+        if (stat_tap_find_table(&t->ui, t->ui.title) == table && t->ui.refcount <= 1) {
+            forget_views(t);
+        }
+        for (GSList *v = t->views; v; v = v->next) {
             table_view *view = v->data;
-            if (view->table == table && !is_freed(view)) {
-                end_rows(view);
-                for (unsigned i = 0; i < table->num_elements; i++) {
-                    g_free(table->elements[i]);
-                }
-                table->num_elements = 0;
-                begin_rows(view);
+            if (!is_freed(view) && view->table == table) {
+                reset_view(view);
             }
         }
     }
@@ -262,7 +273,7 @@ void table_say_left_out(void)
     static tapped_left_out left;
     static bool listening;
 
-    if (!listening && !is_window()) {
+    if (!listening && runs_in("tshark")) {
         listening = true;
         export_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
     }
@@ -399,7 +410,7 @@ void table_register(taps_table *t)
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
-    in_window = is_window();
+    in_window = !runs_in("tshark") && !runs_in("sharkd");
     t->ui.fields = fields_of(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
     t->ui.tap_name = TAPPED_NAME;
