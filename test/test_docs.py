@@ -293,7 +293,7 @@ def capture_of(tshark, folder, what):
         return PCAPS / (what[1:] + '.pcap'), ['-o', 'ntlmssp.nt_password:wrong']
     name = what.lstrip('*')
     # the bundled captures have no memory and no disk
-    watch = [x for n in ('cpu', 'memory', 'disk') for x in ('-o', r'uat:pcq_watch:"%s","\\*(*)\\% Processor Utility"' % n)]
+    watch = [x for n in ('cpu', 'memory', 'disk') for x in ('-o', r'uat:pcq_watch:"%s","\\*(*)\\%% Processor Utility"' % n)]
     return PCAPS / (name + '.pcap'), KEYS.get(name, []) + (watch if what[0] == '*' else [])
 
 

@@ -285,16 +285,6 @@ const state_object *sample_object(const state_sample *sample, uint32_t title_ind
     return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
 }
 
-const state_sample *sample_of_frame(uint32_t frame)
-{
-    const state_sample *sample = samples.oldest;
-
-    while (sample && sample->frame != frame) {
-        sample = sample->newer;
-    }
-    return sample;
-}
-
 /* Before the file's memory goes, which holds the samples themselves. */
 static void reset(void)
 {

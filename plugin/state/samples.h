@@ -90,9 +90,6 @@ unsigned sample_object_marks(const state_sample *sample, uint32_t number);
 /* HKPD: the first object with a title index, NULL if the sample does not hold it. */
 const state_object *sample_object(const state_sample *sample, uint32_t title_index);
 
-/* The first sample of a frame that is still kept, NULL if there is none. Takes time for each sample before it. */
-const state_sample *sample_of_frame(uint32_t frame);
-
 /* Preference: the most that all samples may take, in bytes. */
 void sample_limit(uint64_t bytes);
 
