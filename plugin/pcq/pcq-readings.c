@@ -274,16 +274,6 @@ static uint32_t counter_id(const readings *r)
     return stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
 }
 
-static uint32_t text_size(const uint8_t *text, uint32_t room)
-{
-    uint32_t size = 0;
-
-    while (size + 1 < room && perf_le16(text + size) != 0) {
-        size += 2;
-    }
-    return size;
-}
-
 static void take_value(readings *r)
 {
     const perf_walk *walk = &stream_of(r)->walk;
@@ -304,7 +294,7 @@ static void take_value(readings *r)
     if (at->is_text) {
         at->code_page = PERF_CODE_PAGE_UTF16;
         at->byte_order = ENC_LITTLE_ENDIAN;
-        at->text_size = text_size(r->bytes + at->offset, at->size);
+        at->text_size = perf_utf16_size(r->bytes + at->offset, at->size);
     }
     readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
 }
