@@ -289,6 +289,26 @@ def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
             assert shown in (None, right) or ASSUMED in frames[number].experts, (number, shown, right)
 
 
+@PASSES
+def test_damaged_changes_that_leave_as_many(tshark, tmp_path, two_pass):
+    """One counter took another's place, and neither answer that says so could be read."""
+    s = gauge()
+    scene = Scene()
+    seen = itertools.count()
+
+    def alter(op, kind, stub):
+        return stub[:-9] if (op, kind) == (VALIDATE, 'response') and next(seen) > 0 else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    h = c.open()
+    for asked, add in ((ask(s, 1, 'a'), True), (ask(s, 2, 'a'), True), (ask(s, 1, 'a'), False)):
+        c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([asked]), dwAdd=int(add)))
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, message), = answers(scene)
+    assert truth(message) == ['\\\\SRV01\\Set(a)\\Counter 2'] and paths(frames[number]) == [None]
+
+
 # --- what a path looks like -----------------------------------------------------------------------------------------
 
 
