@@ -611,6 +611,7 @@ def test_a_probe_without_an_answer(tshark, tmp_path):
         c.data(h, 0)
         c.data(h, 0)
         c.data(h, 1000)
+        c.data(h, 1000)
         c.data(h, 0)
     scene = story(server, talk)
     scene.write(tmp_path / 'scene.pcap')
