@@ -634,9 +634,9 @@ FORMS = pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 
 @FORMS
 @pytest.mark.parametrize('name, options, words', [
-    ('tcp-ntlm', [], ['Sealed with NTLM', '-o ntlmssp.nt_password:']),
-    ('smb3-kerberos', [], ['Sealed with Kerberos', '-o kerberos.file:', 'keytab']),
-    ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['NTLM', 'the key that was given', 'does not open it'])])
+    ('tcp-ntlm', [], ['sealed with NTLM', '-o ntlmssp.nt_password:']),
+    ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
+    ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit'])])
 def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
     """How many, which key, and where it goes; the packets say the same."""
     capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
