@@ -20,6 +20,7 @@ from gen.stubs import INFO
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name.removesuffix('.pcap'): [x for k in keys for x in ('-o', k.format(pcaps=PCAPS))]
         for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
+WATCHED = TOP / 'plugin' / 'profile' / 'Performance Counters' / 'pcq_watch'
 PAGES = sorted([TOP / 'README.md', *(TOP / 'docs').glob('*.md')])
 PAGES = [p for p in PAGES if p.name not in ('design.md', 'measurements.md', 'upstream.md', 'windows.md')]
 PROGRAMS = ('tshark', 'script/', 'wireshark', 'parallel', 'editcap', 'cmake', 'ninja', 'cp ', 'rm ', 'psql', 'ssh', 'dumpcap',
@@ -103,7 +104,8 @@ def test_what_the_documents_call_a_field_is_one(plugin_environment):
     """Every pcq.… and hkpd.… in the documents is a field, a finding, a preference or the start of some."""
     known = {name for name, *_ in reference.fields()} | {name for name, *_ in reference.preferences()}
     known |= {'.'.join(name.split('.')[:i]) for name in known for i in range(1, name.count('.') + 1)}
-    known |= {'pcq.dll', 'pcq.so', 'pcq.md'}
+    known |= {'pcq.dll', 'pcq.so', 'pcq.md', 'pcq.watch'}
+    known |= {'pcq.watch.' + line.split('"')[1] for line in WATCHED.read_text().splitlines() if line.startswith('"')}
     for page in PAGES:
         said = set(re.findall(r'(?<![\w/.-])(?:pcq|hkpd)\.[a-z0-9_.]*[a-z0-9_]', page.read_text()))
         assert said <= known, (page.name, said - known)
@@ -220,7 +222,9 @@ FILTERS = {
     'pcq.request_code in {3, 5}': [(NTLM, 'pcq.request_code', number(lambda v: v in (3, 5)))],
     'pcq.opnum == 6 && pcq.status == 8': [(NTLM, 'pcq.opnum', number(lambda v: v == 6))],
     'pcq.opnum == 6 && pcq.status != 0 && pcq.status != 8': [('plain/access-denied', 'pcq.opnum', number(lambda v: v == 6))],
-    'pcq.graph > 90': [('*' + NTLM, 'pcq.graph', number(lambda v: v > 90))],
+    'pcq.watch.cpu > 90': [('*' + NTLM, 'pcq.watch.cpu', number(lambda v: v > 90))],
+    'pcq.watch.memory > 90': [('*' + NTLM, 'pcq.watch.memory', number(lambda v: v > 90))],
+    'pcq.watch.disk > 90': [('*' + NTLM, 'pcq.watch.disk', number(lambda v: v > 90))],
     'smb2.header.transform.flags.encrypted == 1': [('smb3-encrypted', 'smb2.header.transform.flags.encrypted', has(lambda v: v in ('1', 'True')))],
     'dcerpc.cn_ctx_id.no_bind': [((NTLM, 'dcerpc.pkt_type == 11', 'lost', None), 'dcerpc.cn_ctx_id.no_bind', always)],
     'frame.cap_len < frame.len': [((NTLM, 'frame.len > 1000', 'cut', 500), 'frame.cap_len', number(lambda v: v == 500))],
@@ -288,8 +292,9 @@ def capture_of(tshark, folder, what):
     if what[0] == '!':
         return PCAPS / (what[1:] + '.pcap'), ['-o', 'ntlmssp.nt_password:wrong']
     name = what.lstrip('*')
-    graph = ['-o', 'pcq.graph:*Processor Utility'] if what[0] == '*' else []
-    return PCAPS / (name + '.pcap'), KEYS.get(name, []) + graph
+    # the bundled captures have no memory and no disk
+    watch = [x for n in ('cpu', 'memory', 'disk') for x in ('-o', r'uat:pcq_watch:"%s","\\*(*)\\%% Processor Utility"' % n)]
+    return PCAPS / (name + '.pcap'), KEYS.get(name, []) + (watch if what[0] == '*' else [])
 
 
 def made(folder):
@@ -344,6 +349,7 @@ CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=5
 COMMANDS = {
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
+    'tshark -q -r FILE -z pcq,refusals': prints('ERROR_WMI_ITEMID_NOT_FOUND', 'another version of the provider'),
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),
     'tshark -q -r FILE --export-objects pcq,FOLDER': writes('FOLDER/LABDC-query-1.csv', '(PDH-CSV 4.0)', SERIES),
@@ -354,9 +360,11 @@ COMMANDS = {
     'tshark -q -r FILE -z pcq,csv,samples.csv': writes('samples.csv', '"(PDH-CSV 4.0)"', SERIES),
     "tshark -q -r FILE -z 'pcq,csv,-,pcq.query.number == 1'": prints('"(PDH-CSV 4.0)"', SERIES, count=11),
     'tshark -r FILE -Y "pcq.cooked > 90" -T fields -e frame.time_epoch -e pcq.path -e pcq.cooked': prints('Processor Utility'),
+    r"""tshark -r FILE -o 'uat:pcq_watch:"cpu","\\Processor*(_Total)\\% Processor Time"' -Y 'pcq.watch.cpu > 25' -T fields -e frame.time_epoch -e pcq.watch.cpu""":
+        lambda out, folder: len(out.splitlines()) > 2 and all(float(line.split('\t')[1]) > 25 for line in out.splitlines()),
     'tshark -r FILE -Y pcq.query.number==1 -w one-query.pcap': writes('one-query.pcap', ''),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
-    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('Sealed with NTLM', count=100),
+    'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('sealed with NTLM', count=100),
     'tshark -r FILE -Y pcq.expert.key_does_not_fit': lambda out, folder: out == '',
 }
 # Its key would open what these are about.
@@ -419,7 +427,7 @@ def test_a_command_does_what_it_says(shell, page, command, output):
         assert good, (command, line, out)
     elif command.startswith(('tshark -r test/pcaps', 'tshark -2 -r test/pcaps')):
         assert CALLS(out, shell.folder), command
-    elif 'pcq.graph' in command:
+    elif 'AVG(pcq.watch' in command:
         rows = re.findall(r'<>.*\| +(\d+\.\d+) \|', out)
         assert len(rows) == 5 and all(float(v) < 100 for v in rows), out
     else:

@@ -172,8 +172,8 @@ static uint32_t row_of(const reading_instance *found)
     return found ? found->row : UINT32_MAX;
 }
 
-/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
- * have to be there. */
+/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none among
+ * those that were read. */
 static uint32_t instances_find(reading_instances *instances, const reading_instance *wanted)
 {
     uint32_t count = instances_count(instances);
@@ -266,6 +266,22 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     return like && row < like->rows;
 }
 
+#define FIRST_ROWS 16
+
+/* The first that is like it: whoever asks for one row alone, as the Info column does, finds it before all were read. */
+static uint32_t find_like(reading_table *table, const reading_instance *wanted)
+{
+    uint32_t rows = MAX(table->rows, FIRST_ROWS);
+    uint32_t found;
+
+    do {
+        reading_table_has_row(table, rows - 1);
+        found = instances_find(&table->instances, wanted);
+        rows *= 2;
+    } while (found == UINT32_MAX && !table->complete);
+    return found;
+}
+
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
@@ -277,8 +293,7 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     if (!reading_table_has_row(here, row)) {
         return UINT32_MAX;
     }
-    reading_table_has_row(there, UINT32_MAX);
-    return instances_find(&there->instances, instances_indexed(&here->instances, row));
+    return find_like(there, instances_indexed(&here->instances, row));
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)
