@@ -386,10 +386,10 @@ def check_faults(names):
 def main():
     args = arguments()
     start = time.monotonic()
-    if args.check:
-        sys.exit(1 if check_faults(args.names) else 0)
     survivors = broken = 0
     try:
+        if args.check:
+            sys.exit(1 if check_faults(args.names) else 0)
         configure(BUILD, '-O0')
         faults = chosen(args)
         if not args.unchecked:
