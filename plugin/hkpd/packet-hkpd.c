@@ -82,6 +82,7 @@ typedef struct {
 typedef struct {
     rpc_call call;
     hkpd_record *record; /* the same as call.record */
+    unsigned operation;  /* its row in the table */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
     tapped_call tapped;     /* what statistics are told, as far as it was read */
@@ -1159,7 +1160,7 @@ static const char *question_kind(const hkpd_record *record)
     return hkpd_is_performance_name(record->name) ? record->name : "other values";
 }
 
-static void tap_pdu(hkpd_pdu *p, unsigned operation)
+static void tap_pdu(hkpd_pdu *p)
 {
     const rpc_record *record = p->call.record;
     tapped_call *tapped = &p->tapped;
@@ -1169,7 +1170,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->operation = operations[operation].name;
+    tapped->operation = operations[p->operation].name;
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
@@ -1197,23 +1198,23 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 {
     hkpd_pdu p;
     volatile int length = 0;
-    const unsigned i = operation_of(di->call_data->opnum);
 
     if (!is_active()) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
-    if (is_noise(&p, operations[i].response_shape)) {
+    p.operation = operation_of(di->call_data->opnum);
+    if (is_noise(&p, operations[p.operation].response_shape)) {
         tapped_tell_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
     TRY
     {
-        length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+        length = (call_is_request(&p.call) ? operations[p.operation].request : operations[p.operation].response)(&p);
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
-        tap_pdu(&p, i);
+        tap_pdu(&p);
     }
     ENDTRY;
     return length;
