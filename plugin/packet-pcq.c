@@ -184,7 +184,7 @@ static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq
     if (array->tree == NULL) {
         return;
     }
-    back->item = proto_tree_add_item(array->tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
+    back->item = proto_tree_add_item(p->call.tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
     back->tree = proto_item_add_subtree(back->item, ett_buffer);
     proto_item_append_text(back->item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
 }
@@ -637,6 +637,9 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     if (refused > 0) {
         proto_item_append_text(item, ", %u refused", refused);
     }
+    if (!query_is_complete(handle, p->call.event)) {
+        proto_item_append_text(item, ", as far as is known");
+    }
     if (held + refused > MAX_LISTED_COUNTERS) {
         proto_item_append_text(item, ", the first %u", MAX_LISTED_COUNTERS);
     }
@@ -664,7 +667,7 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
     if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time) {
-        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes, p->call.event);
+        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
     }
     return item;
 }
@@ -690,7 +693,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
  * it answers belongs to the new life, as a later look at it shows. */
 static state_handle *reopened(pcq_pdu *p, state_handle *asked)
 {
-    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes, p->call.event);
+    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
     uint32_t asked_at = p->call.record->request_event;
 
     return now != asked && now->end > p->call.event
@@ -839,6 +842,8 @@ static void pcq_info_response(pcq_pdu *p)
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
                   text_counted(pcq_pool(p), back.out_size, "byte"));
+        p->tapped.tells_counters = true;
+        p->tapped.counters = context.count;
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
@@ -897,10 +902,10 @@ static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
     state_sample *sample = sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
 
     if (sample) {
-        *summary = sample->form->summary;
+        *summary = sample->summary;
     } else if (pcq_check_data(tvb, summary)) {
         sample = sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
-        sample->has_doubts = summary->sound_blocks < summary->blocks;
+        sample->summary = *summary;
     }
     p->record->sample = context->sample = sample;
     context->has_form = sample && sample->form;
@@ -915,7 +920,7 @@ static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
     context->sample = sample;
     context->has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
     if (context->has_form) {
-        context->summary = sample->form->summary;
+        context->summary = sample->summary;
     } else {
         pcq_check_data(tvb, &context->summary);
     }
@@ -961,6 +966,9 @@ static void pcq_data_response(pcq_pdu *p)
         if (done) {
             p->answer = pcq_data_answer(back.tvb, &context);
             p->tapped.answer = &p->answer;
+            p->tapped.tells_counters = p->answer.sample != NULL;
+            p->tapped.counters = context.summary.blocks;
+            p->tapped.failed = context.summary.failed;
         }
         describe_data(p, &back, &context);
     }
@@ -1180,6 +1188,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
         tapped->kind = pcq_request_code_name(p);
     }
     tapped->in_size = p->record->in_size;
+    tapped->seconds = call_seconds(call);
     tapped->adds = p->record->add;
     tapped->event = call->event;
     tapped->server = call->server;
@@ -1272,6 +1281,7 @@ static void register_fields(void)
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    fields_open_at_first(&ett_buffer);
     call_fields_register(proto_pcq, "pcq", "query.number", &fields);
 }
 
@@ -1297,6 +1307,7 @@ void proto_register_pcq(void)
     output_register();
     counters_table_register();
     queries_table_register();
+    refusals_table_register();
     register_preferences();
 }
 

@@ -45,14 +45,8 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #if !WS_AT_LEAST(4, 4)
 #define tvb_get_uint8 tvb_get_guint8
 #define tvb_get_uint16 tvb_get_guint16
-#define tvb_get_uint24 tvb_get_guint24
 #define tvb_get_uint32 tvb_get_guint32
-#define tvb_get_uint40 tvb_get_guint40
-#define tvb_get_uint48 tvb_get_guint48
-#define tvb_get_uint56 tvb_get_guint56
 #define tvb_get_uint64 tvb_get_guint64
-#define tvb_get_int32 tvb_get_gint32
-#define tvb_get_int64 tvb_get_gint64
 #endif
 
 /* 4.6 puts the memory pool first. */

@@ -5,7 +5,9 @@ Called by script/dev/test-archive in a folder with archive.md and captures/. Wha
 one tshark makes of each file."""
 
 import csv
+import datetime
 import glob
+import io
 import os
 import re
 import shutil
@@ -14,6 +16,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pandas
 
 HERE = Path.cwd()
 PASSWORD = 'Lab-Passw0rd'
@@ -102,10 +106,11 @@ def main():
         return command.replace('PASSWORD', PASSWORD)
 
     (HERE / 'alone').mkdir()
-    for capture in sorted((HERE / 'captures').glob('*.pcap')):
+    captures = sorted((HERE / 'captures').glob('*.pcap'))
+    for capture in captures:
         run('tshark -q -r %s -o ntlmssp.nt_password:%s -z pcq,long,alone/%s.csv' % (capture, PASSWORD, capture.stem))
     expected = rows('alone')
-    assert len(expected) == 3 and all(len(r) > 40 for r in expected.values())
+    assert len(expected) == len(captures) and sum(len(r) > 40 for r in expected.values()) > 20
 
     run(step("parallel --will-cite 'tshark"))
     assert rows() == expected
@@ -131,22 +136,94 @@ def main():
     postgres = start_postgres()
     try:
         run('psql -qc "%s"' % step('CREATE TABLE'))
-        run(step('cat captures/'))
+        run(step('for f in'))
         run('psql -qc "%s"' % step('CREATE INDEX'))
         total = sum(len(r) - 1 for r in expected.values())
         assert int(run('psql -Atc "SELECT count(*) FROM sample"')) == total
         print('ok      %d rows in PostgreSQL' % total)
         flat = [r for file in expected.values() for r in file[1:]]
-        check_moved(run('psql -At -F "\t" -c "%s"' % step('SELECT path')), flat)
-        waits = run('psql -At -F "\t" -c "%s"' % step('SELECT * FROM')).splitlines()
-        assert waits and all(re.match(r'LABDC\t\d+\t2026-', w) for w in waits), waits
-        print('ok      two queries')
+        check_moved(run('psql -At -F "\t" -c "%s"' % step('SELECT path, unit')), flat)
+        check_waits(table(step('SELECT * FROM')), expected)
+        check_days(table(step('SELECT path, max')), flat)
+        print('ok      three queries')
+        check_live(expected['smb3-ntlm.csv'])
     finally:
         postgres.terminate()
         postgres.wait()
+    check_pandas(step("pandas.read_csv('captures"), step("pandas.read_csv('run"), expected['smb3-ntlm.csv'])
     unseen = [s for s in steps if s not in seen]
     assert not unseen, unseen
     shutil.rmtree(HERE / 'db')
+
+
+def table(query):
+    """The rows of a query; names hold whatever a server sends."""
+    out = subprocess.run(['psql', '--csv', '-tc', query], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return list(csv.reader(io.StringIO(out, newline='')))
+
+
+def check_waits(got, expected):
+    """The longest waits of each query by itself, by Python."""
+    waits = []
+    for name, file in expected.items():
+        last = {}
+        for row in file[1:]:
+            if row[3]:
+                at, key = datetime.datetime.fromisoformat(row[0][:26] + '+00:00'), (row[2], row[3])
+                if key in last and last[key][1] != row[1]:
+                    waits.append((at - last[key][0], 'captures/' + name, *key))
+                last[key] = at, row[1]
+    longest = sorted((w for w in waits if w[0].total_seconds() > 1.003), reverse=True)[:10]
+    assert longest and [float(seconds_of(g[5])) for g in got] == [w[0].total_seconds() for w in longest], (got, longest)
+    assert {g[0] for g in got} <= {w[1] for w in waits}
+
+
+def seconds_of(interval):
+    hours, minutes, seconds = interval.split(':')
+    return round(3600 * int(hours) + 60 * int(minutes) + float(seconds), 6)
+
+
+def check_days(got, flat):
+    """Of each counter of the server the figures of both days."""
+    assert len(got) > 40
+    for path, _, *figures in got:
+        mine = [r for r in flat if r[8] == path and r[4] == 'LABDC']
+        for next_day in 0, 1:
+            rows_of = [r for r in mine if (r[0] >= '2026-11-22') == bool(next_day) and '2026-11-21' <= r[0] < '2026-11-23']
+            values = [float(r[10]) for r in rows_of if r[10]]
+            mean, largest, gaps = figures[next_day::2]
+            assert int(gaps) == len(rows_of) - len(values), (path, figures)
+            assert bool(mean) == bool(values) and (not values or abs(float(mean) - sum(values) / len(values)) <= 1e-9 * max(1, abs(float(mean))))
+            assert not values or float(largest) == max(values)
+    assert any(float(f[2]) != float(f[3]) for f in got if f[2] and f[3])
+
+
+def check_live(expected):
+    """live.md's rows into the table, of a capture that comes through a pipe; who may capture is the system's matter."""
+    command, = [x[4:] for x in (HERE / 'live.md').read_text().splitlines() if x.startswith('    tshark') and 'psql' in x]
+    run('cat captures/smb3-ntlm.pcap | ' + command.replace('-i eth0', '-i -').replace('PASSWORD', PASSWORD))
+    got = table('SELECT frame, path, raw FROM sample WHERE file IS NULL ORDER BY frame')
+    assert sorted(map(tuple, got)) == sorted((r[1], r[8], r[9]) for r in expected[1:])
+    print('ok      live')
+
+
+def check_pandas(long, pdh, expected):
+    """Both forms as a data frame: numbers are numbers, and what has none is none."""
+    frame = eval(long, dict(pandas=pandas))     # the page's own line
+    assert list(frame.columns) == expected[0] and len(frame) == len(expected) - 1
+    assert str(frame.time.dtype).startswith('datetime64') and frame.result.dtype == 'float64'
+    for name, at in (('raw', 9), ('instance', 6), ('path', 8), ('reason', 12)):
+        assert list(frame[name]) == [r[at] for r in expected[1:]], name
+    assert [None if x != x else x for x in frame.result] == [float(r[10]) if r[10] else None for r in expected[1:]]
+    run('tshark -q -r captures/smb3-ntlm.pcap -o ntlmssp.nt_password:%s -z pcq,csv,run.csv' % PASSWORD)
+    frame = eval(pdh, dict(pandas=pandas))
+    with open(HERE / 'run.csv', newline='') as f:
+        cells = list(csv.reader(f))
+    assert list(frame.columns) == cells[0][1:] and str(frame.index.dtype).startswith('datetime64')
+    assert set(map(str, frame.dtypes)) == {'float64'}
+    for row, line in zip(frame.values.tolist(), cells[1:], strict=True):
+        assert [None if x != x else x for x in row] == [None if c == ' ' else float(c) for c in line[1:]]
+    print('ok      pandas')
 
 
 def check_moved(out, flat):
@@ -154,7 +231,8 @@ def check_moved(out, flat):
     got = [line.split('\t') for line in out.splitlines()]
     assert len(got) == 10
     for path, unit, count, low, mean, high, _ in got:
-        values = [float(r[10]) for r in flat if r[8] == path and r[10] and r[4] == 'LABDC']
+        values = [float(r[10]) for r in flat if r[8] == path and r[10] and r[4] == 'LABDC' and r[14] == '0' and
+                  r[0].startswith('2026-11-21T10')]
         assert int(count) == len(values) and abs(float(mean) - sum(values) / len(values)) < 1e-6 * max(1, abs(float(mean))), path
         assert abs(float(low) - min(values)) < 1e-9 * max(1, abs(min(values))) and abs(float(high) - max(values)) < 1e-9 * max(1, abs(max(values)))
 

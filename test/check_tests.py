@@ -31,7 +31,8 @@ EXAMPLES = {
     'nothing': ("def test_x(t):\n    t.run('-r', 'x')\n",
                 "def check(t):\n    assert t\n\ndef test_x(t):\n    check(t)\n"),
     'none of it': ("def check(t):\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n",
-                   "def check(t):\n    assert t.rows\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n"),
+                   "def check(t):\n    assert t.rows\n    for x in t.rows:\n        assert x\n\ndef test_x(t):\n    check(t)\n\n"
+                   "def test_y(t):\n    assert all(t.has(x) for x in ('a', 'b'))\n"),
 }
 
 
@@ -100,9 +101,9 @@ class Function:
                     if certain:
                         self.must_call.add(name)
 
-    @staticmethod
-    def is_all(test):
-        return isinstance(test, ast.Call) and getattr(test.func, 'id', None) == 'all'
+    def is_all(self, test):
+        """Is it all() of what may be empty?"""
+        return isinstance(test, ast.Call) and getattr(test.func, 'id', None) == 'all' and not self.is_filled(test.args[0])
 
     def is_filled(self, node):
         """Is it something that cannot be empty?"""
@@ -124,7 +125,7 @@ class Function:
                 return self.is_number(node.args[-1 if len(node.args) < 3 else 1])
             if name in ('zip', 'enumerate', 'sorted', 'reversed', 'product', 'permutations', 'list', 'set', 'dict'):
                 return bool(node.args) and all(self.is_filled(a) for a in node.args)
-        return isinstance(node, ast.ListComp) and not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
+        return isinstance(node, (ast.ListComp, ast.GeneratorExp)) and not node.generators[0].ifs and self.is_filled(node.generators[0].iter)
 
     def is_number(self, node):
         return isinstance(node, ast.Constant) and bool(node.value) or isinstance(node, ast.Name) or (

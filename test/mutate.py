@@ -346,12 +346,37 @@ def chosen(args):
     return sample_of([f for file in files for f in made_faults(file, lines[file])], args)
 
 
+def is_test(name):
+    file, _, function = name.partition('::')
+    path = TOP / 'test' / file
+    return path.is_file() and bool(re.search(r'^def %s\(' % function if function else '', path.read_text(encoding='utf-8'), re.M))
+
+
+def check_fault(fault):
+    fault.change((TOP / moved(fault.change, fault.file)).read_text(encoding='utf-8'))
+    missing = [t for t in fault.tests if not is_test(t)] + sorted(set(fault.units) - set(all_units()))
+    if missing:
+        raise Wrong('there is no ' + ', '.join(missing))
+
+
+def prove():
+    """That the check finds what has no place, more than one, or no test."""
+    for was, test in (('no source says so', __file__), ('#include', __file__), ('pcq.register_protoinfo', 'test_nothing.py'),
+                      ('pcq.register_protoinfo', 'test_info.py::test_nothing')):
+        try:
+            check_fault(Fault('', '', 'plugin/plugin.c', replacing('', was, ''), [test], []))
+        except Wrong:
+            continue
+        raise AssertionError('the check does not find "%s", %s' % (was, test))
+
+
 def check_faults(names):
-    """Whether each finds its place. -> how many do not"""
+    """Whether each finds its place and its tests. -> how many do not"""
+    prove()
     bad = 0
     for fault in known_faults(names):
         try:
-            fault.change((TOP / moved(fault.change, fault.file)).read_text(encoding='utf-8'))
+            check_fault(fault)
         except Wrong as e:
             print('%s: %s' % (fault.name, e))
             bad += 1
@@ -361,10 +386,10 @@ def check_faults(names):
 def main():
     args = arguments()
     start = time.monotonic()
-    if args.check:
-        sys.exit(1 if check_faults(args.names) else 0)
     survivors = broken = 0
     try:
+        if args.check:
+            sys.exit(1 if check_faults(args.names) else 0)
         configure(BUILD, '-O0')
         faults = chosen(args)
         if not args.unchecked:

@@ -22,7 +22,8 @@ Wireshark's expert information (Analyze, Expert Information; `-z expert`). Each 
 '''
 PREFERENCES = '''## Preferences
 
-Preferences, Protocols, PCQ and HKPD; on the command line `-o NAME:VALUE`.
+Preferences, Protocols, PCQ and HKPD; on the command line `-o NAME:VALUE`. PCQ also has the table "Watched counters", whose rows
+are fields `pcq.watch.NAME` of type double ([statistics.md](statistics.md#watched-counters)).
 '''
 TITLES = {'pcq': 'Fields of PerflibV2', 'hkpd': 'Fields of HKEY_PERFORMANCE_DATA'}
 

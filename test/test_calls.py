@@ -474,6 +474,16 @@ def test_what_validation_asks_and_answers(tshark, tmp_path):
     assert '1 refused: \\Set(a)\\#99 (ERROR_' in told[2]
 
 
+def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
+    """Whatever a client leaves there is no verdict."""
+    s = plain()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
+    frames = read(tshark, scene, tmp_path)
+    asked, told = ([x.label for x in frames[frames_of(scene, VALIDATE, kind)[0][0]].identifiers]
+                   for kind in ('request', 'response'))
+    assert ['ERROR' in x for x in asked] == [False, False] and ['ERROR' in x for x in told] == [False, True]
+
+
 def test_probes_say_what_they_are_about(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]))
 

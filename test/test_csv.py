@@ -270,6 +270,30 @@ def test_standard_output(tshark, tmp_path, export):
         assert out == text.encode()
 
 
+def test_rows_as_they_come(tshark, tmp_path):
+    """Of a capture that goes on: an answer's rows are there before the next packets are."""
+    scene = small(6)
+    scene.write(tmp_path / 'scene.pcap')
+    data = (tmp_path / 'scene.pcap').read_bytes()
+    answers, ends, at = series(scene), [], 24
+    for _, frame, *_ in scene.capture.frames:
+        at += 16 + len(frame)
+        ends.append(at)
+    assert at == len(data)
+    child = subprocess.Popen([TSHARK, '-q', '-r', '-', '-z', 'pcq,long,-'], env=tshark.env, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE)
+    begin = 0
+    for a in answers:
+        child.stdin.write(data[begin:ends[a.frame - 1]])
+        child.stdin.flush()
+        begin = ends[a.frame - 1]
+        lines = [child.stdout.readline() for _ in range(1 + (a is answers[0]))]
+        assert lines[-1].split(b',')[1] == str(a.frame).encode()
+    child.stdin.close()
+    child.stdout.read()
+    assert child.wait(20) == 0
+
+
 def test_columns_that_come_late(export):
     """New instances in the middle: the header has them, the rows before are blank there."""
     there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]
@@ -583,7 +607,7 @@ def test_refused_blocks(export):
 @pytest.mark.parametrize('name', sorted(p.stem for p in (TOP / 'test' / 'pcaps' / 'plain').glob('bad-*.pcap')))
 def test_damaged_captures(tshark, tmp_path, name):
     """Every statistic and export of what does not add up: well-formed files, and nothing said but what is left out."""
-    out, err = tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap'), '-o', 'pcq.graph:*', '-z', 'pcq,tree',
+    out, err = tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'plain' / (name + '.pcap'), '-o', r'uat:pcq_watch:"all_of_them","\\*\\*"', '-z', 'pcq,tree',
                           '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'), '-z',
                           'pcq,csv,%s' % (tmp_path / 'run.csv'), '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
     assert re.fullmatch(r'(tshark: pcq: [^\n]+\n)*', err), err
@@ -610,9 +634,9 @@ FORMS = pytest.mark.parametrize('form', ['csv', 'long', 'objects'])
 
 @FORMS
 @pytest.mark.parametrize('name, options, words', [
-    ('tcp-ntlm', [], ['Sealed with NTLM', '-o ntlmssp.nt_password:']),
-    ('smb3-kerberos', [], ['Sealed with Kerberos', '-o kerberos.file:', 'keytab']),
-    ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['NTLM', 'the key that was given', 'does not open it'])])
+    ('tcp-ntlm', [], ['sealed with NTLM', '-o ntlmssp.nt_password:']),
+    ('smb3-kerberos', [], ['sealed with Kerberos', '-o kerberos.file:', 'keytab']),
+    ('tcp-ntlm', ['-o', 'ntlmssp.nt_password:wrong'], ['ntlmssp.nt_password', 'key given', 'does not fit'])])
 def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
     """How many, which key, and where it goes; the packets say the same."""
     capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
@@ -620,13 +644,21 @@ def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
                            'pcq.expert.sealed || pcq.expert.key_does_not_fit', *options)
     for passes in [], ['-2']:
         line, = said(tshark, tmp_path, capture, form, *options, *passes)
-        assert 'pcq: %d calls were not read: ' % len(sealed) in line and all(w in line for w in words), line
+        assert 'pcq: %d requests and responses were not read: ' % len(sealed) in line and all(w in line for w in words), line
 
 
 @FORMS
 def test_nothing_is_said_of_a_whole_capture(tshark, tmp_path, form):
     capture = small().write(tmp_path / 'scene.pcap')
     assert said(tshark, tmp_path, capture, form) == []
+
+
+@pytest.mark.parametrize('form', ['csv', 'long'])
+@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
+def test_what_smb3_encrypts_is_said(tshark, tmp_path, form, name):
+    """Wireshark shows the plugin nothing of it; the key may be either kind."""
+    line, = said(tshark, tmp_path, TOP / 'test' / 'pcaps' / (name + '.pcap'), form)
+    assert 'SMB3 encrypts' in line and '-o ntlmssp.nt_password:' in line and '-o kerberos.file:' in line, line
 
 
 @pytest.mark.parametrize('form', ['csv', 'long'])
@@ -669,6 +701,34 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
         rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
         assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
         assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
+
+
+@pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'Sealed with NTLM', 'ntlmssp.nt_password']),
+                                         ('empty', ['there was no packet'])])
+def test_names_that_are_not_there(tshark, tmp_path, name, words):
+    """An error as ever, and why: the key that is missing, or a capture without a packet."""
+    capture = TOP / 'test' / 'pcaps' / (name + '.pcap')
+    if name == 'empty':
+        capture = tmp_path / 'scene.pcap'
+        small().write(capture)
+        capture.write_bytes(capture.read_bytes()[:24])
+    status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    assert status == 1 and all(w in said for w in words), said
+    assert not (tmp_path / 'names').exists()
+
+
+def test_each_has_its_filter(tshark, tmp_path):
+    """The same statistic more than once in one run."""
+    scene, first, second = two_queries()
+    scene.write(tmp_path / 'scene.pcap')
+    asked = [x for form in ('csv', 'long') for n in (1, 2)
+             for x in ('-z', 'pcq,%s,%s,pcq.query.number == %d' % (form, tmp_path / ('%s%d' % (form, n)), n))]
+    tshark.run('-q', '-r', tmp_path / 'scene.pcap', *asked, '-z', 'pcq,csv,%s' % (tmp_path / 'all'))
+    for n, answers in enumerate((first, second), 1):
+        assert compare_pdh((tmp_path / ('csv%d' % n)).read_bytes().decode(), answers) == 3
+        rows = long_rows((tmp_path / ('long%d' % n)).read_bytes().decode())
+        assert [r['query'] for r in rows] == [str(n)] * 3
+    assert compare_pdh((tmp_path / 'all').read_bytes().decode(), first) == 3
 
 
 @FORMS

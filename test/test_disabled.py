@@ -12,7 +12,7 @@ from conftest import TOP, TSHARK
 
 PCAPS = TOP / 'test' / 'pcaps'
 PROTOCOLS = ['pcq', 'hkpd', 'winreg', 'dcerpc']
-SUBSETS = [set(off) for count in range(5) for off in itertools.combinations(PROTOCOLS, count)]
+SUBSETS = [frozenset(off) for count in range(5) for off in itertools.combinations(PROTOCOLS, count)]
 
 # capture: what has to be switched on that the plugin shows anything in its first frames; two have sealed calls
 NEEDS = {
@@ -46,7 +46,7 @@ def is_ours(name):
 
 
 @pytest.mark.parametrize('capture', NEEDS)
-@pytest.mark.parametrize('off', SUBSETS, ids='-'.join)
+@pytest.mark.parametrize('off', SUBSETS, ids=lambda off: '-'.join(sorted(off)))
 def test_what_is_left(fields, capture, off):
     shown = fields(capture, off)
     if NEEDS[capture] & off:

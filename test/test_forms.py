@@ -165,17 +165,18 @@ def test_a_second_answer_is_no_sample(tshark, tmp_path, two_pass):
 
 
 def test_what_is_dropped_of_them(tshark, tmp_path):
-    """0.9 MB for what they have in common and 24 KB of numbers each: of eight, 1 MiB holds the newest five."""
+    """0.9 MB for what they have in common and 24 KB of numbers each: of twelve, 1 MiB holds the newest six."""
+    count = 12
     p = query(1, [identifier(0)])
     names = [instance('instance %04d' % i + 'x' * 120, i) for i in range(3000)]
-    frames = [p.data(block(4, instances([x + values(1, n * i) for i, x in enumerate(names)]))) for n in range(8)]
+    frames = [p.data(block(4, instances([x + values(1, n * i) for i, x in enumerate(names)]))) for n in range(count)]
     common, numbers = 48 + 24 + sum(16 + len(x) for x in names), 8 * 3005
-    left = next(k for k in range(8, 0, -1) if common * 1.04 + k * numbers < 1 << 20)
-    assert 1 < left < 8
+    left = int(((1 << 20) - common * 1.035) // numbers)
+    assert 1 < left < count - 1
     path = p.capture.write(tmp_path / 'a.pcap')
     got = read_file(tshark, path, '-o', 'pcq.sample_limit:1', '-Y', 'pcq.status || pcq.counter_data', two_pass=True)
     reasons = [{cooked(v)[1] for v in got[f].values} for f in frames]
-    assert reasons == [{FIRST_SAMPLE}] + [{SAMPLE_DROPPED}] * (8 - left) + [{None}] * (left - 1)
+    assert reasons == [{FIRST_SAMPLE}] + [{SAMPLE_DROPPED}] * (count - left) + [{None}] * (left - 1)
 
 
 def test_their_numbers_are_all_that_they_take(tshark, tmp_path):

@@ -262,6 +262,8 @@ def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     for n, _ in frames_of(scene, DATA, 'request'):
         assert shown_frames(frames[n])[0] is None
+    (opened, _), = frames_of(scene, OPEN, 'response')
+    assert not frames[opened].all('pcq.query.number') and not frames[opened].all('pcq.handle.opened_in')
 
 
 # --- what a query holds ---------------------------------------------------------------------------------------------
@@ -288,7 +290,9 @@ def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
                 (True, [ask(s, 2, 'a'), ask(s, 999, 'a'), ask(s, 1, 'a')], ['Counter 1', 'Counter 2', '#999 refused']),
                 (False, [ask(s, 1, 'a'), ask(s, 3, 'a')], ['Counter 2', '#999 refused']),
                 (True, [ask(s, 3, '*'), ask(s, 4, 'b')], ['Counter 2', 'Counter 3', 'Counter 4', '#999 refused']),
-                (True, [ask(s, 1, 'a')], ['Counter 1', 'Counter 2', 'Counter 3', 'Counter 4', '#999 refused'])):
+                (True, [ask(s, 1, 'a')], ['Counter 1', 'Counter 2', 'Counter 3', 'Counter 4', '#999 refused']),
+                # one each of two that were added one behind the other
+                (False, [ask(s, 2, 'a'), ask(s, 3, '*')], ['Counter 1', 'Counter 4', '#999 refused'])):
             c.validate(h, asked, add)
             c.data(h, 9999)
             moments.append(expected)
@@ -346,13 +350,21 @@ def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
 
 
 @PASSES
-def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, two_pass):
-    """The answer to ValidateCounters does not add up: the counters it names are not taken for held."""
+@pytest.mark.parametrize('how', ['cut', 'as it was asked'])
+def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, how, two_pass):
+    """The answer to ValidateCounters does not add up, alone or as its request: the counters it names are not taken for
+    held."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))
     scene = Scene()
 
     def alter(opnum, kind, stub):
-        return stub[:30] if (opnum, kind) == (VALIDATE, 'response') else stub
+        if opnum != VALIDATE:
+            return stub
+        if how == 'cut':
+            return stub[:30] if kind == 'response' else stub
+        # Size of the identifier, behind handle, dwInSize and max count, or behind max count alone
+        at = {'request': 20 + 4 + 4, 'response': 4}[kind] + 20
+        return stub[:at] + b'\0\x10' + stub[at + 2:]
     c = Damaging(tcp_line(scene, Script([s])), alter).client()
     learn(c, s)
     h = c.open()

@@ -449,3 +449,16 @@ def test_every_cut_and_every_flipped_byte_of_a_small_block(tshark, tmp_path):
             talk.ask('Global', good[:at] + bytes([good[at] ^ flip]) + good[at + 1:])
     frames = read(tshark, scene, tmp_path)
     assert not [n for n, f in frames.items() if thrown(f)]
+
+
+def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
+    """The stock function throws at their end; the call was made all the same."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    for size in (0, 4, 12):
+        request = stubs.query(talk.handle, 'Global')
+        del request.data[len(request.data) - size:]
+        talk.call(stubs.QUERY_VALUE, request, stubs.answer(None, 234, size=5000))
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
+    assert 'HKEY_PERFORMANCE_DATA 3 ' in ' '.join(out.split()), out

@@ -131,5 +131,5 @@ def test_three_refusals_are_named(tshark, tmp_path):
         scene = story(Script([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
         number, = [n for n, there in scene.frames.items() if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
         info = tshark.info(scene.write(tmp_path / 'a.pcap'))[number]
-        assert info.endswith('%d refused: %s%s' % (refused, ', '.join(
+        assert info.startswith('ValidateCounters response, %d refused: %s%s, query 1, ' % (refused, ', '.join(
             '\\Small\\#%d (ERROR_WMI_ITEMID_NOT_FOUND)' % i for i in (10, 11, 12)), words)), info

@@ -24,7 +24,7 @@ def table(name):
     """A file of quoted cells, as Wireshark's tables are saved."""
     lines = [x for x in (FOLDER / name).read_text().splitlines() if x and not x.startswith('#')]
     rows = list(csv.reader(lines))
-    return [[c.replace('\\x22', '"') for c in row] for row in rows]
+    return [[c.replace('\\x22', '"').replace('\\x5c', '\\') for c in row] for row in rows]
 
 
 def rules():
@@ -50,22 +50,37 @@ def profile(tshark, tmp_path_factory):
     return run
 
 
-def test_columns(profile):
-    """Query, path, result and status are columns of their own."""
-    out = profile(NTLM, *PASSWORD, '-T', 'psml')
+def columns():
+    return re.findall(r'"([^"]+)", "(%[^"]+)"', (FOLDER / 'preferences').read_text())
+
+
+@pytest.mark.parametrize('capture, args, ours', [(NTLM, PASSWORD, 'pcq'), (HKPD, [], 'hkpd'), (PLAIN / 'query-tcp6-trailer.pcap', [], 'pcq')])
+def test_columns(profile, capture, args, ours):
+    """Each holds something in every row; the value, or the error, is in Info."""
+    out = profile(capture, *args, '-Y', ours, '-T', 'psml')
     titles = re.findall('<section>(.*?)</section>', out.split('</structure>')[0])
-    assert titles == ['No.', 'Time', 'Source', 'Destination', 'Protocol', 'Query', 'Path', 'Result', 'Status', 'Info']
-    rows = [dict(zip(titles, re.findall('<section>(.*?)</section>', p, re.S))) for p in out.split('<packet>')[1:]]
-    samples = [r for r in rows if r['Path'].startswith('\\\\LABDC\\Processor Information')]
-    assert len(samples) == 10 and all(r['Status'] == 'ERROR_SUCCESS' for r in samples)
-    assert all(re.fullmatch(r'[\d.]+ %', r['Result']) for r in samples[1:])
+    assert titles == [title for title, _ in columns()]
+    cells = [re.findall('<section>(.*?)</section>', p, re.S) for p in out.split('<packet>')[1:]]
+    assert cells and all(len(c) == len(titles) and all(c) for c in cells)
+    assert any(re.search(r'\\[^=]+ = [\d.,]+ (%|/sec)', c[-1]) for c in cells)
+
+
+def test_widths():
+    """At 1280 pixels: addresses like these are whole, and what is left to Info shows a value with its path."""
+    width = {code: int(n) for code, n in re.findall(r'^\t(%\w), (\d+)', (FOLDER / 'recent').read_text(), re.M)}
+    assert list(width) == [code for _, code in columns()]
+    char, margin, scroll_bar_and_map = 8, 8, 52     # of Wireshark's own font on Debian, the widest of those seen
+    for code in '%s', '%d':
+        assert width[code] >= char * max(len('192.168.100.101'), len('2001:db8:0:1::101')) + margin
+    left = 1280 - scroll_bar_and_map - sum(w for code, w in width.items() if code != '%i')
+    info = r'QueryCounterData response, query 1, \Processor Information(0,0)\% Processor Time = 8.52 %'
+    assert left >= char * len(info) + margin
 
 
 @pytest.mark.parametrize('capture, args, prefix', [(NTLM, PASSWORD, 'pcq'), (HKPD, [], 'hkpd')])
 def test_path_and_result_are_of_one_value(profile, capture, args, prefix):
     """Those of the first value, also where that has no result."""
-    columns = 'gui.column.format:"No.","%%m","Path","%%Cus:%s:1:R","Result","%%Cus:%s:1:R"' % tuple(
-        re.search('"%s", "%%Cus:(.*?):1:R"' % c, (FOLDER / 'preferences').read_text())[1] for c in ('Path', 'Result'))
+    columns = 'gui.column.format:"No.","%%m","Path","%%Cus:%s.first.path:1:R","Result","%%Cus:%s.first.result:1:R"' % (prefix, prefix)
     listed = profile(capture, *args, '-o', columns, '-Y', prefix + '.path', '-T', 'psml')
     rows = [re.findall('<section>(.*?)</section>', p, re.S) for p in listed.split('<packet>')[1:]]
     packets = ElementTree.fromstring(profile(capture, *args, '-Y', prefix + '.path', '-T', 'pdml')).findall('packet')
@@ -84,19 +99,31 @@ def test_path_and_result_are_of_one_value(profile, capture, args, prefix):
 
 
 @pytest.mark.parametrize('capture, args, expected', [
-    (NTLM, PASSWORD, {'refusal', 'values', 'size probe', 'other'}),
+    (NTLM, PASSWORD, {'refusal', 'size probe, as usual', 'other'}),
     (NTLM, [], {'sealed, no key'}),
     (NTLM, ['-o', 'ntlmssp.nt_password:wrong'], {'sealed, a key was given that does not fit'}),
     (PCAPS / 'tcp-kerberos.pcap', [], {'sealed, no key'}),
-    (PLAIN / 'query-tcp.pcap', [], {'refusal', 'values', 'size probe', 'other'}),
+    (PLAIN / 'query-tcp.pcap', [], {'refusal', 'size probe, as usual', 'other'}),
+    (PCAPS / 'handle-life.pcap', PASSWORD, {'values'}),
     (PLAIN / 'access-denied.pcap', [], {'failure', 'other'}),
     (PLAIN / 'bad-29-block-size.pcap', [], {'damage'}),
-    (HKPD, [], {'values', 'size probe', 'other'})])
+    (HKPD, [], {'values', 'size probe, as usual', 'other'})])
 def test_colours(profile, capture, args, expected):
     """Each packet of ours has a rule of ours, and each rule fits where it should."""
     out = profile(capture, *args, '--color', '-Y', 'pcq || hkpd', '-T', 'fields', '-e', 'frame.coloring_rule.name')
     seen = {x.removeprefix('Performance counters').removeprefix(': ') or 'other' for x in out.splitlines()}
     assert expected <= seen and seen <= set(rules()), (capture, seen)
+
+
+def test_what_was_refused_is_coloured(profile):
+    """The verdict on the counters, and each answer with a failed block; a size probe is as grey as it is usual."""
+    out = profile(NTLM, *PASSWORD, '--color', '-Y', 'any pcq.identifier.status != 0 || any pcq.block.status != 0', '-T', 'fields', '-e',
+                  'pcq.opnum', '-e', 'frame.coloring_rule.name')
+    assert sorted(out.splitlines()) == ['6\tPerformance counters: refusal'] * 10 + ['7\tPerformance counters: refusal']
+    colour = {m[1]: [[int(x) for x in c.split(',')] for c in m.groups()[1:]] for m in re.finditer(
+        r'^@([^@]+)@[^@]+@\[([\d,]+)\]\[([\d,]+)\]$', (FOLDER / 'colorfilters').read_text(), re.M)}
+    back, text = colour['Performance counters: size probe, as usual']
+    assert back == colour['Performance counters'][0] and max(text) - min(text) < 3000
 
 
 def test_no_rule_touches_other_packets(profile):
@@ -125,11 +152,24 @@ def test_buttons(profile):
             assert found == count if count is not None else found > 0, (label, capture, found)
 
 
+def test_watched_counters(profile):
+    """What everybody asks first, of both protocols; here the processor alone."""
+    names = [name for name, _ in table('pcq_watch')]
+    assert names == ['cpu', 'memory', 'memory_free', 'disk', 'disk_bytes', 'network_bytes']
+    out = profile(NTLM, *PASSWORD, '-Y', 'pcq.watch.cpu', '-T', 'fields', '-e', 'pcq.watch.cpu', '-e', 'pcq.path')
+    assert len(out.splitlines()) == 9 and all('Information(_Total)\\% Processor Time' in line for line in out.splitlines())
+    drawn = profile(NTLM, *PASSWORD, '-q', '-z', 'io,stat,0,AVG(pcq.watch.cpu)pcq.watch.cpu')
+    assert 0 < float(re.search(r'<>[^|]*\| +([\d.]+)', drawn)[1]) < 100
+
+
 def test_io_graphs(profile, tshark):
     """Their filters and fields exist, and a graph of values has something to draw."""
     rows = table('io_graphs')
     listed = subprocess.run([TSHARK, '-G', 'fields'], env=tshark.env, stdout=subprocess.PIPE).stdout.decode()
     known = {line.split('\t')[2] for line in listed.splitlines() if line.startswith('F\t')}
+    watched = ['pcq.watch.' + name for name, _ in table('pcq_watch')]
+    assert watched == sorted({field for *_, field, _, _ in rows if '.watch.' in field}, key=watched.index)
+    known |= set(watched)
     assert rows and any(field for *_, field, _, _ in rows)
     for enabled, name, expression, colour, style, unit, field, average, factor in rows:
         assert enabled in ('Enabled', 'Disabled') and name and re.fullmatch('#[0-9A-F]{6}', colour)

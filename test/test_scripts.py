@@ -269,10 +269,10 @@ def test_a_capture_with_its_key(fakes):
 @pytest.mark.parametrize('name, args, words', [
     ('smb3-ntlm', [], ['116 calls could not be opened', 'NTLM', 'ntlmssp.nt_password:PASSWORD', 'docs/decryption.md',
                        'the password is that of: LAB\\Administrator\n']),
-    ('smb3-ntlm', ['-o', 'ntlmssp.nt_password:x'], ['could not be opened', 'does not open it', 'docs/decryption.md']),
+    ('smb3-ntlm', ['-o', 'ntlmssp.nt_password:x'], ['could not be opened', 'does not fit', 'docs/decryption.md']),
     ('tcp-kerberos', [], ['could not be opened', 'Kerberos', 'kerberos.file:KEYTAB', '6 fragments of longer calls']),
     ('smb3-kerberos', [], ['the keytab is for: cifs/labdc.lab.test@LAB.TEST (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
-    ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not open it', 'the keytab is for: cifs/']),
+    ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not fit', 'the keytab is for: cifs/']),
     ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', 'the keytab is for: cifs/labdc.lab.test@LAB.TEST']),
     ('smb3-encrypted', [], ['encrypted by SMB3', 'smb2_seskey_list', 'docs/decryption.md', 'LAB\\Administrator',
                             '-o ntlmssp.nt_password:PASSWORD']),

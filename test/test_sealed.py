@@ -2,6 +2,7 @@
 """Sealed calls without the right key: the packet says which key opens them, where it goes, and whether one was tried."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -54,6 +55,15 @@ def test_kerberos_and_the_other_kind_of_key(tshark):
     assert {f for _, f, _, _ in told(tshark, 'tcp-ntlm', *WRONG_KEYTAB)} == {''}
     rows = tshark.fields(PCAPS / 'tcp-ntlm.pcap', ['pcq.status'], '-Y', 'pcq.data_header', *WRONG_KEYTAB)
     assert rows and {s for s, in rows} == {'0'}
+
+
+@pytest.mark.parametrize('name', ['tcp-ntlm', 'tcp-kerberos'])
+def test_the_remedy_is_seen_at_once(tshark, name):
+    """Within the 80 characters that a window has room for, with what Wireshark writes before it."""
+    out, _ = tshark.run('-r', PCAPS / (name + '.pcap'), '-Y', 'pcq.expert.sealed', '-T', 'pdml')
+    labels = re.findall(r'"_ws.expert" showname="(.*?)"', out)
+    place = 'KRB5 preferences, keytab file' if name == 'tcp-kerberos' else 'NTLMSSP preferences, NT Password'
+    assert labels and all(place in ('[' + label)[:80] for label in labels)
 
 
 @pytest.mark.parametrize('name', sorted(KEYS))

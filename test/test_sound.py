@@ -67,6 +67,8 @@ def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, two_pass):
     (first, a), (second, _), (third, b) = answers(scene)
     assert paths(frames[first]) == truth(a) and paths(frames[third]) == truth(b)
     assert paths(frames[second]) == [None] * 3
+    told = [x.label for f in frames.values() for x in f.all('pcq.query') if 'as far as is known' in x.label]
+    assert len(told) == 2       # of the requests up to the next QueryCounterInfo's answer
 
 
 @PASSES

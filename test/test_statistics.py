@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`-z pcq,tree`, `-z pcq,counters` and `-z pcq,queries`: every number, against what the generator knows."""
+"""`-z pcq,tree`, `-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
 
+import itertools
 import math
 import re
 import statistics
@@ -11,11 +12,18 @@ import pytest
 from gen import client, hkpd_scene, model, stubs
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Script, Times, ask, counter, learn, multiple, run, seconds, single, story, unseen
-from series import series, table, unit_of
+from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
+                              story, unseen)
+from series import series, unit_of
+from series import table as lines_of
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
+
+
+def table(*args):
+    """The rows without the sentences behind them."""
+    return [row for row in lines_of(*args) if list(row.values())[1] is not None]
 
 
 @pytest.fixture
@@ -81,7 +89,7 @@ def compare_counters(rows, answers):
         row, results = shown[path], e['results']
         assert (int(row['Samples']), int(row['Gaps']), int(row['Results'])) == (e['Samples'], e['Gaps'], len(results)), path
         if not results:
-            assert row['Unit'] is None and row['Maximum'] is None
+            assert row['Unit'] == row['Maximum'] == ''
             continue
         for column, value in (('First', results[0]), ('Last', results[-1]), ('Minimum', min(results)),
                               ('Mean', math.fsum(results) / len(results)), ('Maximum', max(results))):
@@ -102,6 +110,19 @@ def test_counters(stat, passes):
 def test_counters_of_hkpd(stat, how, passes):
     scene = hkpd_scene.session(samples=4, **how)
     assert compare_counters(stat(scene, 'counters', *passes), series(scene)) == 45
+
+
+def test_base_resets(stat):
+    """A base that goes backwards is a reset, too; its own value is of no interest."""
+    s = single('Ratio', counter(1, 'PERF_PRECISION_100NS_TIMER', 'Size', lambda at, k: 2 ** 40 + 1000 * at.number, base=2),
+               counter(2, 'PERF_LARGE_RAW_BASE', None, [2 ** 40 + n for n in (10, 20, 5, 30, 25, 60)]))
+    server = Script([s], clock=seconds(20))
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s)], 6)
+    rows = {r['Counter'].rsplit('\\', 1)[1]: r for r in stat(story(server, talk), 'counters')}
+    assert (rows['Size']['Samples'], rows['Size']['Results'], rows['Size']['Resets']) == ('6', '3', '2')
 
 
 def test_resets_and_units(stat):
@@ -236,8 +257,8 @@ def test_queries_without_samples_or_ends(stat):
         c.open()
     first, second = stat(story(server, talk), 'queries')
     assert (first['Opened'], first['Closed'], first['Samples']) == ('before the capture', 'left open', '1')
-    assert (first['Counters'], first['Refused'], first['Interval (s)']) == ('1', '1', None)
-    assert (second['Handle'], second['Samples'], second['Bytes/sample']) == ('query 2', '0', None)
+    assert (first['Counters'], first['Refused'], first['Interval (s)']) == ('1', '1', '')
+    assert (second['Handle'], second['Samples'], second['Bytes/sample']) == ('query 2', '0', '')
     assert second['Opened'].startswith('frame ')
 
 
@@ -270,7 +291,7 @@ def test_more_queries_than_rows(tshark, tmp_path):
     assert rows[count - 1]['Handle'] == 'query 100000' and rows[count - 1]['Samples'] == '0'
     assert (rows[count]['Handle'], rows[count]['Samples'], rows[count]['Bytes/sample']) == (
         '(all others: there are too many)', '5', '80')
-    assert rows[count]['Server clock (s)'] is None
+    assert rows[count]['Server clock (s)'] == ''
 
 
 @pytest.mark.parametrize('statistic', ['queries', 'counters'])
@@ -302,6 +323,221 @@ def test_queries_of_hkpd(stat, passes):
     assert float(row['Interval (s)']) > 0
 
 
+def test_counters_of_objects_without_instances(stat):
+    """Definitions count, whether there are instances now or never."""
+    objects = hkpd_scene.machine()
+    row, = stat(hkpd_scene.session(samples=2), 'queries')
+    assert [o.name for o in objects if o.instances is not None and not callable(o.instances) or o.name == 'Empty']
+    assert row['Counters'] == str(sum(len(o.counters) for o in objects)) == '17'
+
+
+# What sets up a query, and each part of it that a capture can lack
+SETUP = stubs.OPEN, stubs.VALIDATE, stubs.INFO
+LACKING = [x for n in range(4) for x in itertools.combinations(SETUP, n)]
+
+
+def lacking(missing, samples=3):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]),
+                 counter(2, 'PERF_COUNTER_BULK_COUNT', 'Two', lambda at, k: 9 + at.number ** 2))
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = Damaging(line, lambda opnum, kind, stub: None if opnum in missing else stub).client()
+    learn(c, s)
+    run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, '*'), ask(s, 7, 'a')], samples)
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('missing', LACKING, ids=lambda m: '-'.join(stubs.OPERATIONS[n][9:] for n in m) or 'nothing')
+def test_figures_of_a_query_that_was_captured_in_part(stat, missing, passes):
+    """Each part missing alone and together: what is told is right; whose a value is is known, assumed, or not said."""
+    scene = lacking(missing)
+    row, = stat(scene, 'queries', *passes)
+    assert (row['Samples'], row['Counters']) == ('3', '3')
+    assert row['Refused'] == ('0' if stubs.VALIDATE in missing else '1')
+    assert row['Opened'].startswith('before' if stubs.OPEN in missing else 'frame ')
+    rows = [r for r in stat(scene, 'counters', *passes) if r['Samples'] != '0']
+    # without QueryCounterInfo the order is all that tells; without all changes not even that
+    known = stubs.INFO not in missing or not {stubs.OPEN, stubs.VALIDATE} & set(missing)
+    assert len(rows) == (3 if known else 0)
+    server = '192.0.2.20' if stubs.OPEN in missing else 'SRV01'
+    whole = {r['Counter'].replace('SRV01', server): r for r in stat(lacking(()), 'counters')}
+    for r in rows:
+        assert r['Assumed'] in ('0', r['Samples'])
+        if r['Assumed'] == '0':
+            assert dict(r, Counter='') == dict(whole[r['Counter']], Counter='')
+    assert {r['Assumed'] for r in rows} <= ({'0'} if stubs.INFO not in missing else {'0', '3'})
+
+
+@pytest.mark.parametrize('missing', LACKING[:-1], ids=lambda m: '-'.join(stubs.OPERATIONS[n][9:] for n in m) or 'nothing')
+def test_counters_of_a_query_without_samples(stat, missing):
+    """QueryCounterInfo or ValidateCounters tells; of a query that was open before only what was added is known."""
+    rows = stat(lacking(missing, 0), 'queries')
+    told = not {stubs.INFO, stubs.VALIDATE} <= set(missing)
+    assert [r['Counters'] for r in rows] == ['3' if told else '0']
+
+
+def test_samples_of_an_assumed_order(stat):
+    """Two counters of one kind: the order alone tells them apart, until QueryCounterInfo does."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+        c.data(h, 1000)
+        c.data(h, 1000)
+        c.info(h)
+        c.data(h, 1000)
+    rows = stat(story(Script([s]), talk), 'counters')
+    assert list(rows[0])[-1] == 'Assumed'
+    assert [(r['Counter'][-3:], r['Samples'], r['Assumed']) for r in rows] == [('One', '3', '2'), ('Two', '3', '2')]
+
+
+# --- whose fault it is ----------------------------------------------------------------------------------------------
+
+SECOND = 10 ** 6
+
+
+def paced(pauses, takes, probes=(), stamped='end'):
+    """A query of one counter: how long the client pauses before each sample, how long the server takes for it (and for
+    the size probe before it), in seconds; the server's clock is read at the beginning or the end of that."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    scene = Scene()
+    stamps, waits = [], []
+    server = Script([s], clock=Times(stamps))
+    line = tcp_line(scene, server)
+
+    def wait(opnum, kind, stub):
+        if (opnum, kind) == (stubs.DATA, 'request'):
+            wait.asked = scene.capture.now
+        if (opnum, kind) == (stubs.DATA, 'response'):
+            scene.capture.now = wait.asked + int(waits.pop(0) * SECOND)
+        return stub
+    c = Damaging(line, wait).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1)])
+    for n, (pause, take) in enumerate(zip(pauses, takes)):
+        scene.capture.now += int(pause * SECOND)
+        if probes:
+            stamps.append((0, 0))
+            waits.append(probes[n])
+            c.data(h, 0)
+            stamps.pop()
+        at = scene.capture.now + (int(take * SECOND) if stamped == 'end' else 0)
+        stamps.append((at * 10, EPOCH + at * 10))
+        waits.append(take)
+        c.data(h, 1000)
+    return scene
+
+
+USUAL = [1.0] * 12
+QUICK = [0.01] * 12
+
+
+def but(usual, **other):
+    return [other.get('n%d' % n, x) for n, x in enumerate(usual)]
+
+
+@PASSES
+@pytest.mark.parametrize('how, late', [
+    (dict(pauses=USUAL, takes=QUICK), (0, 0)),
+    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), (1, 0)),
+    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), (0, 1)),
+    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0), stamped='begin'), (0, 1)),
+    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), (2, 1)),
+    # a server that is always slow is not to blame for the client's pause
+    (dict(pauses=but([0.4] * 12, n5=3.0), takes=[0.6] * 12), (1, 0)),
+    # nor is the client where the size probe was answered late
+    (dict(pauses=USUAL, takes=QUICK, probes=but(QUICK, n7=2.0)), (0, 1)),
+    # half as long again is late, less is not
+    (dict(pauses=but(USUAL, n4=1.4), takes=QUICK), (0, 0)),
+], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'slow', 'probe', 'nearly'])
+def test_late_intervals(stat, how, late, passes):
+    row, = stat(paced(**how), 'queries', *passes)
+    assert (int(row['Late asked']), int(row['Late answered'])) == late
+
+
+@PASSES
+def test_response_times(stat, passes):
+    takes = [0.01, 0.03, 0.02, 0.5, 0.04]
+    scene = paced(USUAL, takes)
+    row, = stat(scene, 'queries', *passes)
+    assert (row['Response (s)'], row['Slowest (s)']) == ('0.030000', '0.500000')
+    assert row['Slowest frame'] == str(answers(scene)[3][0])
+    unanswered, = stat(paced([], []), 'queries')
+    assert unanswered['Response (s)'] == unanswered['Slowest frame'] == ''
+
+
+def test_a_response_whose_request_is_missing_has_no_time(stat):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 7))
+    scene = Scene()
+    drop = [True, False, False]
+
+    def alter(opnum, kind, stub):
+        return None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 3)
+    row, = stat(scene, 'queries')
+    assert (row['Samples'], row['Response (s)']) == ('2', '0.001000')
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@PASSES
+def test_the_refused(stat, passes):
+    """Path, error by name, how often, the first frame, query and client."""
+    there = ['ab', 'a', 'a', 'ab']
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
+        (ord(x), x) for x in there[n]])
+
+    def talk(c):
+        learn(c, s)
+        c.open()
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')])
+        c.validate(h, [ask(s, 9, 'a')])
+        c.validate(h, [ask(s, 9, 'b')], add=False)      # no removal is a refusal
+        c.info(h)
+        for _ in range(4):
+            c.data(h, 1000)
+    scene = story(Script([s]), talk)
+    rows = stat(scene, 'refusals', *passes)
+    assert list(rows[0])[:6] == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client']
+    first = frames_of(scene, stubs.VALIDATE, 'response')[0][0]
+    gone = answers(scene)[1][0]
+    assert [tuple(r.values())[:6] for r in rows] == [
+        ('\\\\SRV01\\Comings(a)\\#9', 'ERROR_WMI_ITEMID_NOT_FOUND', '2', str(first), 'query 2', '192.0.2.10'),
+        ('\\\\SRV01\\Comings(b)\\Size', 'ERROR_NO_DATA', '2', str(gone), 'query 2', '192.0.2.10')]
+    assert all(r['Meaning'] for r in rows)
+
+
+@PASSES
+def test_refused_is_the_same_everywhere(stat, passes):
+    """Refusals of counters, of queries, and Info's count those that the server's responses hold."""
+    scene = whole_session()
+    refused = sum(bool(f.value) for _, m in frames_of(scene, stubs.VALIDATE, 'response') if m.record['parameters']['dwAdd']
+                  for f in m.fields if f.name == 'pcq.identifier.status')
+    failed = sum(bool(f.value) for _, m in answers(scene) for f in m.fields if f.name == 'pcq.block.status')
+    assert refused >= 3 and failed >= 3
+    for name, columns in (('refusals', ['Times']), ('counters', ['Refusals']), ('queries', ['Refused', 'Failed blocks'])):
+        assert sum(int(r[c]) for r in stat(scene, name, *passes) for c in columns) == refused + failed, name
+    assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
+
+
+def test_two_queries_refuse_apart(stat):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+    server = Script([s])
+    for port in (50001, 50002):
+        c = tcp_line(scene, server, client_port=port).client()
+        learn(c, s)
+        run(c, [ask(s, 1), ask(s, 9)], 1)
+    rows = stat(scene, 'refusals')
+    assert [(r['Path'][-2:], r['Times'], r['Query']) for r in rows] == [('#9', '1', 'query 1'), ('#9', '1', 'query 2')]
 @PASSES
 def test_counters_of_hkpd_are_definitions(stat, passes):
     """However many instances there are of each."""
@@ -374,6 +610,7 @@ def test_a_probe_without_an_answer(tshark, tmp_path):
         c.validate(h, [ask(s, 1)])
         c.data(h, 0)
         c.data(h, 0)
+        c.data(h, 1000)
         c.data(h, 1000)
         c.data(h, 0)
     scene = story(server, talk)

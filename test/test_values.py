@@ -576,7 +576,7 @@ def test_scale_is_not_applied(told):
 # --- damage, and memory ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('damage', ['rubbish', 'short', 'counts', 'missing'])
+@pytest.mark.parametrize('damage', ['rubbish', 'short', 'counts', 'missing', 'status'])
 def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
     """Nothing is compared with it, and the next answer is compared with the last sound one."""
     s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
@@ -587,7 +587,8 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
         if (opnum, kind) != (DATA, 'response') or next(count) != 1:
             return stub
         return {'rubbish': bytes((x * 7 + i * 31) & 0xFF for i, x in enumerate(stub)), 'short': stub[:-20],
-                'counts': stub[:16] + b'\xF0' + stub[17:], 'missing': None}[damage]
+                'counts': stub[:16] + b'\xF0' + stub[17:], 'missing': None,
+                'status': stub[:-4] + b'\5\0\0\0'}[damage]
     c = Damaging(tcp_line(scene, Script([s])), alter).client()
     learn(c, s)
     run(c, [ask(s, 1)], 4)

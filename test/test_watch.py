@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -183,6 +184,26 @@ def test_in_the_value_s_item(tshark, tmp_path, prefix, make):
     assert found == sum(v.cooked is not None for a in series(scene) for v in a.values) > 10
 
 
+@pytest.mark.parametrize('prefix, make, levels', [
+    ('pcq', processors, ['pcq', 'pcq.data', 'pcq.block', 'pcq.instance', 'pcq.counter_data']),
+    ('hkpd', lambda: hkpd_scene.session(samples=2), ['hkpd', 'hkpd.object', 'hkpd.instance', 'hkpd.counter_block', 'hkpd.counter_data'])])
+def test_openings(tshark, tmp_path, prefix, make, levels):
+    """From the packet to a value: one of these is open at first, lpData or the counter block. What NDR adds stands aside."""
+    out, _ = tshark.run('-r', make().write(tmp_path / 'scene.pcap'), '-T', 'pdml', '-Y', prefix + '.counter_data')
+    above = {}
+
+    def walk(node, path):
+        name = node.get('name')
+        if name == levels[-1]:
+            above.setdefault(tuple(path + [name]), 0)
+            return
+        for child in node:
+            walk(child, path + [name])
+    for proto in ElementTree.fromstring(out).iter('proto'):
+        walk(proto, [])
+    assert tuple(levels) in above and max(map(len, above)) == len(levels)
+
+
 def labels(tshark, capture, *args):
     out, _ = tshark.run('-r', capture, *args, '-T', 'pdml')
     return re.findall('<field name="pcq.watch.w" showname="([^"]*)" size="0"', out)
@@ -300,3 +321,18 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
         text = s.frames([answer])[answer]
         assert ('pcq.watch.%s == %s' % (name, expected) in text) == (expected is not None), name
         assert 'pcq.watch.w == 301' in text and text.count('pcq.watch.') <= 2
+
+
+# --- What is not there --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('form', ['long', 'csv'])
+@pytest.mark.parametrize('names, said', [
+    (['w'], []), (['w', 'nothing', 'v'], ['nothing']), (['nothing', 'wrong'], ['nothing', 'wrong']), ([], []),
+])
+def test_an_export_says_which_rows_fit_nothing(tshark, tmp_path, form, names, said):
+    paths = {'w': '\\Processor(1)\\Level', 'v': CPU, 'nothing': '\\Processor\\Level', 'wrong': '\\\\OTHER\\Processor(1)\\Level'}
+    capture = processors().write(tmp_path / 'scene.pcap')
+    _, err = tshark.run('-q', '-r', capture, *rows(**{n: paths[n] for n in names}), '-z', 'pcq,%s,%s' % (form, tmp_path / 'out'))
+    line = 'tshark: pcq: watched counters that fit no counter of this capture: %s\n' % ', '.join(said)
+    assert err == (line if said else '')

@@ -150,6 +150,17 @@ bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
     return call->is_noise;
 }
 
+double call_seconds(const rpc_call *call)
+{
+    const dcerpc_call_value *asked = call->di->call_data;
+    const nstime_t *now = &call->pinfo->abs_ts, *then = &asked->req_time;
+
+    if (call_is_request(call) || asked->req_frame == 0) {
+        return -1;
+    }
+    return (double)(now->secs - then->secs) + (now->nsecs - then->nsecs) / 1e9;
+}
+
 bool call_may_learn(const rpc_call *call)
 {
     return call->first_time && !call->is_noise && !call->report.damaged && !call->ndr.reader.failed;
@@ -371,7 +382,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     const prefixed_field list[] = {
         {&fields->handle, fields->handle_label, "handle", FT_BYTES, BASE_NONE, NULL, 0,
          "Context handle, as little-endian sends it"},
-        {&fields->handle_number, "Number of the handle", number_field, FT_UINT32, BASE_DEC, NULL, 0,
+        {&fields->handle_number, "Query", number_field, FT_UINT32, BASE_DEC, NULL, 0,
          "Counts the handles of the capture, each time that one is opened"},
         {&fields->handle_opened_in, "Opened in", "handle.opened_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The response that opened it"},

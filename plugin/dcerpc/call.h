@@ -106,6 +106,9 @@ static inline bool call_is_request(const rpc_call *call)
     return call->di->ptype == PDU_REQ;
 }
 
+/* From the request to this response, negative where that is not known. */
+double call_seconds(const rpc_call *call);
+
 /* True, and said so, if the stub was sealed and is not what its decryption should have given. `shape` and `largest` are
  * those of dcerpc/noise.h. */
 bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest);

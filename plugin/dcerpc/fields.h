@@ -26,4 +26,7 @@ void fields_register_prefixed(int proto, const char *prefix, const prefixed_fiel
 bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
 
+/* Such a subtree is shown open until the user closes it. Few are: what holds all that somebody looks for. */
+void fields_open_at_first(const int *ett);
+
 #endif

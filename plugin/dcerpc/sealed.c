@@ -24,8 +24,9 @@ enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 /* What seals a stub, what opens it, and where that goes. */
 typedef struct {
     const char *name;
+    const char *place; /* a reader has to see it without scrolling */
+    const char *option;
     const char *key;
-    const char *place;
     const char *module; /* of the preferences */
     const char *preference;
     const char *not_fitting; /* why a key that was given may not fit */
@@ -33,16 +34,18 @@ typedef struct {
 
 static const lock ntlm = {
     "NTLM",
+    "NTLMSSP preferences, NT Password",
+    "-o ntlmssp.nt_password:PASSWORD",
     "the password of the account that logged on, or a keytab with its key",
-    "Preferences, Protocols, NTLMSSP, NT Password; -o ntlmssp.nt_password:PASSWORD",
     "ntlmssp",
     "nt_password",
     "it is another account's, or the logon (NTLMSSP_AUTH) or a call after it is not in the capture"};
 
 static const lock kerberos = {
     "Kerberos",
+    "KRB5 preferences, keytab file",
+    "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB",
     "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
-    "Preferences, Protocols, KRB5; -o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB",
     "kerberos",
     "file",
     "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the "
@@ -110,11 +113,10 @@ static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
 {
     bool given = is_given(what);
     const char *why =
-        given
-            ? wmem_strdup_printf(pinfo->pool, "Sealed with %s, and the key that was given (%s.%s) does not open it: %s",
-                                 what->name, what->module, what->preference, what->not_fitting)
-            : wmem_strdup_printf(pinfo->pool, "Sealed with %s. To read it, give %s: %s", what->name, what->key,
-                                 what->place);
+        given ? wmem_strdup_printf(pinfo->pool, "The key given (%s.%s) does not fit: %s. The call is sealed with %s",
+                                   what->module, what->preference, what->not_fitting, what->name)
+              : wmem_strdup_printf(pinfo->pool, "Key: %s (%s). The call is sealed with %s; what opens it is %s",
+                                   what->place, what->option, what->name, what->key);
 
     col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name,
                     given ? "the key given does not fit" : "no key");

@@ -817,6 +817,7 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, structure_fields, array_length(structure_fields));
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
+    fields_open_at_first(&ett_counter_block);
     labels_register_type_fields(proto, "hkpd", &type_fields);
     proto_hkpd = proto;
     value_fields_register(proto, "hkpd", &fields);

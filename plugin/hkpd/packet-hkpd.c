@@ -21,6 +21,8 @@
 #include "hkpd/hkpd-buffers.h"
 #include "text/value-strings.h"
 
+#include <epan/exceptions.h>
+
 static int proto_hkpd = -1;
 static int hf_key = -1;
 static int hf_value_type = -1;
@@ -278,7 +280,7 @@ static state_handle *hkpd_known_handle(const hkpd_pdu *p)
 /* The life that is open at this moment, of a key with performance data or another. */
 static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 {
-    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes, p->call.event);
+    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes);
 
     return handle && p->call.event <= handle->end ? handle : NULL;
 }
@@ -689,7 +691,7 @@ static void report_closed(hkpd_pdu *p, const char *name)
     findings_report report;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
-        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes, p->call.event);
+        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
         findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
@@ -974,6 +976,8 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->answer = hkpd_block_answer(back->value.tvb, &context);
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
+        p->tapped.tells_counters = p->answer.sample != NULL;
+        p->tapped.counters = context.summary.definitions;
     }
     describe_block(p, back, &context);
 }
@@ -1169,6 +1173,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
+    tapped->seconds = call_seconds(&p->call);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;
     tapped->server = p->call.server;
@@ -1181,6 +1186,7 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     hkpd_pdu p;
+    volatile int length = 0;
     unsigned i = 0;
 
     if (!is_active()) {
@@ -1194,8 +1200,15 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         tapped_tell_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
-    int length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
-    tap_pdu(&p, i);
+    TRY
+    {
+        length = (call_is_request(&p.call) ? operations[i].request : operations[i].response)(&p);
+    }
+    FINALLY /* what the stock function throws at its end was a call too */
+    {
+        tap_pdu(&p, i);
+    }
+    ENDTRY;
     return length;
 }
 

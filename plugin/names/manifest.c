@@ -41,28 +41,28 @@ typedef struct {
     GArray *names;
     GString *problems;
     unsigned num_problems;
-} reading;
+} manifest;
 
 /* --- Small things ---------------------------------------------------------------------------------------------- */
 
-static void problem_at(reading *r, int line, const char *what)
+static void problem_at(manifest *m, int line, const char *what)
 {
-    if (r->num_problems++ < MAX_REPORTED_LINES) {
-        g_string_append_printf(r->problems, "%sline %d: %s", r->problems->len ? ", " : "", line, what);
+    if (m->num_problems++ < MAX_REPORTED_LINES) {
+        g_string_append_printf(m->problems, "%sline %d: %s", m->problems->len ? ", " : "", line, what);
     }
 }
 
-static int current_line(reading *r)
+static int current_line(manifest *m)
 {
     int line, character;
 
-    g_markup_parse_context_get_position(r->parser, &line, &character);
+    g_markup_parse_context_get_position(m->parser, &line, &character);
     return line;
 }
 
-static void problem(reading *r, const char *what)
+static void problem(manifest *m, const char *what)
 {
-    problem_at(r, current_line(r), what);
+    problem_at(m, current_line(m), what);
 }
 
 /* Names without the prefix of their namespace, which every manifest chooses for itself. */
@@ -135,43 +135,43 @@ static bool is_name(const char *text)
     return *text != '\0' && g_utf8_strlen(text, -1) <= MAX_NAME_LENGTH;
 }
 
-static void keep_name(reading *r, uint32_t id, const char *name)
+static void keep_name(manifest *m, uint32_t id, const char *name)
 {
-    named waiting = {{{0}, id}, NULL, current_line(r)};
+    named waiting = {{{0}, id}, NULL, current_line(m)};
 
     if (name == NULL) {
         return; /* of a counter that is not displayed */
     }
     if (!is_name(name)) {
-        problem(r, "the name is empty or too long");
+        problem(m, "the name is empty or too long");
         return;
     }
-    memcpy(waiting.subject.guid, r->guid, sizeof r->guid);
+    memcpy(waiting.subject.guid, m->guid, sizeof m->guid);
     waiting.name = g_strdup(name);
-    g_array_append_val(r->names, waiting);
+    g_array_append_val(m->names, waiting);
     /* cppcheck-suppress memleak */
 }
 
-static void begin_counterset(reading *r, const attributes *list)
+static void begin_counterset(manifest *m, const attributes *list)
 {
     const char *guid = attribute(list, "guid"), *instances = attribute(list, "instances");
     state_fact fact = {0};
     state_subject subject;
 
-    r->in_counterset = guid && names_parse_guid(guid, r->guid);
-    if (!r->in_counterset) {
-        problem(r, "a counterset without a GUID");
+    m->in_counterset = guid && names_parse_guid(guid, m->guid);
+    if (!m->in_counterset) {
+        problem(m, "a counterset without a GUID");
         return;
     }
-    r->countersets++;
+    m->countersets++;
     if (parse_instances(instances ? instances : "single", &fact.instance_type)) {
-        memcpy(subject.guid, r->guid, sizeof r->guid);
+        memcpy(subject.guid, m->guid, sizeof m->guid);
         subject.id = PERF_NO_ID;
         facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
     } else {
-        problem(r, "unknown kind of instances");
+        problem(m, "unknown kind of instances");
     }
-    keep_name(r, PERF_NO_ID, attribute(list, "name"));
+    keep_name(m, PERF_NO_ID, attribute(list, "name"));
 }
 
 /* An id that need not be given. */
@@ -194,26 +194,26 @@ static bool parse_counter(const attributes *list, state_counter_info *counter)
            (scale == NULL || names_parse_scale(scale, &counter->scale));
 }
 
-static void read_counter(reading *r, const attributes *list)
+static void read_counter(manifest *m, const attributes *list)
 {
     const char *id = attribute(list, "id");
     state_fact fact = {0};
     state_subject subject;
 
-    if (!r->in_counterset) {
+    if (!m->in_counterset) {
         return;
     }
     if (id == NULL || !names_parse_number(id, &subject.id) || subject.id == PERF_NO_ID) {
-        problem(r, "a counter without an id");
+        problem(m, "a counter without an id");
         return;
     }
     if (parse_counter(list, &fact.counter)) {
-        memcpy(subject.guid, r->guid, sizeof r->guid);
+        memcpy(subject.guid, m->guid, sizeof m->guid);
         facts_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
     } else {
-        problem(r, "a counter whose type or reference is not known");
+        problem(m, "a counter whose type or reference is not known");
     }
-    keep_name(r, subject.id, attribute(list, "name"));
+    keep_name(m, subject.id, attribute(list, "name"));
 }
 
 /* --- Tables of strings ----------------------------------------------------------------------------------------- */
@@ -236,25 +236,25 @@ static uint32_t lcid_of(const char *tag)
     return 0;
 }
 
-static void begin_resources(reading *r, const attributes *list)
+static void begin_resources(manifest *m, const attributes *list)
 {
     const char *culture = attribute(list, "culture");
 
-    r->table = NULL;
+    m->table = NULL;
     if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
-        r->table = r->english = r->english ? r->english : new_table();
-    } else if (r->other == NULL) {
-        r->table = r->other = new_table();
-        r->other_lcid = lcid_of(culture);
+        m->table = m->english = m->english ? m->english : new_table();
+    } else if (m->other == NULL) {
+        m->table = m->other = new_table();
+        m->other_lcid = lcid_of(culture);
     }
 }
 
-static void read_string(reading *r, const attributes *list)
+static void read_string(manifest *m, const attributes *list)
 {
     const char *id = attribute(list, "id"), *value = attribute(list, "value");
 
-    if (r->table && id && value) {
-        g_hash_table_replace(r->table, g_strdup(id), g_strdup(value));
+    if (m->table && id && value) {
+        g_hash_table_replace(m->table, g_strdup(id), g_strdup(value));
     }
 }
 
@@ -266,7 +266,7 @@ static const char *look_up(GHashTable *table, const char *id)
 }
 
 /* A name as it is, or as $(string.ID) names it. */
-static bool resolve(const reading *r, char *name, state_fact *fact, state_fact_kind *kind)
+static bool resolve(const manifest *m, char *name, state_fact *fact, state_fact_kind *kind)
 {
     static const char opening[] = "$(string.";
     size_t length = strlen(name);
@@ -277,26 +277,26 @@ static bool resolve(const reading *r, char *name, state_fact *fact, state_fact_k
         return true;
     }
     char *id = g_strndup(name + strlen(opening), length - strlen(opening) - 1);
-    fact->name = look_up(r->english, id);
+    fact->name = look_up(m->english, id);
     if (fact->name == NULL) {
         *kind = PERF_FACT_LOCAL;
-        fact->lcid = r->other_lcid;
-        fact->name = look_up(r->other, id);
+        fact->lcid = m->other_lcid;
+        fact->name = look_up(m->other, id);
     }
     g_free(id);
     return fact->name != NULL;
 }
 
-static void add_names(reading *r)
+static void add_names(manifest *m)
 {
-    for (unsigned i = 0; i < r->names->len; i++) {
-        named *waiting = &g_array_index(r->names, named, i);
+    for (unsigned i = 0; i < m->names->len; i++) {
+        named *waiting = &g_array_index(m->names, named, i);
         state_fact fact = {0};
         state_fact_kind kind;
-        if (resolve(r, waiting->name, &fact, &kind)) {
+        if (resolve(m, waiting->name, &fact, &kind)) {
             facts_file_add(NULL, &waiting->subject, kind, &fact);
         } else {
-            problem_at(r, waiting->line, "the name's string is missing");
+            problem_at(m, waiting->line, "the name's string is missing");
         }
         g_free(waiting->name);
     }
@@ -307,34 +307,34 @@ static void add_names(reading *r)
 static void start_element(GMarkupParseContext *parser _U_, const char *element, const char **names, const char **values,
                           void *user, GError **error)
 {
-    reading *r = user;
+    manifest *m = user;
     attributes list = {names, values};
     const char *name = local_name(element);
 
-    if (++r->depth > MAX_DEPTH) {
+    if (++m->depth > MAX_DEPTH) {
         g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "line %d: more than %d elements deep",
-                    current_line(r), MAX_DEPTH);
+                    current_line(m), MAX_DEPTH);
     } else if (strcmp(name, "counterSet") == 0) {
-        begin_counterset(r, &list);
+        begin_counterset(m, &list);
     } else if (strcmp(name, "counter") == 0) {
-        read_counter(r, &list);
+        read_counter(m, &list);
     } else if (strcmp(name, "resources") == 0) {
-        begin_resources(r, &list);
+        begin_resources(m, &list);
     } else if (strcmp(name, "string") == 0) {
-        read_string(r, &list);
+        read_string(m, &list);
     }
 }
 
 static void end_element(GMarkupParseContext *parser _U_, const char *element, void *user, GError **error _U_)
 {
-    reading *r = user;
+    manifest *m = user;
     const char *name = local_name(element);
 
-    r->depth--;
+    m->depth--;
     if (strcmp(name, "counterSet") == 0) {
-        r->in_counterset = false;
+        m->in_counterset = false;
     } else if (strcmp(name, "resources") == 0) {
-        r->table = NULL;
+        m->table = NULL;
     }
 }
 
@@ -369,55 +369,55 @@ bool manifest_is_one(const char *text, size_t size)
     return at < size && text[at] == '<';
 }
 
-static bool parse(reading *r, const char *text, size_t size, GError **error)
+static bool parse(manifest *m, const char *text, size_t size, GError **error)
 {
     static const GMarkupParser callbacks = {start_element, end_element, NULL, NULL, NULL};
 
-    r->parser = g_markup_parse_context_new(&callbacks, 0, r, NULL);
-    bool whole = g_markup_parse_context_parse(r->parser, text, (gssize)size, error) &&
-                 g_markup_parse_context_end_parse(r->parser, error);
-    g_markup_parse_context_free(r->parser);
+    m->parser = g_markup_parse_context_new(&callbacks, 0, m, NULL);
+    bool whole = g_markup_parse_context_parse(m->parser, text, (gssize)size, error) &&
+                 g_markup_parse_context_end_parse(m->parser, error);
+    g_markup_parse_context_free(m->parser);
     return whole;
 }
 
-static void report(const reading *r, const char *path)
+static void report(const manifest *m, const char *path)
 {
-    if (r->num_problems > 0) {
-        report_warning("pcq: manifest %s: %s%s; the rest counts", path, r->problems->str,
-                       r->num_problems > MAX_REPORTED_LINES ? ", and others" : "");
-    } else if (r->countersets == 0) {
+    if (m->num_problems > 0) {
+        report_warning("pcq: manifest %s: %s%s; the rest counts", path, m->problems->str,
+                       m->num_problems > MAX_REPORTED_LINES ? ", and others" : "");
+    } else if (m->countersets == 0) {
         report_warning("pcq: manifest %s describes no counterset", path);
     }
 }
 
-static void free_reading(reading *r)
+static void free_manifest(manifest *m)
 {
-    if (r->english) {
-        g_hash_table_destroy(r->english);
+    if (m->english) {
+        g_hash_table_destroy(m->english);
     }
-    if (r->other) {
-        g_hash_table_destroy(r->other);
+    if (m->other) {
+        g_hash_table_destroy(m->other);
     }
-    g_array_free(r->names, TRUE);
-    g_string_free(r->problems, TRUE);
+    g_array_free(m->names, TRUE);
+    g_string_free(m->problems, TRUE);
 }
 
 static void read_utf8(const char *path, const char *text, size_t size)
 {
-    reading r = {0};
+    manifest m = {0};
     GError *error = NULL;
 
-    r.names = g_array_new(FALSE, FALSE, sizeof(named));
-    r.problems = g_string_new(NULL);
-    bool whole = parse(&r, text, size, &error);
-    add_names(&r);
+    m.names = g_array_new(FALSE, FALSE, sizeof(named));
+    m.problems = g_string_new(NULL);
+    bool whole = parse(&m, text, size, &error);
+    add_names(&m);
     if (!whole) {
         report_warning("pcq: manifest %s is read up to its first fault: %s", path, error->message);
         g_error_free(error);
     } else {
-        report(&r, path);
+        report(&m, path);
     }
-    free_reading(&r);
+    free_manifest(&m);
 }
 
 void manifest_read(const char *path, const char *text, size_t size)

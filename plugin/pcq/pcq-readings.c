@@ -21,12 +21,8 @@ typedef struct {
     uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;                    /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    /* the block whose counters were looked up last */
-    const state_identifier *last_identifier;
-    reading_counter *last_counters;
-    reading_counter only; /* of a block that has one */
-    uint32_t last_columns;
-    uint32_t last_ids;
+    reading_counter *counters;          /* room for those of a block */
+    uint32_t room;
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
@@ -65,7 +61,7 @@ static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
     perf_filled_form data = sample_data(sample);
 
     pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
-    side->has_doubts = sample->has_doubts;
+    side->has_doubts = sample_has_doubts(sample);
 }
 
 /* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
@@ -78,10 +74,10 @@ static void open_older(readings *r, const state_sample *previous)
     const state_sample *older = previous;
 
     stream->frames[0] = stream->frames[1] = previous->frame;
-    for (int i = 0; i < MOST_OLDER && older && older->has_doubts; i++) {
+    for (int i = 0; i < MOST_OLDER && older && sample_has_doubts(older); i++) {
         older = older->previous;
     }
-    if (older && older != previous && !older->has_doubts && older->bytes) {
+    if (older && older != previous && !sample_has_doubts(older) && older->bytes) {
         open_sample(r, &stream->older, older);
         stream->frames[1] = older->frame;
     }
@@ -97,7 +93,7 @@ static void begin(readings *r)
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
     pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
-    stream->now.has_doubts = sample && sample->has_doubts;
+    stream->now.has_doubts = sample && sample_has_doubts(sample);
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
     r->why_no_before = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
@@ -138,44 +134,22 @@ static void enter_block(readings *r)
     choose_earlier(r);
 }
 
-static bool same_ids(const readings *r, uint32_t a, uint32_t b, uint32_t count)
-{
-    return a == b || (a != 0 && b != 0 && memcmp(r->bytes + a, r->bytes + b, 4 * (size_t)count) == 0);
-}
-
 static bool same_set(const state_identifier *a, const state_identifier *b)
 {
     return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
 }
 
-static reading_counter *new_counters(readings *r, uint32_t count)
-{
-    pcq_stream *stream = stream_of(r);
-
-    if (count != 1) {
-        return wmem_alloc0_array(r->pool, reading_counter, count);
-    }
-    memset(&stream->only, 0, sizeof stream->only);
-    return &stream->only;
-}
-
-/* At the first value of a block. What is known of the last block's counters also holds for one that has the same. */
+/* At the first value of a block. */
 static void open_counters(readings *r)
 {
     pcq_stream *stream = stream_of(r);
-    const perf_walk *walk = &stream->walk;
-    const state_identifier *last = stream->last_identifier;
+    uint32_t count = stream->walk.counters.count;
 
-    if (same_set(last, stream->identifier) && last->counter_id == stream->identifier->counter_id &&
-        stream->last_columns == walk->counters.count &&
-        same_ids(r, stream->last_ids, walk->counters.ids, walk->counters.count)) {
-        r->counters = stream->last_counters;
-        return;
+    if (stream->room < count) {
+        stream->room = count;
+        stream->counters = wmem_alloc_array(r->pool, reading_counter, count);
     }
-    r->counters = stream->last_counters = new_counters(r, walk->counters.count);
-    stream->last_columns = walk->counters.count;
-    stream->last_ids = walk->counters.ids;
-    stream->last_identifier = stream->identifier;
+    r->counters = memset(stream->counters, 0, count * sizeof *stream->counters);
 }
 
 static void open_table(readings *r)
@@ -300,16 +274,6 @@ static uint32_t counter_id(const readings *r)
     return stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
 }
 
-static uint32_t text_size(const uint8_t *text, uint32_t room)
-{
-    uint32_t size = 0;
-
-    while (size + 1 < room && perf_le16(text + size) != 0) {
-        size += 2;
-    }
-    return size;
-}
-
 static void take_value(readings *r)
 {
     const perf_walk *walk = &stream_of(r)->walk;
@@ -330,7 +294,7 @@ static void take_value(readings *r)
     if (at->is_text) {
         at->code_page = PERF_CODE_PAGE_UTF16;
         at->byte_order = ENC_LITTLE_ENDIAN;
-        at->text_size = text_size(r->bytes + at->offset, at->size);
+        at->text_size = perf_utf16_size(r->bytes + at->offset, at->size);
     }
     readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
 }

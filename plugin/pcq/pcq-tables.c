@@ -36,97 +36,48 @@ typedef struct {
     bool is_known; /* whose it is */
     const state_identifier *identifier;
     bool is_doubtful;
-    uint32_t only_value; /* offset of the value of a usual block of one, else 0 */
-    pcq_table *table;    /* NULL as long as nobody asked */
+    pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
-
-/* Goes ahead from block to block. */
-struct pcq_scout {
-    perf_walk walk;
-    block_entry *blocks;
-    uint32_t count;
-    uint32_t room;
-    bool at_end;
-    block_entry first; /* many answers have no other: their array is here */
-};
-
-#define ROOM_FOR_MORE 32
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static uint32_t only_value(perf_walk *walk)
-{
-    uint32_t at = walk->pos;
-
-    return walk->block.type == PERF_SINGLE_COUNTER && !walk->block.open_end && perf_walk_pass_values(walk) == 1 ? at
-                                                                                                                : 0;
-}
-
-static void append_block(pcq_side *side, const block_entry *entry)
-{
-    struct pcq_scout *scout = side->scout;
-
-    if (scout->count == scout->room) {
-        scout->room = MAX(2 * scout->room, ROOM_FOR_MORE);
-        block_entry *blocks = wmem_alloc_array(side->base.pool, block_entry, scout->room);
-        memcpy(blocks, scout->blocks, scout->count * sizeof blocks[0]);
-        scout->blocks = blocks;
-    }
-    scout->blocks[scout->count++] = *entry;
-}
-
+/* Goes ahead from block to block. */
 static bool find_next_block(pcq_side *side)
 {
-    struct pcq_scout *scout = side->scout;
+    perf_walk *scout = &side->scout;
     perf_walk_event event;
 
-    while ((event = perf_walk_next(&scout->walk)) != PERF_WALK_END) {
+    while ((event = perf_walk_next(scout)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
-            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(&scout->walk);
-            block_entry entry = {
-                scout->walk.block.offset,
-                scout->walk.block.type,
-                false,
-                NULL,
-                is_doubtful,
-                only_value(&scout->walk),
-                NULL,
-            };
-            append_block(side, &entry);
-            perf_walk_skip_block(&scout->walk);
+            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(scout);
+            block_entry entry = {scout->block.offset, scout->block.type, false, NULL, is_doubtful, NULL};
+            wmem_array_append_one(side->blocks, entry);
+            perf_walk_skip_block(scout);
             return true;
         }
     }
-    scout->at_end = true;
+    side->at_end = true;
     return false;
-}
-
-static struct pcq_scout *new_scout(pcq_side *side)
-{
-    struct pcq_scout *scout = side->scout = wmem_new0(side->base.pool, struct pcq_scout);
-
-    scout->blocks = &scout->first;
-    scout->room = 1;
-    perf_walk_init(&scout->walk, side->base.bytes, side->base.size);
-    return scout;
 }
 
 static block_entry *block_at(pcq_side *side, uint32_t block)
 {
-    struct pcq_scout *scout = side->scout ? side->scout : new_scout(side);
-
-    while (scout->count <= block) {
-        if (scout->at_end || !find_next_block(side)) {
+    if (side->blocks == NULL) {
+        side->blocks = wmem_array_sized_new(side->base.pool, sizeof(block_entry), 1); /* many answers have no other */
+        perf_walk_init(&side->scout, side->base.bytes, side->base.size);
+    }
+    while (wmem_array_get_count(side->blocks) <= block) {
+        if (side->at_end || !find_next_block(side)) {
             return NULL;
         }
     }
-    return &scout->blocks[block];
+    return wmem_array_index(side->blocks, block);
 }
 
 static uint32_t count_blocks(pcq_side *side)
 {
     block_at(side, UINT32_MAX);
-    return side->scout->count;
+    return wmem_array_get_count(side->blocks);
 }
 
 bool pcq_side_doubtful(pcq_side *side, uint32_t block)
@@ -204,6 +155,7 @@ static void refute(pcq_side *side)
     for (uint32_t i = 0; i < all->count; i++) {
         all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
         all->assumed[i] &= !side->refuted[i];
+        side->any_assumed |= all->assumed[i];
     }
 }
 
@@ -214,7 +166,7 @@ static const state_assignment *assigned(pcq_side *side)
         uint32_t count = count_blocks(side);
         uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
-            types[i] = side->scout->blocks[i].type;
+            types[i] = block_at(side, i)->type;
         }
         query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
         refute(side);
@@ -262,12 +214,7 @@ bool pcq_side_assumed(pcq_side *side, uint32_t block)
 
 bool pcq_side_any_assumed(pcq_side *side)
 {
-    bool any = false;
-
-    for (uint32_t i = 0; !any && side->index == NULL && i < assigned(side)->count; i++) {
-        any = side->assigned.assumed[i];
-    }
-    return any;
+    return side->index == NULL && assigned(side)->count > 0 && side->any_assumed;
 }
 
 bool pcq_side_refuted(pcq_side *side, uint32_t block)
@@ -648,62 +595,12 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
     return find_by_other_patterns(side, want, identifier, place, has_counter);
 }
 
-/* The next counter of a row mostly stands in the row that the last one was found in. */
-static bool take_from_same_row(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+/* True if the block was asked for as the identifier asks. */
+static bool is_asked_alike(pcq_side *side, uint32_t block, const state_identifier *identifier)
 {
-    const pcq_table *table = (pcq_table *)side->paired.place.table;
+    const state_identifier *there = pcq_side_identifier(side, block);
 
-    if (side->paired.here != want->here || side->paired.row != want->row || side->compared_block != want->block ||
-        table->ids == 0 || want->column >= table->base.columns ||
-        perf_le32(side->base.bytes + table->ids + 4 * (size_t)want->column) != want->counter_id) {
-        return false;
-    }
-    *place = side->paired.place;
-    place->column = want->column;
-    *has_counter = true;
-    place->raw = cell(place->table, place->row, place->column);
-    return place->raw.size > 0;
-}
-
-/* Blocks of one value need no tables. */
-static bool take_only_value(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
-                            reading_place *place, bool *has_counter)
-{
-    const block_entry *here = block_at(want->here, want->block), *there = block_at(side, want->block);
-
-    if (here->only_value == 0 || there->only_value == 0 || there->is_doubtful ||
-        is_less_certain(side, want->block, want) || identifier->counter_id != want->counter_id) {
-        return false;
-    }
-    *has_counter = true;
-    *place = (reading_place){NULL, 0, 0, pcq_raw_at(&side->data, there->only_value)};
-    return true;
-}
-
-/* Mostly it is the same block of both samples. Whether its identifiers are alike is found out once for a block. */
-static bool find_in_same_block(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
-                               reading_place *place, bool *has_counter)
-{
-    if (side->compared_block != want->block || !side->has_compared) {
-        const state_identifier *there = pcq_side_identifier(side, want->block);
-        side->has_compared = true;
-        side->compared_block = want->block;
-        side->is_alike = there && (there == identifier || query_identifier_equal(there, identifier));
-        side->paired.here = NULL;
-    }
-    if (!side->is_alike) {
-        return false;
-    }
-    if (take_only_value(side, want, identifier, place, has_counter)) {
-        return true;
-    }
-    if (!take_from(side, want->block, want, identifier, place, has_counter)) {
-        return false;
-    }
-    side->paired.here = want->here;
-    side->paired.row = want->row;
-    side->paired.place = *place;
-    return true;
+    return there && identifier && (there == identifier || query_identifier_equal(there, identifier));
 }
 
 bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
@@ -711,20 +608,18 @@ bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
     if (here->epoch == there->epoch && here->index == there->index && here->index) {
         return true;
     }
-    if (pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) {
-        return false;
-    }
-    const state_identifier *a = pcq_side_identifier(here, block), *b = pcq_side_identifier(there, block);
-    return a && b && (a == b || query_identifier_equal(a, b));
+    return !(pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) &&
+           is_asked_alike(there, block, pcq_side_identifier(here, block));
 }
 
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
 {
-    if (take_from_same_row(side, want, place, has_counter)) {
-        return true;
-    }
     const state_identifier *identifier = pcq_side_identifier(want->here, want->block);
 
-    return identifier && (find_in_same_block(side, want, identifier, place, has_counter) ||
-                          find_by_identifier(side, want, identifier, place, has_counter));
+    if (identifier == NULL) {
+        return false;
+    }
+    return (is_asked_alike(side, want->block, identifier) && /* mostly it is the same block of both samples */
+            take_from(side, want->block, want, identifier, place, has_counter)) ||
+           find_by_identifier(side, want, identifier, place, has_counter);
 }

@@ -10,29 +10,22 @@
 #include "readings/layout.h"
 
 /* One of the samples. Blocks are found as far as somebody asks. */
-typedef struct pcq_side {
+typedef struct {
     reading_side base;
     perf_filled_form data;
     state_host *server;
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
     bool has_doubts;                /* some of its blocks are not sound: given by whoever sets it up */
-    struct pcq_scout *scout;        /* NULL as long as no block was asked for */
+    wmem_array_t *blocks;           /* those that were found so far; NULL as long as none was asked for */
+    perf_walk scout;                /* behind them */
+    bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     bool *refuted;                  /* of each block then: what was assigned cannot be */
+    bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
-    /* the block whose identifier was compared with the other sample's last */
-    bool has_compared;
-    bool is_alike;
-    uint32_t compared_block;
-    /* where the row of that block was found that was looked for last; `here` is NULL as long as none was */
-    struct {
-        const struct pcq_side *here;
-        uint32_t row;
-        reading_place place;
-    } paired;
 } pcq_side;
 
 void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,

@@ -22,13 +22,9 @@ bool perf_block_is(const uint8_t *data, uint32_t size)
 
 uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
 {
-    uint32_t unit = wide ? 2 : 1;
-    uint32_t n = 0;
+    const uint8_t *end = wide ? NULL : memchr(text, 0, room);
 
-    while (n + unit <= room && (text[n] != 0 || (wide && text[n + 1] != 0))) {
-        n += unit;
-    }
-    return n;
+    return wide ? perf_utf16_size(text, room) : end ? (uint32_t)(end - text) : room;
 }
 
 /* Whether the header's own fields place its name inside it. */

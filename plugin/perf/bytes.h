@@ -6,6 +6,7 @@
 #ifndef PCQ_PERF_BYTES_H
 #define PCQ_PERF_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,6 +36,26 @@ static inline uint32_t perf_be32(const uint8_t *p)
 static inline uint64_t perf_be64(const uint8_t *p)
 {
     return (uint64_t)perf_be32(p) << 32 | (uint64_t)perf_be32(p + 4);
+}
+
+/* True if one of four 16-bit units is 0. */
+static inline bool perf_has_zero_unit(uint64_t units)
+{
+    return ((units - 0x0001000100010001U) & ~units & 0x8000800080008000U) != 0;
+}
+
+/* Bytes of UTF-16 before its terminator, at most `room` of them. */
+static inline uint32_t perf_utf16_size(const uint8_t *text, uint32_t room)
+{
+    uint32_t n = 0;
+
+    while (room - n >= 8 && !perf_has_zero_unit(perf_le64(text + n))) {
+        n += 8;
+    }
+    while (room - n >= 2 && (text[n] != 0 || text[n + 1] != 0)) {
+        n += 2;
+    }
+    return n;
 }
 
 /* Copies, and returns where the next text goes. */

@@ -31,8 +31,7 @@ static bool add_span(perf_form *form, uint32_t offset)
         }
         form->spans = spans;
     }
-    form->spans[n] = (perf_form_span){0, offset, form->num_blanks};
-    form->num_spans++;
+    form->spans[form->num_spans++] = (perf_form_span){0, offset, form->num_numbers};
     return true;
 }
 
@@ -50,15 +49,23 @@ static bool reach(perf_form *form, uint32_t offset)
     return (offset - from) % WORD == 0 || add_span(form, offset);
 }
 
-static bool leave_blank(perf_form *form, uint32_t offset, uint32_t end)
+/* So many numbers, a word or two from one to the next. */
+static bool add_numbers(perf_form *form, uint32_t offset, uint32_t count, uint32_t step)
 {
-    for (; offset < end; offset += WORD) {
+    const uint64_t every = step == 1 ? UINT64_MAX : UINT64_MAX / 3 * 2; /* the last bit, and so on down */
+
+    while (count > 0) {
         if (!reach(form, offset)) {
             return false;
         }
         perf_form_span *span = &form->spans[form->num_spans - 1];
-        span->blanks |= (uint64_t)1 << (offset - span->offset) / WORD;
-        form->num_blanks++;
+        uint32_t first = (offset - span->offset) / WORD;
+        uint32_t room = (SPAN_WORDS - first + step - 1) / step;
+        uint32_t n = count < room ? count : room;
+        span->numbers |= every >> (SPAN_WORDS - 1 - (n - 1) * step) << first;
+        form->num_numbers += n;
+        offset += n * step * WORD;
+        count -= n;
     }
     return true;
 }
@@ -82,15 +89,10 @@ static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
     }
 }
 
-/* Of values of the usual 16 bytes. */
-static bool leave_values_blank(perf_form *form, uint32_t at, uint32_t count)
+/* Values of the usual 16 bytes. */
+static bool add_usual(perf_form *form, uint32_t at, uint32_t count)
 {
-    bool done = true;
-
-    for (; done && count > 0; count--, at += 16) {
-        done = leave_blank(form, at + PERF_COUNTER_DATA_SIZE, at + 16);
-    }
-    return done;
+    return add_numbers(form, at + PERF_COUNTER_DATA_SIZE, count, 2);
 }
 
 /* What the walk passes over without an event for each value. */
@@ -98,58 +100,52 @@ static bool pass_usual(perf_form *form, perf_walk *walk)
 {
     perf_data_summary passed = {0};
     uint32_t at = walk->pos;
-    bool done = leave_values_blank(form, at, perf_walk_pass_values(walk));
+    bool done = add_usual(form, at, perf_walk_pass_values(walk));
 
     at = walk->pos;
     for (uint32_t rows = perf_walk_pass_rows(walk); done && rows > 0; rows--) {
         at += perf_le32(walk->data + at);
-        done = leave_values_blank(form, at, walk->counters.count);
+        done = add_usual(form, at, walk->counters.count);
         at += 16 * walk->counters.count;
     }
     at = walk->pos;
     perf_walk_pass_blocks(walk, &passed);
     while (done && at < walk->pos) {
         uint32_t size = perf_le32(walk->data + at + 8);
-        done = leave_values_blank(form, at + PERF_COUNTER_HEADER_SIZE, size > PERF_COUNTER_HEADER_SIZE);
+        done = add_usual(form, at + PERF_COUNTER_HEADER_SIZE, size > PERF_COUNTER_HEADER_SIZE);
         at += size;
     }
     return done;
 }
 
-static bool leave_blanks(perf_form *form, const uint8_t *data)
+static bool find_numbers(perf_form *form)
 {
     perf_walk walk;
     perf_walk_event event;
-    bool done = add_span(form, 0) && leave_blank(form, FIRST_CLOCK, PERF_DATA_HEADER_SIZE);
+    bool done = add_span(form, 0) && add_numbers(form, FIRST_CLOCK, (PERF_DATA_HEADER_SIZE - FIRST_CLOCK) / WORD, 1);
 
-    perf_walk_init(&walk, data, form->size);
+    perf_walk_init(&walk, form->bytes, form->size);
     while (done && (event = perf_walk_next(&walk)) != PERF_WALK_END) {
         done = asks_no_value(&walk, event);
         if (done && event == PERF_WALK_VALUE) {
-            done = leave_blank(form, walk.value.data, walk.value.offset + walk.value.size);
+            uint32_t words = (walk.value.size - PERF_COUNTER_DATA_SIZE + WORD - 1) / WORD;
+            done = add_numbers(form, walk.value.data, words, 1);
         }
         done = done && pass_usual(form, &walk);
     }
     return done && reach(form, form->size) && add_span(form, form->size);
 }
 
-/* Without the one at the end, which may begin where another does that has no words. */
-static uint32_t spans_to_read(const perf_form *form)
+perf_form *perf_form_new(uint8_t *data, uint32_t size)
 {
-    return form->num_spans - 1;
-}
-
-perf_form *perf_form_new(const uint8_t *data, uint32_t size)
-{
-    perf_data_summary summary;
-    perf_form *form = perf_data_check(data, size, &summary) ? calloc(1, sizeof *form) : NULL;
+    perf_form *form = calloc(1, sizeof *form);
 
     if (form == NULL) {
         return NULL;
     }
+    form->bytes = data;
     form->size = size;
-    form->summary = summary;
-    if (!leave_blanks(form, data)) {
+    if (!find_numbers(form)) {
         perf_form_free(form);
         return NULL;
     }
@@ -162,28 +158,13 @@ void perf_form_free(perf_form *form)
     free(form);
 }
 
-void perf_form_take(perf_form *form, uint8_t *data, uint64_t *numbers)
-{
-    form->bytes = data;
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
-        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
-            uint8_t *word = data + form->spans[i].offset + WORD * perf_lowest_bit(blanks);
-            memcpy(numbers++, word, WORD);
-            memset(word, 0, WORD);
-        }
-    }
-}
-
-void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data)
-{
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
-        for (uint64_t blanks = form->spans[i].blanks; blanks != 0; blanks &= blanks - 1) {
-            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(blanks), numbers++, WORD);
-        }
-    }
-}
-
 /* --- Answers of it ----------------------------------------------------------------------------------------------- */
+
+/* Without the span at the end, which may begin where another does that has no words. */
+static uint32_t spans_to_read(const perf_form *form)
+{
+    return form->num_spans - 1;
+}
 
 bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers)
 {
@@ -194,18 +175,29 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
     }
     for (uint32_t i = 0; i < spans_to_read(form); i++) {
         const perf_form_span *span = &form->spans[i];
+        const uint8_t *at = data + span->offset;
         uint32_t length = span[1].offset - span->offset;
-        memcpy(words, data + span->offset, length);
-        for (uint64_t blanks = span->blanks; blanks != 0; blanks &= blanks - 1) {
-            uint64_t *word = &words[perf_lowest_bit(blanks)];
-            *numbers++ = *word;
-            *word = 0;
+        memcpy(words, form->bytes + span->offset, length);
+        for (uint64_t left = span->numbers; left != 0; left &= left - 1) {
+            size_t word = perf_lowest_bit(left);
+            uint64_t number;
+            memcpy(&number, at + WORD * word, WORD);
+            words[word] = *numbers++ = number;
         }
-        if (memcmp(words, form->bytes + span->offset, length) != 0) {
+        if (memcmp(words, at, length) != 0) {
             return false;
         }
     }
     return true;
+}
+
+void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data)
+{
+    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+        for (uint64_t left = form->spans[i].numbers; left != 0; left &= left - 1) {
+            memcpy(data + form->spans[i].offset + WORD * perf_lowest_bit(left), numbers++, WORD);
+        }
+    }
 }
 
 /* None holds more than SPAN_BYTES, so it is this one if all do, or one behind it. */
@@ -227,8 +219,8 @@ static const perf_form_span *span_at(const perf_form *form, uint32_t offset)
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset)
 {
     const perf_form_span *span = span_at(data->form, offset);
-    uint64_t blank = (uint64_t)1 << (offset - span->offset) / WORD;
-    uint32_t number = span->before + perf_count_bits(span->blanks & (blank - 1));
+    uint64_t word = (uint64_t)1 << (offset - span->offset) / WORD;
+    uint32_t number = span->before + perf_count_bits(span->numbers & (word - 1));
 
-    return span->blanks & blank ? (const uint8_t *)&data->numbers[number] : data->bytes + offset;
+    return span->numbers & word ? (const uint8_t *)&data->numbers[number] : data->bytes + offset;
 }

@@ -1,12 +1,12 @@
 /* data-form.h
  * What the answers of a query have in common: mostly they differ in their numbers alone.
  *
- * A form is the bytes of one answer with its numbers left blank. What has the same form is walked in the same way and is
- * as sound, so only its numbers need to be kept, and the value that stands at an offset is the same counter of the same
- * instance in all of them.
+ * A form says where the numbers of one answer stand. What has the same form has the same other bytes at the same places: it
+ * is walked in the same way and is as sound, so only its numbers need to be kept, and the value that stands at an offset is
+ * the same counter of the same instance in all of them.
  *
  * Only an answer without any fault has a form, and only if no size in it has to be guessed: then the walk (data-walk.h)
- * asks nothing of what a form leaves blank.
+ * asks nothing of a number.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -17,51 +17,46 @@
 
 /* Up to 64 words of 8 bytes, to where the next one begins. */
 typedef struct {
-    uint64_t blanks; /* bit i: word i is left blank */
-    uint32_t offset; /* in the answer, bytes */
-    uint32_t before; /* blanks in front of it */
+    uint64_t numbers; /* bit i: word i is a number */
+    uint32_t offset;  /* in the answer, bytes */
+    uint32_t before;  /* numbers in front of it */
 } perf_form_span;
 
 typedef struct {
-    uint8_t *bytes; /* whoever has the form owns them; blanks are 0 */
+    uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
     uint32_t size;
-    uint32_t num_blanks;
+    uint32_t num_numbers;
     perf_form_span *spans; /* and one that begins at `size` */
     uint32_t num_spans;
-    perf_data_summary summary;
     unsigned users; /* for whoever shares it */
 } perf_form;
 
-/* One answer: all its bytes, or those of its form and what fills the blanks. */
+/* One answer: its bytes, or those of its form and its numbers. */
 typedef struct {
     const uint8_t *bytes;
     uint32_t size;
-    const perf_form *form; /* NULL: all its bytes */
-    const uint64_t *numbers;
+    const perf_form *form;
+    const uint64_t *numbers; /* NULL: its bytes are its own */
 } perf_filled_form;
 
-/* Which words of an answer its form leaves blank; NULL if it has no form, or there is no memory. */
-perf_form *perf_form_new(const uint8_t *data, uint32_t size);
-
-/* Makes the answer's bytes those of the form: what fills it goes to `numbers`, which has room for num_blanks. */
-void perf_form_take(perf_form *form, uint8_t *data, uint64_t *numbers);
+/* The form of an answer; NULL if it has none, or there is no memory. */
+perf_form *perf_form_new(uint8_t *data, uint32_t size);
 
 /* Not its bytes. */
 void perf_form_free(perf_form *form);
 
-/* True if the answer has this form: then `numbers` is what fills it. */
+/* True if the answer has this form: then `numbers` is its numbers, num_numbers of them. */
 bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, uint64_t *numbers);
 
-/* Fills the form's bytes, or a copy of them: the answer as it was. */
-void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);
-
-/* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from: if there
- * is a form, and of any answer. */
+/* Where the number at an offset that a walk told (perf_walk.value.data, or one of the header's) is to be read from. */
 const uint8_t *perf_form_at(const perf_filled_form *data, uint32_t offset);
 
 static inline const uint8_t *perf_filled_form_at(const perf_filled_form *data, uint32_t offset)
 {
-    return data->form ? perf_form_at(data, offset) : data->bytes + offset;
+    return data->numbers ? perf_form_at(data, offset) : data->bytes + offset;
 }
+
+/* Puts such numbers into a copy of the form's bytes: the answer as it was. */
+void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);
 
 #endif

@@ -31,12 +31,6 @@ enum {
     PADDING_NONE
 };
 
-/* True if one of four 16-bit units is 0. */
-static inline bool perf_has_zero_unit(uint64_t units)
-{
-    return ((units - 0x0001000100010001U) & ~units & 0x8000800080008000U) != 0;
-}
-
 /* --- The places of structures ------------------------------------------------------------------------------------- */
 
 static bool perf_walk_block_type_known(uint32_t type)
@@ -469,18 +463,11 @@ static perf_walk_event end_instances(perf_walk *walk)
 
 static void find_name(perf_walk *walk)
 {
-    const uint8_t *name = walk->data + walk->instance.name;
     uint32_t room = (walk->instance.size - PERF_INSTANCE_HEADER_SIZE) & ~1U;
-    uint32_t n = 0;
+    uint32_t size = perf_utf16_size(walk->data + walk->instance.name, room);
 
-    while (room - n >= 8 && !perf_has_zero_unit(perf_le64(name + n))) {
-        n += 8;
-    }
-    while (n < room && (name[n] != 0 || name[n + 1] != 0)) {
-        n += 2;
-    }
-    walk->instance.name_size = n;
-    walk->instance.terminated = n < room || room == 0;
+    walk->instance.name_size = size;
+    walk->instance.terminated = size < room || room == 0;
 }
 
 /* What an instance needs for its name, if a terminator ends it. */

@@ -17,7 +17,6 @@ typedef struct {
     uint32_t counter_id;
     uint64_t instance;
     uint64_t answer; /* the last that came so far */
-    bool same;       /* that had the same path as the one before */
 } column_place;
 
 void columns_init(columns *c, uint32_t *kept)
@@ -87,6 +86,7 @@ static void go_to(columns *c, readings *r, unsigned at)
         c->table = r->number;
         c->first = at;
         c->row = UINT32_MAX;
+        c->following = true;
     }
     if (c->row != r->at.row) {
         c->row = r->at.row;
@@ -111,13 +111,13 @@ static bool is_as_before(const columns *c, const column_place *place, const read
            place->counter_id == counter_id && place->instance == c->instance;
 }
 
-/* True if the counter's path is as before in the first row that has values, where paths are compared: then it is in this row,
- * too. */
+/* True if all that stood here so far is as before, and among it a value of the counter: in the first row that has values
+ * paths are compared. */
 static bool is_told(const columns *c, unsigned at, uint32_t counter_id)
 {
     const column_place *like = &g_array_index(c->places, column_place, c->first + at - c->row_begin);
 
-    return c->instance != 0 && like->answer == c->answers && like->same && like->counter_id == counter_id;
+    return c->following && c->instance != 0 && like->answer == c->answers && like->counter_id == counter_id;
 }
 
 static uint32_t number_of_path(columns *c, readings *r, uint32_t before)
@@ -143,6 +143,7 @@ uint32_t columns_number(columns *c, readings *r)
         number = number_of_path(c, r, number);
         same = same && number == place->number;
     }
-    *place = (column_place){number, r->number, c->row, counter_id, c->instance, c->answers, same};
+    c->following = c->following && same;
+    *place = (column_place){number, r->number, c->row, counter_id, c->instance, c->answers};
     return number;
 }

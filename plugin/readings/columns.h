@@ -37,6 +37,7 @@ typedef struct {
     uint32_t table;
     uint32_t row;
     uint64_t instance; /* digest of its name, 0 if that does not tell it */
+    bool following;    /* the block or object is as before, so far */
 } columns;
 
 /* `kept` begins with 0, and outlives all columns that share it. */

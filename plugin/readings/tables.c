@@ -266,6 +266,29 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     return like && row < like->rows;
 }
 
+/* Whoever asks for one row alone, as the Info column does, needs no index of all. */
+static uint32_t first_like(reading_table *table, const reading_instance *wanted)
+{
+    reading_instance_key key = wanted->key;
+
+    for (uint32_t row = 0; reading_table_has_row(table, row); row++) {
+        if (instance_like(&instances_row(&table->instances, row)->key, &key)) {
+            return row;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t find_like(reading_table *table, const reading_instance *wanted)
+{
+    if (!table->was_searched && wanted->ordinal == 0) {
+        table->was_searched = true;
+        return first_like(table, wanted);
+    }
+    reading_table_has_row(table, UINT32_MAX);
+    return instances_find(&table->instances, wanted);
+}
+
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
@@ -277,8 +300,7 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     if (!reading_table_has_row(here, row)) {
         return UINT32_MAX;
     }
-    reading_table_has_row(there, UINT32_MAX);
-    return instances_find(&there->instances, instances_indexed(&here->instances, row));
+    return find_like(there, instances_indexed(&here->instances, row));
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)

@@ -5,6 +5,8 @@
  */
 #include "readings/tapped.h"
 
+#include "readings/watch.h"
+
 #include <epan/tap.h>
 
 #define MAX_TAPS 4
@@ -41,12 +43,22 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
+        watch_note(copy->answer, pinfo->pool);
     }
     for (unsigned i = 0; i < num_taps; i++) {
         if (have_tap_listener(taps[i])) {
             tap_queue_packet(taps[i], pinfo, copy);
         }
     }
+}
+
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number)
+{
+    const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
+                              ? tapped->handle->machine
+                              : host_address(tapped->server);
+
+    return query_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
 }
 
 void tapped_tell_unread(packet_info *pinfo, const char *why)
@@ -127,6 +139,15 @@ static char *assumed_line(const tapped_left_out *left, const char *what)
     return line;
 }
 
+static char *unwatched_line(void)
+{
+    char *names = watch_unmatched();
+    char *line = names ? g_strdup_printf("watched counters that fit no counter of this capture: %s", names) : NULL;
+
+    g_free(names);
+    return line;
+}
+
 static char *counted(uint64_t count, const char *one, const char *more, const char *what)
 {
     return g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, what);
@@ -136,12 +157,16 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
 {
     for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
         if (number-- == 0) {
-            return counted(left->unread[i].calls, "call was not read: ", "calls were not read: ", left->unread[i].why);
+            return counted(left->unread[i].calls, "request or response was not read: ",
+                           "requests and responses were not read: ", left->unread[i].why);
         }
     }
     if (left->calls == 0 && left->unread[0].why == NULL && number-- == 0) {
-        return g_strdup("no call of PerflibV2 or HKEY_PERFORMANCE_DATA is in this capture or passes the filter, or the "
-                        "connection's bind is missing: capture from before the client connects");
+        return g_strdup(
+            "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or "
+            "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
+            "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
+            "from before the client connects");
     }
     if (left->strange > 0 && number-- == 0) {
         return counted(left->strange, "answer belongs", "answers belong",
@@ -151,5 +176,8 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
         return counted(left->damaged, "answer does", "answers do",
                        " not add up: Analyze, Expert Information (-z expert) says where");
     }
-    return left->assumed > 0 && number == 0 ? assumed_line(left, what) : NULL;
+    if (left->assumed > 0 && number-- == 0) {
+        return assumed_line(left, what);
+    }
+    return left->calls > 0 && number == 0 ? unwatched_line() : NULL;
 }

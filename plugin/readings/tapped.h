@@ -27,9 +27,13 @@ typedef struct {
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
-    uint32_t in_size;  /* room, in bytes (GUIDs for EnumerateCounterSet) */
-    uint32_t out_size; /* returned */
-    uint32_t rtn_size; /* needed */
+    uint32_t in_size;    /* room, in bytes (GUIDs for EnumerateCounterSet) */
+    uint32_t out_size;   /* returned */
+    uint32_t rtn_size;   /* needed */
+    double seconds;      /* from the request to this response; negative where that is not known */
+    bool tells_counters; /* a response tells how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
+    uint32_t counters;
+    uint32_t failed; /* blocks of the answer with an error instead of values */
     uint32_t event;
     state_host *server;
     const state_handle *handle;          /* NULL without one */
@@ -46,6 +50,9 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
 {
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
+
+/* The path that an identifier asks for, by the names that the whole capture teaches. */
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number);
 
 /* A counter is refused where the server gives its identifier a status other than 0 in the successful response to its
  * addition. A block that holds an error in an answer is a failed block: its counter was accepted. */

@@ -254,15 +254,20 @@ watch_row *const *watch_fitting(watch_stream *stream, readings *r)
     return g_ptr_array_index(places->fitting, number);
 }
 
-watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool)
+static watch_stream *new_stream(const readings_answer *answer, wmem_allocator_t *pool)
 {
     const state_handle *handle = answer->sample ? answer->sample->handle : answer->handle;
+    watch_stream *stream = wmem_new(pool, watch_stream);
 
+    *stream = (watch_stream){pool, handle ? places_of(handle) : NULL};
+    return stream;
+}
+
+watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool)
+{
     for (unsigned i = 0; tree && i < num_rows; i++) {
         if (proto_field_is_referenced(tree, rows[i].row.hf)) {
-            watch_stream *stream = wmem_new(pool, watch_stream);
-            *stream = (watch_stream){pool, handle ? places_of(handle) : NULL};
-            return stream;
+            return new_stream(answer, pool);
         }
     }
     return NULL;
@@ -270,22 +275,39 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_
 
 /* --- What is not there ------------------------------------------------------------------------------------------- */
 
-void watch_note(const char *path)
+static bool is_complete(void)
 {
-    for (unsigned i = 0; i < num_rows; i++) {
-        rows[i].row.matched = rows[i].row.matched || perf_patterns_match(&rows[i].patterns, path);
+    unsigned matched = 0;
+
+    while (matched < num_rows && rows[matched].row.matched) {
+        matched++;
+    }
+    return matched == num_rows;
+}
+
+void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
+{
+    if (is_complete()) {
+        return;
+    }
+    watch_stream *stream = new_stream(answer, pool);
+    readings *r = readings_begin_for_all(pool, answer);
+
+    while (readings_next(r)) {
+        watch_fitting(stream, r);
     }
 }
 
-const watch_row *watch_unmatched(unsigned *next)
+char *watch_unmatched(void)
 {
-    while (*next < num_rows) {
-        const watch_row *row = &rows[(*next)++].row;
-        if (!row->matched) {
-            return row;
+    GString *names = g_string_new(NULL);
+
+    for (unsigned i = 0; i < num_rows; i++) {
+        if (!rows[i].row.matched) {
+            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", rows[i].row.name);
         }
     }
-    return NULL;
+    return g_string_free(names, names->len == 0);
 }
 
 static void forget_capture(void)

@@ -28,10 +28,10 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_
 /* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);
 
-/* For whoever lists paths and nothing else: notes what fits it. Once for a path will do. */
-void watch_note(const char *path);
+/* Notes which rows fit some path of an answer, for as long as there are others. */
+void watch_note(const readings_answer *answer, wmem_allocator_t *pool);
 
-/* What fitted no path of this capture so far, from row `*next` (0 at first) on; NULL at the end. */
-const watch_row *watch_unmatched(unsigned *next);
+/* The names of the rows that fitted no path of this capture so far: "disk, network"; NULL if there are none. To be freed. */
+char *watch_unmatched(void);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "state/handles.h"
 
-static wmem_map_t *handles; /* handle_key -> array of state_handle *, ascending begins; emptied with the file */
+static wmem_map_t *handles; /* handle_key -> the state_handle that was opened last; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -17,7 +17,7 @@ typedef struct {
 
 static struct {
     handle_key key;
-    wmem_array_t *lives; /* NULL: nothing was asked for, or not found */
+    state_handle *newest; /* NULL: nothing was asked for, or not found */
 } asked_last;
 
 static unsigned handle_key_hash(const void *key)
@@ -34,19 +34,14 @@ static gboolean handle_key_equal(const void *a, const void *b)
     return x->server == y->server && x->kind == y->kind && memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
 }
 
-static uint32_t handle_begin(const void *element)
+/* A client mostly polls one query. */
+static state_handle *newest_of(const handle_key *key)
 {
-    return (*(state_handle *const *)element)->begin;
-}
-
-/* NULL if there is none. A client mostly polls one query. */
-static wmem_array_t *lives_of(const handle_key *key)
-{
-    if (asked_last.lives == NULL || !handle_key_equal(&asked_last.key, key)) {
+    if (asked_last.newest == NULL || !handle_key_equal(&asked_last.key, key)) {
         asked_last.key = *key;
-        asked_last.lives = wmem_map_lookup(handles, key);
+        asked_last.newest = wmem_map_lookup(handles, key);
     }
-    return asked_last.lives;
+    return asked_last.newest;
 }
 
 void handle_confirm(state_handle *handle)
@@ -63,11 +58,6 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    wmem_array_t *lives = lives_of(&key);
-    if (lives == NULL) {
-        lives = wmem_array_sized_new(wmem_file_scope(), sizeof(state_handle *), 1);
-        wmem_map_insert(handles, wmem_memdup(wmem_file_scope(), &key, sizeof key), lives);
-    }
     handle->kind = kind;
     handle->server = server;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
@@ -75,21 +65,21 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
-    wmem_array_append_one(lives, handle);
+    const handle_key *kept = newest_of(&key) ? &key : wmem_memdup(wmem_file_scope(), &key, sizeof key);
+    wmem_map_insert(handles, kept, handle); /* which keeps the key that it has */
+    asked_last.newest = handle;
     if (frame != 0) {
         handle_confirm(handle);
     }
     return handle;
 }
 
-state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event)
+state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes)
 {
     handle_key key = {server, kind, {0}};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    wmem_array_t *lives = lives_of(&key);
-    unsigned begun = lives ? event_count_until(lives, event, handle_begin) : 0;
-    return begun > 0 ? *(state_handle **)wmem_array_index(lives, begun - 1) : NULL;
+    return newest_of(&key);
 }
 
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
@@ -107,7 +97,7 @@ void handle_not_closed(state_handle *handle)
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);
-    asked_last.lives = NULL;
+    asked_last.newest = NULL;
 }
 
 void handles_register(void)

@@ -42,8 +42,8 @@ struct state_handle {
 state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine);
 
-/* The life that is current at an event; one that has ended is found until the next begins. NULL if there is none. */
-state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event);
+/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. */
+state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes);
 
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);

@@ -464,6 +464,13 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
     return earlier > 0 ? wmem_array_index(epochs, earlier - 1) : NULL;
 }
 
+bool query_is_complete(const state_handle *handle, uint32_t event)
+{
+    const state_query_epoch *epoch = query_epoch_at(handle, event);
+
+    return epoch && epoch->complete;
+}
+
 bool query_is_told(const state_query_epoch *epoch)
 {
     return epoch && epoch->told && wmem_array_get_count(epoch->told) > 0;

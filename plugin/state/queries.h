@@ -83,6 +83,9 @@ void query_counts(const state_handle *handle, uint32_t event, unsigned *held, un
 /* What a query was from one change of its counters to the next. */
 typedef struct state_query_epoch state_query_epoch;
 
+/* True if all that the query holds at an event is known. */
+bool query_is_complete(const state_handle *handle, uint32_t event);
+
 /* That of an event; NULL if nothing is known of the handle's query. */
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event);
 

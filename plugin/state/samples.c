@@ -26,10 +26,13 @@ static size_t size_of_form(const perf_form *form)
     return sizeof *form + form->size + form->num_spans * sizeof form->spans[0];
 }
 
-/* Either all its bytes, or what fills its form, which others may have too. */
+/* Either all its bytes, or the numbers that its form does not have. */
 static size_t size_of_data(const state_sample *sample)
 {
-    return sample->form ? sample->form->num_blanks * sizeof sample->numbers[0] : sample->size;
+    if (sample->form == NULL) {
+        return sample->size;
+    }
+    return sample->numbers ? sample->form->num_numbers * sizeof sample->numbers[0] : 0;
 }
 
 static void take_form(state_sample *sample, perf_form *form, uint64_t *numbers)
@@ -97,6 +100,10 @@ static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t ev
     sample->frame = frame;
     sample->size = size;
     sample->previous = handle->newest;
+    if (sample->previous) {
+        sample->pause = sample->previous->pause;
+        sample->next_pause = sample->previous->next_pause;
+    }
     return sample;
 }
 
@@ -124,10 +131,10 @@ state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t s
 
 /* --- Samples that have a form in common -------------------------------------------------------------------------- */
 
-/* What fills the form, NULL if the bytes have another. */
+/* The numbers of bytes that have the form, NULL if they have another. */
 static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_t size)
 {
-    uint64_t *numbers = g_new(uint64_t, form->num_blanks);
+    uint64_t *numbers = g_new(uint64_t, form->num_numbers);
 
     if (!perf_form_read(form, bytes, size, numbers)) {
         g_free(numbers);
@@ -136,33 +143,38 @@ static uint64_t *numbers_of(const perf_form *form, const uint8_t *bytes, uint32_
     return numbers;
 }
 
-/* What was kept whole becomes a form and what fills it, unless these bytes have another form. */
+/* What was kept whole gets a form, if these bytes have it too. */
 static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
     perf_form *form = perf_form_new(sample->bytes, sample->size);
+    uint64_t *numbers = form ? numbers_of(form, bytes, size) : NULL;
 
-    if (form == NULL) {
-        return NULL;
-    }
-    uint64_t *own = g_new(uint64_t, form->num_blanks);
-    perf_form_take(form, sample->bytes, own);
-    uint64_t *numbers = numbers_of(form, bytes, size);
-    if (numbers == NULL) {
-        perf_form_fill(form, own, sample->bytes);
+    if (numbers) {
+        samples.bytes -= size_of_data(sample);
+        take_form(sample, form, NULL);
+    } else if (form) {
         perf_form_free(form);
-        g_free(own);
-        return NULL;
     }
-    samples.bytes -= size_of_data(sample);
-    take_form(sample, form, own);
-    samples.bytes += size_of_data(sample);
     return numbers;
 }
+
+/* A form that is made in vain costs as much as to keep the sample. So it is tried ever more rarely, until it is not. */
+#define LONGEST_PAUSE 63
 
 /* The numbers of bytes that have the same form as the sample, NULL if they don't. */
 static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
-    return sample->form ? numbers_of(sample->form, bytes, size) : numbers_of_new_form(sample, bytes, size);
+    if (sample->form) {
+        return numbers_of(sample->form, bytes, size);
+    }
+    if (sample->pause > 0) {
+        sample->pause--;
+        return NULL;
+    }
+    uint64_t *numbers = numbers_of_new_form(sample, bytes, size);
+    sample->next_pause = numbers ? 0 : MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
+    sample->pause = sample->next_pause;
+    return numbers;
 }
 
 state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event,
@@ -175,6 +187,7 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
         return NULL;
     }
     state_sample *sample = new_sample(handle, size, event, frame);
+    sample->summary = newest->summary;
     take_form(sample, newest->form, numbers);
     add_newest(sample);
     return sample;
@@ -188,14 +201,9 @@ bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t 
     return numbers != NULL;
 }
 
-perf_filled_form sample_data(const state_sample *sample)
-{
-    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers};
-}
-
 const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 {
-    if (sample->form == NULL) {
+    if (sample->numbers == NULL) {
         return sample->bytes;
     }
     uint8_t *bytes = wmem_memdup(pool, sample->bytes, sample->size);
@@ -275,16 +283,6 @@ const state_object *sample_object(const state_sample *sample, uint32_t title_ind
     }
     const state_object *found = low < count ? sample->by_title[low] : NULL;
     return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
-}
-
-const state_sample *sample_of_frame(uint32_t frame)
-{
-    const state_sample *sample = samples.oldest;
-
-    while (sample && sample->frame != frame) {
-        sample = sample->newer;
-    }
-    return sample;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

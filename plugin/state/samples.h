@@ -33,15 +33,17 @@ struct state_sample {
     uint32_t frame;
     uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
     uint32_t size;
-    perf_form *form;         /* NULL if its bytes are its own */
-    uint64_t *numbers;       /* that fill the form */
-    bool has_doubts;         /* PerflibV2: some of its blocks are compared with nothing */
-    state_sample *previous;  /* the sample before it of the same handle, NULL for the first */
-    uint32_t num_objects;    /* HKPD, 0 elsewhere */
-    state_object *objects;   /* in the order of the block; gone with the bytes */
-    state_object **by_title; /* the same in the order of their title indexes */
-    uint8_t *object_marks;   /* PERF_OBJECT_… in the order of the block */
-    state_sample *newer;     /* of all samples, for dropping the oldest */
+    perf_form *form;           /* NULL if it has none in common with others */
+    uint64_t *numbers;         /* that take the place of those in its form's bytes; NULL if these are its own */
+    perf_data_summary summary; /* PerflibV2: what it holds */
+    uint8_t pause;             /* PerflibV2: samples to come of which no form is tried, */
+    uint8_t next_pause;        /* and after how long a pause the last try was in vain */
+    state_sample *previous;    /* the sample before it of the same handle, NULL for the first */
+    uint32_t num_objects;      /* HKPD, 0 elsewhere */
+    state_object *objects;     /* in the order of the block; gone with the bytes */
+    state_object **by_title;   /* the same in the order of their title indexes */
+    uint8_t *object_marks;     /* PERF_OBJECT_… in the order of the block */
+    state_sample *newer;       /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */
@@ -55,8 +57,18 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
 /* True if these bytes have the form of a sample that is still kept. */
 bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size);
 
+/* PerflibV2: some of its blocks are compared with nothing. */
+static inline bool sample_has_doubts(const state_sample *sample)
+{
+    return sample->summary.sound_blocks < sample->summary.blocks;
+}
+
 /* Of a sample that is still kept: what to read it from, or all its bytes as they were received. */
-perf_filled_form sample_data(const state_sample *sample);
+static inline perf_filled_form sample_data(const state_sample *sample)
+{
+    return (perf_filled_form){sample->bytes, sample->size, sample->form, sample->numbers};
+}
+
 const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool);
 
 /* An object of an answer; title_index is PERF_NO_OBJECT for one that is no sample, since it is damaged or has no values. */
@@ -77,9 +89,6 @@ unsigned sample_object_marks(const state_sample *sample, uint32_t number);
 
 /* HKPD: the first object with a title index, NULL if the sample does not hold it. */
 const state_object *sample_object(const state_sample *sample, uint32_t title_index);
-
-/* The first sample of a frame that is still kept, NULL if there is none. Takes time for each sample before it. */
-const state_sample *sample_of_frame(uint32_t frame);
 
 /* Preference: the most that all samples may take, in bytes. */
 void sample_limit(uint64_t bytes);

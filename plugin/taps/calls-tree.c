@@ -5,6 +5,7 @@
  */
 #include "taps/taps.h"
 
+#include "taps/table.h"
 #include "readings/tapped.h"
 #include "text/value-strings.h"
 
@@ -14,6 +15,7 @@
 #define NODE_REQUESTS "Requests"
 #define NODE_STATUSES "Responses by status"
 #define NODE_REPEATED "Repeated responses"
+#define NODE_UNREAD "Requests and responses not read"
 #define NODE_SIZES "Bytes returned"
 #define NODE_GUIDS "GUIDs returned"
 #define NODE_PROBES "Size probes"
@@ -35,9 +37,13 @@ static struct {
 #define MAX_STATUSES 1000
 #define OTHER_STATUSES "other statuses"
 
-/* Of the tree that was begun last: Wireshark shows one at a time, tshark makes one. */
-static GHashTable *waiting;  /* texts: the calls that probes were for; emptied with the tree */
-static GHashTable *statuses; /* those with a node of their own; emptied with the tree */
+/* Of one tree. */
+typedef struct {
+    GHashTable *waiting;  /* texts: the calls that probes were for */
+    GHashTable *statuses; /* those with a node of their own */
+} tree_state;
+
+static GHashTable *trees; /* stats_tree -> tree_state; Wireshark has no place for it in the tree */
 
 static const char *protocol_name(const tapped_call *tapped)
 {
@@ -49,10 +55,18 @@ static int create(stats_tree *tree, const char *name, int parent, stat_node_data
     return stats_tree_create_node(tree, name, parent, type, TRUE);
 }
 
-static void end(stats_tree *tree _U_)
+static void free_state(void *data)
 {
-    g_clear_pointer(&waiting, g_hash_table_destroy);
-    g_clear_pointer(&statuses, g_hash_table_destroy);
+    tree_state *state = data;
+
+    g_hash_table_destroy(state->waiting);
+    g_hash_table_destroy(state->statuses);
+    g_free(state);
+}
+
+static void end(stats_tree *tree)
+{
+    g_hash_table_remove(trees, tree);
 }
 
 static void begin(stats_tree *tree)
@@ -62,9 +76,11 @@ static void begin(stats_tree *tree)
     nodes.sizes = create(tree, NODE_SIZES, 0, STAT_DT_INT);
     nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
     nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
-    end(tree);
-    waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
+    tree_state *state = g_new(tree_state, 1);
+    state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
+    g_hash_table_replace(trees, tree, state);
+    table_say_left_out();
 }
 
 /* --- Size probes ----------------------------------------------------------------------------------------------- */
@@ -86,6 +102,7 @@ static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 
 static void count_probe(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
 {
+    GHashTable *waiting = ((tree_state *)g_hash_table_lookup(trees, tree))->waiting;
     char *key = call_key(pinfo, tapped);
 
     if (tapped->is_probe) {
@@ -113,8 +130,9 @@ static void count_request(stats_tree *tree, const tapped_call *tapped)
     }
 }
 
-static const char *status_name(wmem_allocator_t *pool, uint32_t status)
+static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_t status)
 {
+    GHashTable *statuses = ((tree_state *)g_hash_table_lookup(trees, tree))->statuses;
     void *key = GUINT_TO_POINTER(status);
 
     if (!g_hash_table_contains(statuses, key)) {
@@ -129,12 +147,12 @@ static const char *status_name(wmem_allocator_t *pool, uint32_t status)
 static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
-        tick_stat_node(tree, NODE_REPEATED, 0, FALSE);
+        tick_stat_node(tree, NODE_REPEATED, 0, TRUE);
         return;
     }
     if (tapped->has_status) {
         tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
-        int status = tick_stat_node(tree, status_name(pinfo->pool, tapped->status), nodes.statuses, TRUE);
+        int status = tick_stat_node(tree, status_name(tree, pinfo->pool, tapped->status), nodes.statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
     }
     if (tapped->has_sizes) {
@@ -155,7 +173,8 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
     const tapped_call *tapped = data;
 
     if (tapped->unread) {
-        return TAP_PACKET_DONT_REDRAW;
+        tick_stat_node(tree, NODE_UNREAD, 0, TRUE);
+        return TAP_PACKET_REDRAW;
     }
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);
@@ -167,5 +186,6 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 
 void calls_tree_register(void)
 {
+    trees = g_hash_table_new_full(NULL, NULL, NULL, free_state);
     stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, count, begin, end);
 }

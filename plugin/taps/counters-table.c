@@ -7,32 +7,44 @@
 
 #include "readings/columns.h"
 #include "taps/table.h"
-#include "readings/tapped.h"
 #include "perf/summary.h"
 
-#include <epan/tap.h>
-
-/* Paths with a row of their own, and the bytes of these; the others share one. */
-#define MAX_ROWS 100000
+/* Bytes of the paths that have a row of their own. */
 #define MAX_ROW_BYTES (32 << 20)
 
-/* Columns. Those from the unit on stay empty as long as there is no result. */
-enum { PATH, SAMPLES, RESULTS, RESETS, GAPS, REFUSALS, UNIT, FIRST, LAST, MINIMUM, MEAN, MAXIMUM, NUM_COLUMNS };
-
-static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"}, {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},     {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "First", "%.15g"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Minimum", "%.15g"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Mean", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Maximum", "%.15g"},
+enum {
+    PATH,
+    SAMPLES,
+    MEAN,
+    MAXIMUM,
+    UNIT,
+    MINIMUM,
+    FIRST,
+    LAST,
+    RESULTS,
+    RESETS,
+    GAPS,
+    REFUSALS,
+    ASSUMED,
+    NUM_COLUMNS
 };
 
-/* Beyond what the table shows of a path. */
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Mean", "%.15g"},  {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Maximum", "%.15g"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Minimum", "%.15g"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "First", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},   {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},      {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Assumed", "%u"},
+};
+
+/* One path. */
 typedef struct {
-    uint32_t row;
-    char *text; /* that the row shows */
+    unsigned row;
+    const char *unit; /* of its results */
     uint64_t samples, resets, gaps, refusals;
+    uint64_t assumed; /* samples of which it is assumed that they are its own */
     perf_summary results;
 } counter;
 
@@ -59,15 +71,13 @@ typedef struct {
     GHashTable *objects; /* title of an object -> answer_count */
 } follower;
 
-/* Of the one table that there is; emptied with it. */
-static struct {
-    taps_table table;
+/* Of one view. */
+typedef struct {
     GHashTable *counters;  /* path -> counter */
     GHashTable *followers; /* state_handle -> follower */
-    counter *others;
-    uint32_t row_bytes; /* of the paths that have rows */
-    uint32_t kept;      /* of those that columns keep */
-} state;
+    uint32_t row_bytes;    /* of the paths that have rows */
+    uint32_t kept;         /* of those that columns keep */
+} counters;
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
 
@@ -81,107 +91,85 @@ static void free_follower(void *data)
     g_free(f);
 }
 
-static void free_counter(void *data)
+static void begin(table_view *view)
 {
-    counter *c = data;
+    counters *all = view->own;
 
-    g_free(c->text);
-    g_free(c);
+    all->counters = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    all->followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
 }
 
-static void empty(void)
+static void end(table_view *view)
 {
-    if (state.counters) {
-        g_hash_table_destroy(state.followers);
-        g_hash_table_destroy(state.counters);
-    }
-    state.counters = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_counter);
-    state.followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
-    state.others = NULL;
-    state.row_bytes = state.kept = 0;
+    counters *all = view->own;
+
+    g_hash_table_destroy(all->followers);
+    g_hash_table_destroy(all->counters);
 }
 
-static follower *follower_of(const state_handle *handle)
+static void forget_handles(table_view *view)
 {
-    follower *f = g_hash_table_lookup(state.followers, handle);
+    counters *all = view->own;
+
+    g_hash_table_remove_all(all->followers);
+    all->kept = 0;
+}
+
+static follower *follower_of(counters *all, const state_handle *handle)
+{
+    follower *f = g_hash_table_lookup(all->followers, handle);
 
     if (f == NULL) {
         f = g_new0(follower, 1);
-        columns_init(&f->columns, &state.kept);
+        columns_init(&f->columns, &all->kept);
         f->series = g_array_new(FALSE, TRUE, sizeof(series));
         f->objects = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-        g_hash_table_insert(state.followers, (void *)handle, f);
+        g_hash_table_insert(all->followers, (void *)handle, f);
     }
     return f;
 }
 
-/* Handles go with the capture, perhaps in its middle (tshark -M): what was counted stays. */
-static void forget_capture(void)
-{
-    if (state.followers) {
-        g_hash_table_remove_all(state.followers);
-        state.kept = 0;
-    }
-}
-
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static counter *add_counter(const char *path)
+static counter *counter_of(table_view *view, const char *path)
 {
-    counter *c = g_new0(counter, 1);
-    char *key = g_strdup(path);
-
-    g_hash_table_insert(state.counters, key, c);
-    c->row = table_rows(&state.table);
-    stat_tap_table_item_type *row = table_add(&state.table);
-    c->text = table_text(path);
-    table_set_text(&row[PATH], c->text);
-    return c;
-}
-
-static counter *others(void)
-{
-    if (state.others == NULL) {
-        state.others = add_counter(TABLE_OTHERS);
-    }
-    return state.others;
-}
-
-static counter *counter_of(const char *path)
-{
-    counter *c = g_hash_table_lookup(state.counters, path);
+    counters *all = view->own;
+    counter *c = g_hash_table_lookup(all->counters, path);
 
     if (c) {
         return c;
     }
     size_t size = strlen(path) + 1;
-    if (g_hash_table_size(state.counters) < MAX_ROWS && size <= MAX_ROW_BYTES - state.row_bytes) {
-        state.row_bytes += (uint32_t)size;
-        return add_counter(path);
+    if (table_is_full(view) || size > MAX_ROW_BYTES - all->row_bytes) {
+        return table_others(view, sizeof(counter));
     }
-    return others();
+    all->row_bytes += (uint32_t)size;
+    c = g_new0(counter, 1);
+    g_hash_table_insert(all->counters, g_strdup(path), c);
+    table_add(view, path, c);
+    return c;
 }
 
-static void show(const counter *c, const char *unit)
+static void show(table_view *view, unsigned row)
 {
-    stat_tap_table_item_type *row = table_row(&state.table, c->row);
+    const counter *c = table_data(view, row);
+    const perf_summary *results = &c->results;
 
-    table_set_count(&row[SAMPLES], c->samples);
-    table_set_count(&row[RESULTS], c->results.count);
-    table_set_count(&row[RESETS], c->resets);
-    table_set_count(&row[GAPS], c->gaps);
-    table_set_count(&row[REFUSALS], c->refusals);
-    if (c->results.count == 0 || c == state.others) {
+    table_set_count(view, row, SAMPLES, c->samples);
+    table_set_count(view, row, RESULTS, results->count);
+    table_set_count(view, row, RESETS, c->resets);
+    table_set_count(view, row, GAPS, c->gaps);
+    table_set_count(view, row, REFUSALS, c->refusals);
+    table_set_count(view, row, ASSUMED, c->assumed);
+    if (results->count == 0 || table_is_others(view, row)) {
         return;
     }
-    if (unit) {
-        table_set_text(&row[UNIT], unit);
-    }
-    table_set_number(&row[FIRST], c->results.first);
-    table_set_number(&row[LAST], c->results.last);
-    table_set_number(&row[MINIMUM], c->results.min);
-    table_set_number(&row[MEAN], perf_summary_mean(&c->results));
-    table_set_number(&row[MAXIMUM], c->results.max);
+    table_set_text(view, row, UNIT, c->unit ? c->unit : "");
+    table_set_number(view, row, FIRST, results->first);
+    table_set_number(view, row, LAST, results->last);
+    table_set_number(view, row, MINIMUM, results->min);
+    table_set_number(view, row, MEAN, perf_summary_mean(results));
+    table_set_number(view, row, MAXIMUM, results->max);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -205,7 +193,7 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
     return count;
 }
 
-static series *series_of(follower *f, readings *r)
+static series *series_of(table_view *view, follower *f, readings *r)
 {
     uint32_t number = columns_number(&f->columns, r);
 
@@ -217,37 +205,43 @@ static series *series_of(follower *f, readings *r)
     }
     series *s = &g_array_index(f->series, series, number);
     if (s->counter == NULL) {
-        s->counter = counter_of(columns_path(&f->columns, number));
+        s->counter = counter_of(view, columns_path(&f->columns, number));
     }
     return s;
 }
 
-static void count_result(counter *c, const perf_result *result)
+static void count_sample(table_view *view, counter *c, readings *r)
 {
+    perf_result result = readings_result(r);
+
     c->samples++;
-    if (result->none == PERF_NONE_OK) {
-        perf_summary_add(&c->results, result->value);
-    } else if (result->none == PERF_NONE_VALUE_BACKWARDS || result->none == PERF_NONE_BASE_BACKWARDS) {
+    if (r->assumed) {
+        c->assumed++;
+        tapped_count_assumed(&view->left, r->answer.handle->number, 1);
+    }
+    if (result.none == PERF_NONE_OK) {
+        perf_summary_add(&c->results, result.value);
+    } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
         c->resets++;
     }
 }
 
 /* Of a path that found no room. */
-static void count_other(readings *r)
+static void count_other(table_view *view, readings *r)
 {
-    perf_result result = readings_result(r);
+    counter *c = table_others(view, sizeof(counter));
 
-    count_result(others(), &result);
-    show(others(), NULL);
+    count_sample(view, c, r);
+    table_changed(view, c->row);
 }
 
-static void count_value(follower *f, readings *r, const reading *at, answer_count *answered)
+static void count_value(table_view *view, follower *f, readings *r, const reading *at, answer_count *answered)
 {
     uint64_t left_out = f->columns.left_out;
-    series *s = series_of(f, r);
+    series *s = series_of(view, f, r);
 
     if (s == NULL && f->columns.left_out > left_out) {
-        count_other(r);
+        count_other(view, r);
     }
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
@@ -257,26 +251,23 @@ static void count_value(follower *f, readings *r, const reading *at, answer_coun
     }
     s->answered = answered;
     s->seen = answered->answers;
-    perf_result result = readings_result(r);
-    count_result(s->counter, &result);
-    show(s->counter, at->counter->type ? at->counter->type->unit : NULL);
+    count_sample(view, s->counter, r);
+    s->counter->unit = at->counter->type ? at->counter->type->unit : s->counter->unit;
+    table_changed(view, s->counter->row);
 }
 
-static void count_block(readings *r)
+static void count_refusal(table_view *view, const char *path)
 {
-    const char *path = readings_path(r);
+    counter *c = counter_of(view, path);
 
-    if (path) {
-        counter *c = counter_of(path);
-        c->refusals++;
-        show(c, NULL);
-    }
+    c->refusals++;
+    table_changed(view, c->row);
 }
 
-static void count_answer(packet_info *pinfo, const tapped_call *tapped)
+static void count_answer(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    follower *f = follower_of(tapped->answer->handle);
+    follower *f = follower_of(view->own, tapped->answer->handle);
     uint32_t number = UINT32_MAX;
     answer_count *answered = NULL;
     const reading *at;
@@ -291,61 +282,44 @@ static void count_answer(packet_info *pinfo, const tapped_call *tapped)
             number = r->number;
             answered = count_of(f, r, tapped->is_hkpd);
         }
-        if (at->is_refused) {
-            count_block(r);
-        } else if (!at->is_text) {
-            count_value(f, r, at, answered);
+        if (!at->is_refused && !at->is_text) {
+            count_value(view, f, r, at, answered);
+        } else if (at->is_refused && readings_path(r)) {
+            count_refusal(view, readings_path(r));
         }
     }
 }
 
-/* --- Refusals -------------------------------------------------------------------------------------------------- */
-
-static void count_refusal(packet_info *pinfo, const tapped_call *tapped, const state_identifier *identifier)
+static void count_identifiers(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
-                              ? tapped->handle->machine
-                              : host_address(tapped->server);
-    counter *c = counter_of(query_identifier_path(pinfo->pool, tapped->server, machine, identifier, UINT32_MAX, NULL));
-
-    c->refusals++;
-    show(c, NULL);
-}
-
-static void count_refusals(packet_info *pinfo, const tapped_call *tapped)
-{
-    for (uint32_t i = 0; tapped->adds && i < tapped->num_identifiers; i++) {
-        if (tapped->identifiers[i].status != 0) {
-            count_refusal(pinfo, tapped, &tapped->identifiers[i]);
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        if (tapped_is_refused(tapped, i)) {
+            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i));
         }
     }
 }
 
-static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                               tap_flags_t flags _U_)
+static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    const tapped_call *tapped = call;
-
-    if (tapped->unread || tapped->is_repeated) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
-    count_refusals(pinfo, tapped);
+    count_identifiers(view, pinfo, tapped);
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        count_answer(pinfo, tapped);
+        count_answer(view, pinfo, tapped);
     }
-    return TAP_PACKET_REDRAW;
 }
 
 void counters_table_register(void)
 {
-    static const stat_tap_table_ui ui = {
-        .title = "Performance Counter Values",
-        .cli_string = "pcq,counters",
-        .packet_func = count,
-        .nfields = NUM_COLUMNS,
-        .fields = columns_shown,
+    static taps_table table = {
+        .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
+        .behind = 4,
+        .own_size = sizeof(counters),
+        .begin = begin,
+        .count = count,
+        .show = show,
+        .forget = forget_handles,
+        .end = end,
     };
 
-    table_register(&state.table, &ui, empty);
-    register_cleanup_routine(forget_capture);
+    table_register(&table);
 }

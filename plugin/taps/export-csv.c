@@ -152,7 +152,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     export->path = parsed.path;
     export->first = output_open(parsed.path, export);
     export->documents = documents_new(parsed.path);
-    bool listening = export->first && export_listen(export, parsed.filter, reset, add, draw);
+    bool listening = export->first && export_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
         if (export->first) {

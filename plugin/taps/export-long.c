@@ -291,6 +291,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         assumed += r->assumed;
         output_take_long(export->file, &export->text);
     }
+    output_take_at_once(export->file, &export->text);
     if (assumed > 0) {
         tapped_count_assumed(&export->left, call->answer->handle->number, assumed);
     }
@@ -319,7 +320,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     export->path = parsed.path;
     export->prefix_text = g_byte_array_new();
     reset(export);
-    bool listening = export->file && export_listen(export, parsed.filter, reset, add, draw);
+    bool listening = export->file && export_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
         if (export->file) {

@@ -12,6 +12,7 @@
 
 #include "names/names-file.h"
 #include "readings/tapped.h"
+#include "taps/export.h"
 #include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>
@@ -59,15 +60,43 @@ static void reset(void)
 
 /* --- -z pcq,names,FILE -----------------------------------------------------------------------------------------------*/
 
-static void write_names(void *path)
-{
-    char *text = names_file_text();
-    output_file *file = text ? output_open(path, path) : NULL;
+/* One -z. */
+typedef struct {
+    char *path;
+    bool has_packets;
+    tapped_left_out left;
+} names_export;
 
+static tap_packet_status see(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
+                             tap_flags_t flags _U_)
+{
+    ((names_export *)data)->has_packets = true;
+    return TAP_PACKET_REDRAW;
+}
+
+static tap_packet_status count(void *left, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
+                               tap_flags_t flags _U_)
+{
+    tapped_count(left, tapped);
+    return TAP_PACKET_REDRAW;
+}
+
+/* Wireshark draws statistics before it has opened a capture. */
+static void write_names(void *data)
+{
+    names_export *export = data;
+    char *text = names_file_text();
+
+    output_put_off(export->has_packets ? NULL : export->path);
+    if (!export->has_packets) {
+        g_free(text);
+        return;
+    }
+    output_file *file = text ? output_open(export->path, export) : NULL;
     if (text == NULL) {
-        output_failed("pcq: %s was not written: this capture taught no names (is it decrypted? does it hold the "
-                      "client's browsing?)",
-                      (const char *)path);
+        output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
+                      export->path);
+        output_say_left_out(&export->left, "names");
     }
     if (file) {
         output_write(file, text, strlen(text));
@@ -80,19 +109,15 @@ static void write_names(void *path)
 static ws_stat_started start_writing(const char *argument, void *user _U_)
 {
     static const char prefix[] = "pcq,names,";
-    GString *error;
 
     if (strncmp(argument, prefix, strlen(prefix)) != 0 || argument[strlen(prefix)] == '\0') {
         report_failure("pcq: say where to write the names: -z pcq,names,FILE");
         WS_STAT_FAILED;
     }
-    char *path = g_strdup(argument + strlen(prefix));
-    if (!output_claim(path, path)) {
-        WS_STAT_FAILED;
-    }
-    error = register_tap_listener("frame", path, NULL, TL_REQUIRES_NOTHING, NULL, NULL, write_names, NULL);
-    if (error) {
-        report_failure("pcq: %s", error->str);
+    names_export *export = g_new0(names_export, 1);
+    export->path = g_strdup(argument + strlen(prefix));
+    if (!output_claim(export->path, export) || !export_listen("frame", export, NULL, NULL, see, write_names) ||
+        !export_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL)) {
         WS_STAT_FAILED;
     }
     WS_STAT_STARTED;

@@ -24,9 +24,10 @@ bool export_argument_parse(const char *argument, const char *statistic, export_a
     return true;
 }
 
-bool export_listen(void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet, tap_draw_cb draw)
+bool export_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
+                   tap_draw_cb draw)
 {
-    GString *error = register_tap_listener(TAPPED_NAME, data, filter, TL_REQUIRES_NOTHING, reset, packet, draw, NULL);
+    GString *error = register_tap_listener(tap, data, filter, TL_REQUIRES_NOTHING, reset, packet, draw, NULL);
 
     if (error) {
         report_failure("pcq: %s", error->str);

@@ -19,6 +19,7 @@ typedef struct {
 bool export_argument_parse(const char *argument, const char *statistic, export_argument *parsed);
 
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
-bool export_listen(void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet, tap_draw_cb draw);
+bool export_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
+                   tap_draw_cb draw);
 
 #endif

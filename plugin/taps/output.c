@@ -40,6 +40,7 @@ struct output_file {
 /* --- The program's end ----------------------------------------------------------------------------------------- */
 
 static bool has_failed;
+static const char *put_off;
 
 void output_failed(const char *format, ...)
 {
@@ -53,18 +54,40 @@ void output_failed(const char *format, ...)
     has_failed = true;
 }
 
+/* Several listeners may leave out the same. */
+void output_say(const char *line)
+{
+    static GHashTable *said;
+
+    if (said == NULL) {
+        said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    }
+    if (g_hash_table_add(said, g_strdup(line))) {
+        report_warning("pcq: %s", line);
+    }
+}
+
 void output_say_left_out(const tapped_left_out *left, const char *what)
 {
     char *line;
 
     for (unsigned i = 0; (line = tapped_left_out_line(left, what, i)) != NULL; i++) {
-        report_warning("pcq: %s", line);
+        output_say(line);
         g_free(line);
     }
 }
 
+void output_put_off(const char *path)
+{
+    put_off = path;
+}
+
 static void leave(void)
 {
+    if (put_off) {
+        fprintf(stderr, "pcq: %s was not written: there was no packet\n", put_off);
+        has_failed = true;
+    }
     if (has_failed) {
         exit(EXIT_FAILURE);
     }
@@ -301,6 +324,16 @@ void output_take_all(output_file *file, perf_csv *text)
     }
     output_write(file, text->data, text->size);
     text->size = 0;
+}
+
+void output_take_at_once(output_file *file, perf_csv *text)
+{
+    if (file->target == NULL && !file->failed) {
+        output_take_all(file, text);
+        if (fflush(file->stream) != 0) {
+            fail(file);
+        }
+    }
 }
 
 /* Not every system renames a file that is open. */

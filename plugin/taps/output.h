@@ -40,6 +40,9 @@ static inline void output_take_long(output_file *file, perf_csv *text)
     }
 }
 
+/* A pipe, a device or standard output gets the text now: somebody may be waiting for it. */
+void output_take_at_once(output_file *file, perf_csv *text);
+
 /* Puts it in its place; one that is written to further goes on there. False, and reported, if anything went wrong. */
 bool output_place(output_file *file);
 
@@ -56,6 +59,12 @@ void output_report(const char *path, int error);
 /* Reports the sentence as a failure (on the terminal or in a dialog), and makes the program end with exit status 1.
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* Warns of something that was left out, once a run. */
+void output_say(const char *line);
+
+/* An output that waits for the first packet; NULL for none. If none comes, that is a failure at the program's end. */
+void output_put_off(const char *path);
 
 /* Says what an output had to leave out, one line each; `what` are those that can be assumed: "values". */
 void output_say_left_out(const tapped_left_out *left, const char *what);

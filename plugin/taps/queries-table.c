@@ -6,16 +6,11 @@
 #include "taps/taps.h"
 
 #include "taps/table.h"
-#include "readings/tapped.h"
 #include "perf/summary.h"
 
 #include <math.h>
 
-#include <epan/tap.h>
 #include <epan/to_str.h>
-
-/* Handles with a row of their own; the others share one, of which only samples and their bytes are counted. */
-#define MAX_ROWS 100000
 
 /* 1 January 1970 as FILETIME, and its units. */
 #define EPOCH_1970 116444736000000000
@@ -24,66 +19,94 @@
 /* A server's clock is not that far off: then it is none (some count from the start of the machine). */
 #define MAX_CLOCK_OFFSET 1e9
 
-/* Columns. Those from the size on stay empty as long as there is nothing to show, and so does all behind them. */
 enum {
     HANDLE,
+    SAMPLES,
+    INTERVAL,
+    JITTER,
+    LONGEST,
+    LATE_ASKED,
+    LATE_ANSWERED,
+    RESPONSE,
+    SLOWEST,
+    SLOWEST_FRAME,
+    SIZE,
+    COUNTERS,
+    REFUSED,
+    FAILED,
+    CLOCK,
     CLIENT,
     SERVER,
     OPENED,
     CLOSED,
-    COUNTERS,
-    REFUSED,
-    SAMPLES,
-    SIZE,
-    CLOCK,
-    INTERVAL,
-    JITTER,
-    LONGEST,
     NUM_COLUMNS
 };
 
-static stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Handle", "%s"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Interval (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Jitter (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest (s)", "%.6f"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late asked", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late answered", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Response (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest (s)", "%.6f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest frame", "%.0f"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Bytes/sample", "%.0f"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Counters", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%u"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Failed blocks", "%u"},
+    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Server clock (s)", "%+.3f"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Opened", "%s"},
     {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Closed", "%s"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Counters", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Bytes/sample", "%u"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Server clock (s)", "%+.3f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Interval (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Jitter (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest (s)", "%.6f"},
 };
+
+/* An interval is late if it is so many times as long as the median. */
+#define LATE 1.5
+
+/* Times between two samples. */
+typedef struct {
+    double interval; /* by the server's clock */
+    double waited;   /* how long the client waited for answers in it */
+} pace;
+
+/* So many are judged by the median of all; later ones by the median of those before. */
+#define MAX_PACES PERF_SPREAD_EXACT
+
+enum { IN_TIME, ASKED_LATE, ANSWERED_LATE, NUM_VERDICTS };
 
 /* One handle. */
 typedef struct {
-    const state_handle *handle;
+    unsigned row;
+    const state_handle *handle; /* NULL of the row that all others share */
     bool is_hkpd;
-    uint32_t row;
-    char *texts[SERVER + 1];
-    char *opened;
-    char *closed;
-    uint32_t closed_frame; /* of `closed` */
+    uint32_t closed_frame; /* 0: left open */
     uint64_t samples;
     uint64_t bytes;
-    uint32_t counters;
-    uint32_t refused;
+    uint64_t refused; /* identifiers */
+    uint64_t failed;  /* blocks */
+    int64_t counters;
+    int64_t unknown;   /* of them, that no ValidateCounters in the capture told */
     perf_point clocks; /* of the last sample */
+    double waited;     /* for the last sample and since */
     perf_summary offsets;
     perf_summary lengths;
     perf_spread intervals;
+    perf_spread waits;
+    perf_spread responses;
+    double slowest; /* response, and its frame */
+    uint32_t slowest_frame;
+    GArray *paces;               /* pace; NULL before the first */
+    uint64_t late[NUM_VERDICTS]; /* of those that are not among them */
 } query;
 
-/* Of the one table that there is; emptied with it. */
-static struct {
-    taps_table table;
-    GPtrArray *all;      /* query, in the order of the rows */
+/* Of one view. */
+typedef struct {
     GHashTable *queries; /* state_handle -> query, of those that the capture still knows */
-    query *others;       /* NULL as long as there is room */
-} state;
+} queries;
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
 
@@ -91,141 +114,133 @@ static void free_query(void *data)
 {
     query *q = data;
 
-    for (unsigned i = 0; i < array_length(q->texts); i++) {
-        g_free(q->texts[i]);
-    }
-    g_free(q->opened);
-    g_free(q->closed);
     perf_spread_free(&q->intervals);
+    perf_spread_free(&q->waits);
+    perf_spread_free(&q->responses);
+    if (q->paces) {
+        g_array_free(q->paces, TRUE);
+    }
     g_free(q);
 }
 
-static void empty(void)
+static void begin(table_view *view)
 {
-    if (state.queries) {
-        g_hash_table_destroy(state.queries);
-        g_ptr_array_free(state.all, TRUE);
-    }
-    state.queries = g_hash_table_new(NULL, NULL);
-    state.all = g_ptr_array_new_with_free_func(free_query);
-    state.others = NULL;
+    ((queries *)view->own)->queries = g_hash_table_new(NULL, NULL);
 }
 
-/* Handles go with the capture, perhaps in its middle (tshark -M): rows stay, and later ones are of others. */
-static void forget_capture(void)
+static void end(table_view *view)
 {
-    if (state.queries) {
-        g_hash_table_remove_all(state.queries);
-    }
+    g_hash_table_destroy(((queries *)view->own)->queries);
+}
+
+/* Later ones are of others. */
+static void forget_handles(table_view *view)
+{
+    g_hash_table_remove_all(((queries *)view->own)->queries);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static char *server_text(const tapped_call *tapped)
+static void show_ends(table_view *view, query *q, packet_info *pinfo, const tapped_call *tapped)
 {
-    const char *server = host_address(tapped->server), *machine = tapped->handle->machine;
+    const char *server = host_address(tapped->server), *machine = q->handle->machine;
+    bool has_name = machine && *machine;
 
-    if (machine == NULL || *machine == '\0') {
-        return g_strdup(server);
-    }
-    char *plain = table_text(machine), *text = g_strdup_printf("%s (%s)", plain, server);
-    g_free(plain);
-    return text;
+    table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
+    table_set_text(view, q->row, SERVER,
+                   has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
+    table_set_text(view, q->row, OPENED,
+                   q->handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", q->handle->opened_frame)
+                                           : "before the capture");
 }
 
-static query *add_query(const packet_info *pinfo, const tapped_call *tapped)
+static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
-    query *q = g_new0(query, 1);
-    char *client = address_to_str(NULL, tapped->is_response ? &pinfo->dst : &pinfo->src);
+    const state_handle *handle = tapped->handle;
+    GHashTable *known = ((queries *)view->own)->queries;
+    query *q = g_hash_table_lookup(known, handle);
 
-    q->handle = tapped->handle;
-    q->is_hkpd = tapped->is_hkpd;
-    q->texts[HANDLE] = g_strdup_printf("%s %u", q->is_hkpd ? "hkpd" : "query", q->handle->number);
-    q->texts[CLIENT] = g_strdup(client);
-    q->texts[SERVER] = server_text(tapped);
-    q->opened =
-        q->handle->opened_frame ? g_strdup_printf("frame %u", q->handle->opened_frame) : g_strdup("before the capture");
-    wmem_free(NULL, client);
-    q->row = table_rows(&state.table);
-    stat_tap_table_item_type *row = table_add(&state.table);
-    for (unsigned i = 0; i < array_length(q->texts); i++) {
-        table_set_text(&row[i], q->texts[i]);
+    if (q) {
+        return q;
     }
-    table_set_text(&row[OPENED], q->opened);
-    g_hash_table_insert(state.queries, (void *)q->handle, q);
-    g_ptr_array_add(state.all, q);
+    if (table_is_full(view)) {
+        return table_others(view, sizeof(query));
+    }
+    q = g_new0(query, 1);
+    q->handle = handle;
+    q->is_hkpd = tapped->is_hkpd;
+    table_add(view, wmem_strdup_printf(pinfo->pool, "%s %u", q->is_hkpd ? "hkpd" : "query", handle->number), q);
+    show_ends(view, q, pinfo, tapped);
+    g_hash_table_insert(known, (void *)handle, q);
     return q;
 }
 
-/* The row of handles without one of their own. */
-static query *others(void)
+/* An answer is to blame for an interval if the client waited longer than it mostly does, by at least half of what the
+ * interval is too long. */
+static unsigned judge(const pace *p, double interval, double waited)
 {
-    if (state.others == NULL) {
-        query *q = state.others = g_new0(query, 1);
-        q->row = table_rows(&state.table);
-        q->texts[HANDLE] = g_strdup(TABLE_OTHERS);
-        stat_tap_table_item_type *row = table_add(&state.table);
-        table_set_text(&row[HANDLE], q->texts[HANDLE]);
-        for (unsigned i = CLIENT; i <= CLOSED; i++) {
-            table_set_text(&row[i], ""); /* tshark shows a row as far as its first cell without a value */
-        }
-        g_ptr_array_add(state.all, q);
+    if (p->interval <= LATE * interval) {
+        return IN_TIME;
     }
-    return state.others;
+    return p->waited - waited >= (p->interval - interval) / 2 ? ANSWERED_LATE : ASKED_LATE;
 }
 
-static query *query_of(const packet_info *pinfo, const tapped_call *tapped)
+static void show_intervals(table_view *view, const query *q)
 {
-    query *q = g_hash_table_lookup(state.queries, tapped->handle);
+    double interval = perf_spread_median(&q->intervals), waited = perf_spread_median(&q->waits);
+    uint64_t late[NUM_VERDICTS];
 
-    return q ? q : state.all->len < MAX_ROWS ? add_query(pinfo, tapped) : others();
-}
-
-static void show_closing(query *q, stat_tap_table_item_type *row)
-{
-    if (q->closed && q->closed_frame == q->handle->closed_frame) {
-        return;
+    memcpy(late, q->late, sizeof late);
+    for (unsigned i = 0; i < q->paces->len; i++) {
+        late[judge(&g_array_index(q->paces, pace, i), interval, waited)]++;
     }
-    g_free(q->closed);
-    q->closed_frame = q->handle->closed_frame;
-    q->closed = q->closed_frame ? g_strdup_printf("frame %u", q->closed_frame) : g_strdup("left open");
-    table_set_text(&row[CLOSED], q->closed);
+    table_set_number(view, q->row, INTERVAL, interval);
+    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->intervals, interval));
+    table_set_number(view, q->row, LONGEST, q->lengths.max);
+    table_set_count(view, q->row, LATE_ASKED, late[ASKED_LATE]);
+    table_set_count(view, q->row, LATE_ANSWERED, late[ANSWERED_LATE]);
 }
 
-static void show_samples(const query *q, stat_tap_table_item_type *row)
+static void show_responses(table_view *view, const query *q)
 {
-    table_set_count(&row[SAMPLES], q->samples);
+    table_set_number(view, q->row, RESPONSE, perf_spread_median(&q->responses));
+    table_set_number(view, q->row, SLOWEST, q->slowest);
+    table_set_number(view, q->row, SLOWEST_FRAME, q->slowest_frame);
+}
+
+static void show(table_view *view, unsigned row)
+{
+    const query *q = table_data(view, row);
+    char closed[32] = "left open";
+
+    table_set_count(view, row, SAMPLES, q->samples);
     if (q->samples > 0) {
-        table_set_count(&row[SIZE], (q->bytes + q->samples / 2) / q->samples);
+        table_set_number(view, row, SIZE, round((double)q->bytes / (double)q->samples));
     }
-}
-
-static void show(query *q)
-{
-    stat_tap_table_item_type *row = table_row(&state.table, q->row);
-
-    show_samples(q, row);
-    table_set_count(&row[COUNTERS], q->counters);
-    table_set_count(&row[REFUSED], q->refused);
-    if (q == state.others) {
+    if (q->handle == NULL) {
         return;
     }
-    show_closing(q, row);
-    if (q->samples == 0) {
-        return;
+    table_set_count(view, row, COUNTERS, (uint64_t)MAX(q->counters, 0));
+    table_set_count(view, row, REFUSED, q->refused);
+    table_set_count(view, row, FAILED, q->failed);
+    if (q->closed_frame != 0) {
+        snprintf(closed, sizeof closed, "frame %u", q->closed_frame);
     }
-    table_set_number(&row[CLOCK], q->offsets.count > 0 ? perf_summary_mean(&q->offsets) : NAN);
+    table_set_text(view, row, CLOSED, closed);
+    if (q->offsets.count > 0) {
+        table_set_number(view, row, CLOCK, perf_summary_mean(&q->offsets));
+    }
     if (q->intervals.count > 0) {
-        double median = perf_spread_median(&q->intervals);
-        table_set_number(&row[INTERVAL], median);
-        table_set_number(&row[JITTER], perf_spread_deviation(&q->intervals, median));
-        table_set_number(&row[LONGEST], q->lengths.max);
+        show_intervals(view, q);
+    }
+    if (q->responses.count > 0) {
+        show_responses(view, q);
     }
 }
 
 /* --- Samples --------------------------------------------------------------------------------------------------- */
 
-static void count_clocks(query *q, const packet_info *pinfo, const perf_point *clocks)
+static void count_offset(query *q, const packet_info *pinfo, const perf_point *clocks)
 {
     double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
     double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
@@ -233,81 +248,109 @@ static void count_clocks(query *q, const packet_info *pinfo, const perf_point *c
     if (fabs(offset) < MAX_CLOCK_OFFSET) {
         perf_summary_add(&q->offsets, offset);
     }
+}
+
+static void count_interval(query *q, double interval)
+{
+    pace p = {interval, q->waited};
+
+    perf_spread_add(&q->intervals, interval);
+    perf_spread_add(&q->waits, q->waited);
+    perf_summary_add(&q->lengths, interval);
+    if (q->paces == NULL) {
+        q->paces = g_array_new(FALSE, FALSE, sizeof p);
+    }
+    if (q->paces->len < MAX_PACES) {
+        g_array_append_val(q->paces, p);
+    } else {
+        q->late[judge(&p, perf_spread_median(&q->intervals), perf_spread_median(&q->waits))]++;
+    }
+}
+
+static void count_response(query *q, const packet_info *pinfo, double seconds)
+{
+    perf_spread_add(&q->responses, seconds);
+    if (q->slowest_frame == 0 || seconds > q->slowest) {
+        q->slowest = seconds;
+        q->slowest_frame = pinfo->num;
+    }
+}
+
+static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
+{
+    const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
     double interval = q->samples > 0 ? perf_interval(clocks, &q->clocks) : 0;
+
+    count_offset(q, pinfo, clocks);
     if (interval > 0) {
-        perf_spread_add(&q->intervals, interval);
-        perf_summary_add(&q->lengths, interval);
+        count_interval(q, interval);
     }
     q->clocks = *clocks;
-}
-
-/* Counters of a query are its identifiers; of a block, the definitions of its objects. */
-static uint32_t count_counters(readings *r)
-{
-    uint32_t count = 0;
-    const reading *at;
-
-    while ((at = readings_next(r)) != NULL) {
-        count += at->row == 0;
+    q->waited = MAX(tapped->seconds, 0);
+    if (tapped->seconds >= 0) {
+        count_response(q, pinfo, tapped->seconds);
     }
-    return count;
+    q->failed += tapped->failed;
 }
 
-static void count_held(query *q, uint32_t event)
+/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo tell what it asked for. */
+static void count_counters(query *q, const tapped_call *tapped)
 {
-    unsigned held, refused;
+    unsigned held = 0, refused;
 
-    query_counts(q->handle, event, &held, &refused);
-    q->counters = held;
-    q->refused = refused;
-}
-
-static void count_answer(query *q, packet_info *pinfo, const tapped_call *tapped)
-{
-    q->bytes += tvb_reported_length(tapped->answer->tvb);
-    if (q == state.others) {
-        q->samples++;
-        return;
+    if (!q->is_hkpd) {
+        query_counts(q->handle, tapped->event, &held, &refused);
     }
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    count_clocks(q, pinfo, &r->now->clocks);
-    q->samples++;
-    if (q->is_hkpd) {
-        q->counters = count_counters(r);
+    if (tapped->tells_counters) {
+        q->unknown = (int64_t)tapped->counters - held;
+    }
+    q->counters = q->unknown + held;
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        q->refused += tapped_is_refused(tapped, i);
     }
 }
 
-static tap_packet_status count(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                               tap_flags_t flags _U_)
+static void count_call(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
-    const tapped_call *tapped = call;
-    const state_handle *handle = tapped->handle;
-    bool counts = handle && handle->number > 0 && !tapped->is_repeated;
-    query *q = counts ? query_of(pinfo, tapped) : NULL;
+    q->waited += MAX(tapped->seconds, 0);
+    if (tapped->answer && tapped->answer->sample) {
+        count_sample(q, pinfo, tapped);
+    }
+    if (tapped->is_response) {
+        count_counters(q, tapped);
+    }
+    q->closed_frame = q->handle->closed_frame;
+}
 
-    if (q == NULL) {
-        return TAP_PACKET_DONT_REDRAW; /* the server does not know the handle, as far as was seen by now */
+static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+{
+    if (tapped->handle == NULL || tapped->handle->number == 0) {
+        return; /* the server does not know the handle, as far as was seen by now */
+    }
+    query *q = query_of(view, pinfo, tapped);
+    if (q->handle) {
+        count_call(q, pinfo, tapped);
     }
     if (tapped->answer && tapped->answer->sample) {
-        count_answer(q, pinfo, tapped);
+        q->samples++;
+        q->bytes += tvb_reported_length(tapped->answer->tvb);
     }
-    if (q != state.others && !q->is_hkpd && tapped->is_response && (tapped->num_identifiers > 0 || tapped->answer)) {
-        count_held(q, tapped->event);
-    }
-    show(q);
-    return TAP_PACKET_REDRAW;
+    table_changed(view, q->row);
 }
 
 void queries_table_register(void)
 {
-    static const stat_tap_table_ui ui = {
-        .title = "Performance Counter Queries",
-        .cli_string = "pcq,queries",
-        .packet_func = count,
-        .nfields = NUM_COLUMNS,
-        .fields = columns_shown,
+    static taps_table table = {
+        .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
+        .own_size = sizeof(queries),
+        .begin = begin,
+        .count = count,
+        .show = show,
+        .forget = forget_handles,
+        .end = end,
+        .free_row = free_query,
     };
 
-    table_register(&state.table, &ui, empty);
-    register_cleanup_routine(forget_capture);
+    table_register(&table);
 }

@@ -1,7 +1,9 @@
 /* table.h
  * A table of Wireshark's simple statistics, whose rows turn up as the capture is read.
  *
- * Windows that show it keep pointers to its rows: a row that was made stays, and is used again after a reset.
+ * Wireshark has one table for a statistic, whoever asks for it and however often. Ours stays empty: each listener gets a
+ * view with a table of its own, with its first packet. So two of them in one run do not count into each other, and a
+ * window that is still open keeps its rows.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -12,52 +14,73 @@
 
 #include <epan/stat_tap_ui.h>
 
-/* One table, as long as the program. */
+#include "readings/tapped.h"
+
+/* Rows of a table; what goes beyond shares one more. */
+#define TABLE_ROWS 100000
+
+typedef struct table_view table_view;
+
+/* One statistic, as long as the program: what is not common to our tables. */
 typedef struct {
-    stat_tap_table_ui ui;
-    void (*empty)(void);   /* forgets what the rows show */
-    stat_tap_table *table; /* NULL as long as nobody asked for it */
-    unsigned made;         /* rows, shown or not */
+    stat_tap_table_ui ui;               /* title, `-z`, number of columns */
+    const stat_tap_table_item *columns; /* those that are TABLE_ITEM_FLOAT may lack a number */
+    unsigned behind;                    /* a window shows the first column, which may be wide, behind so many others */
+    size_t own_size;                    /* of what a view keeps beside its rows, zeros at first */
+    void (*begin)(table_view *view);
+    void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
+    void (*show)(table_view *view, unsigned row);
+    void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
+    void (*end)(table_view *view);    /* frees what `own` points to */
+    void (*free_row)(void *data);     /* NULL: g_free */
+    /* Sentences on what the rows do not say, counted from 0 up to NULL, to be freed: each is a last row, and a line on
+     * standard error. NULL: what tapped.h says of every listener is all. */
+    char *(*note)(const table_view *view, unsigned number);
+    GSList *views; /* the rest is table.c's */
 } taps_table;
 
-/* Said in the last row of a table that has no room for more. */
-#define TABLE_OTHERS "(all others: there are too many)"
+/* What one listener was told. */
+struct table_view {
+    stat_tap_table_ui ui; /* first: Wireshark's listener points to it */
+    taps_table *of;
+    stat_tap_table *table;
+    void *own;
+    GPtrArray *rows;     /* what each shows */
+    GStringChunk *texts; /* of the cells */
+    GPtrArray *notes;    /* texts of the last rows */
+    tapped_left_out left;
+    unsigned others; /* number of the shared row + 1, 0 as long as there is room */
+};
 
-/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE: `ui` has what is not common to our tables. */
-void table_register(taps_table *t, const stat_tap_table_ui *ui, void (*empty)(void));
+/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
+void table_register(taps_table *t);
 
-/* The items of a new row, all without a value; its number is that of the rows before. */
-stat_tap_table_item_type *table_add(taps_table *t);
+/* A row with its first text. It owns `data`, which begins with the number of its row. */
+void table_add(table_view *view, const char *text, void *data);
 
-/* A text of the packet's for people: without control characters. To be freed. */
-char *table_text(const char *text);
+/* The row that all share for which there is no room; its data is made of `size` bytes. */
+bool table_is_full(const table_view *view);
+void *table_others(table_view *view, size_t size);
 
-static inline unsigned table_rows(const taps_table *t)
+/* Says at tshark's end what no statistic could take. */
+void table_say_left_out(void);
+
+/* What a row shows has changed. */
+void table_changed(table_view *view, unsigned row);
+
+static inline void *table_data(const table_view *view, unsigned row)
 {
-    return t->table->num_elements;
+    return g_ptr_array_index(view->rows, row);
 }
 
-static inline stat_tap_table_item_type *table_row(const taps_table *t, unsigned row)
+static inline bool table_is_others(const table_view *view, unsigned row)
 {
-    return t->table->elements[row];
+    return row + 1 == view->others;
 }
 
-static inline void table_set_text(stat_tap_table_item_type *item, const char *text)
-{
-    item->type = TABLE_ITEM_STRING;
-    item->value.string_value = text;
-}
-
-static inline void table_set_count(stat_tap_table_item_type *item, uint64_t count)
-{
-    item->type = TABLE_ITEM_UINT;
-    item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
-}
-
-static inline void table_set_number(stat_tap_table_item_type *item, double number)
-{
-    item->type = TABLE_ITEM_FLOAT;
-    item->value.float_value = number;
-}
+/* Cells. A text may come from the packet: control characters are escaped. */
+void table_set_text(table_view *view, unsigned row, unsigned column, const char *text);
+void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count);
+void table_set_number(table_view *view, unsigned row, unsigned column, double number);
 
 #endif

@@ -9,9 +9,11 @@
 /* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. Called once all dissectors are there. */
 void calls_tree_register(void);
 
-/* `-z pcq,counters[,FILTER]`: a row for each path. `-z pcq,queries[,FILTER]`: a row for each handle. */
+/* `-z pcq,counters[,FILTER]`: a row for each path. `-z pcq,queries[,FILTER]`: a row for each handle.
+ * `-z pcq,refusals[,FILTER]`: a row for each counter that was refused. */
 void counters_table_register(void);
 void queries_table_register(void);
+void refusals_table_register(void);
 
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
 void export_csv_register(void);

@@ -12,21 +12,11 @@
 #include "perf/data-walk.h"
 
 /* Wireshark's own list of Win32 errors is not exported, but its header carries the rows. They are named WERR_X there
- * and ERROR_X in Windows. No macro can take a prefix off a name, so it is overwritten at the start, with one letter before
- * it. An array of pointers to so many names would be work for the loader. */
-#define ERROR_NAME(name) "?" #name
-#define ERROR_MEMBER(name, value) char name[sizeof ERROR_NAME(name)];
-#define ERROR_INIT(name, value) ERROR_NAME(name),
-#define ERROR_SIZE(name, value) sizeof ERROR_NAME(name),
-#define ERROR_VALUE(name, value) value,
+ * and ERROR_X in Windows. */
+#define WERR_PREFIX "WERR_"
+#define ERROR_ROW(name, value) {value, #name},
 
-static struct {
-    WERR_errors_VALUE_STRING_LIST(ERROR_MEMBER)
-} error_names = {WERR_errors_VALUE_STRING_LIST(ERROR_INIT)};
-
-static const uint8_t error_sizes[] = {WERR_errors_VALUE_STRING_LIST(ERROR_SIZE)};
-static const uint32_t error_values[] = {WERR_errors_VALUE_STRING_LIST(ERROR_VALUE)};
-static value_string win32_errors[array_length(error_values) + 1];
+static value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
 value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 
 #define TYPE_STRING(value, name, ...) {value, name},
@@ -129,18 +119,13 @@ const value_string lcid_vals[] = {
 
 void value_strings_init(void)
 {
-    static const char prefix[] = {'E', 'R', 'R', 'O', 'R', '_'};
-    char *at = (char *)&error_names;
+    static bool done;
 
-    if (win32_errors[0].strptr) {
-        return;
+    for (value_string *error = win32_errors; error->strptr && !done; error++) {
+        error->strptr = wmem_strconcat(wmem_epan_scope(), "ERROR_",
+                                       error->value ? error->strptr + strlen(WERR_PREFIX) : "SUCCESS", NULL);
     }
-    for (unsigned i = 0; i < array_length(error_sizes); i++) {
-        memcpy(at, prefix, sizeof prefix);
-        win32_errors[i].value = error_values[i];
-        win32_errors[i].strptr = error_values[i] == 0 ? "ERROR_SUCCESS" : at;
-        at += error_sizes[i];
-    }
+    done = true;
 }
 
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)

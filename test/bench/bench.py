@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a value costs, in instructions: script/dev/bench runs this.
 
-    bench.py PLUGINS FLOOR [--budget FILE [--write]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
+    bench.py PLUGINS FLOOR [--budget FILE [--write] | --memory [ANSWERS]] [SHAPE|WAY…]     FLOOR: what test/bench/CMakeLists.txt builds
 
 Each figure is what the last answers of a capture cost, counted by callgrind, so start-up and everything that is paid once
 falls out. All shapes are in one capture (shapes.py): a way of looking is one run of tshark with the plugin, one without
@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shapes import AT_MARKER, BUDGET, GROWING, PEERS, SHAPES, Capture, measured
+from shapes import AT_MARKER, BUDGET, GROWING, PEERS, SHAPES, Capture, day, measured
 
 NOWHERE = '/nonexistent'
 ALL = {**SHAPES, **PEERS}
@@ -62,6 +62,8 @@ WAYS = {
 WHOLE = ('no tree', 'list', 'long', 'filter', 'filter on values', 'watched', 'watched, 16')
 BUDGET_WAYS = ('list', 'long', 'filter', 'filter on values', 'fields')
 TOLERANCE = 1.05
+# Of --memory: MiB of samples, and what the plugin may take beside; packets of a session.
+LIMIT, ROOM, SESSION = 10, 32, 500
 
 
 def tshark(plugins, path, args, wrap=()):
@@ -199,6 +201,35 @@ class Bench:
                             ((self.plugins, WAYS[way](PROTOCOLS)), (NOWHERE, WAYS[way](PROTOCOLS[2:]))))
             print('3 million values, %-15s%10.2f s %10.2f s without: %.3f' % (way, own, without, own / without), flush=True)
 
+    def piped(self, plugins, answers, args):
+        """-> the most memory that tshark takes for so many answers that come from a pipe"""
+        env = dict(os.environ, WIRESHARK_PLUGIN_DIR=plugins)
+        child = subprocess.Popen([os.environ.get('TSHARK', 'tshark'), '-r', '-', *args], env=env, stdin=subprocess.PIPE,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with child.stdin:
+            day(child.stdin, answers)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            sys.exit('tshark %s ended with %d' % (' '.join(args), child.returncode))
+        return used.ru_maxrss / 1024
+
+    def memory(self, answers):
+        """-> False if so many answers from a pipe take more than samples may, what they take without the plugin, and some;
+        or a session that follows others takes more than they."""
+        limit = ['-o', 'pcq.sample_limit:%d' % LIMIT]
+        good = True
+        for way, args, stock in ('list', [], []), ('counters', ['-q', '-z', 'pcq,counters'], ['-q', '-z', 'io,stat,0']):
+            without, own = self.piped(NOWHERE, answers, stock), self.piped(self.plugins, answers, [*limit, *args])
+            over = own - without - LIMIT
+            good = good and over <= ROOM
+            print('%d answers, %-10s%8.0f MiB, %8.0f without: %6.0f MiB above the limit of samples%s'
+                  % (answers, way, own, without, over, '  OVER' if over > ROOM else ''), flush=True)
+        few, many = (self.piped(self.plugins, n, [*limit, '-M', '%d' % SESSION]) for n in (answers // 10, answers))
+        good = good and many <= few * 1.05
+        print('-M %d: %.0f MiB for %d answers, %.0f for %d' % (SESSION, few, answers // 10, many, answers))
+        return good
+
     # Of the reference compiler, Debian 12's: another may make another number of the same code.
     def budget(self):
         """{shape: {way: instructions within the plugin for a unit}}"""
@@ -234,6 +265,7 @@ def main():
     p.add_argument('floor')
     p.add_argument('--budget', type=Path)
     p.add_argument('--write', action='store_true')
+    p.add_argument('--memory', type=int, const=3600, nargs='?', metavar='ANSWERS')
     p.add_argument('what', nargs='*')
     a = p.parse_args()
     names = [x for x in ALL if x in a.what] or list(ALL)
@@ -242,6 +274,8 @@ def main():
         bench = Bench(folder, a.plugins, a.floor)
         if a.budget:
             sys.exit(check_budget(bench, a.budget, a.write))
+        if a.memory:
+            sys.exit(not bench.memory(a.memory))
         if not a.what or not set(a.what) <= set(OTHERS):
             bench.table(names, ways)
         for name, measure in OTHERS.items():

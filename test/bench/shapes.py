@@ -4,13 +4,14 @@
 SHAPES: name -> Shape; measured() puts them into one capture. PEERS: what in-tree dissectors of like shape make of as many values."""
 
 import os
+import random
 import struct
 import sys
 from typing import Callable, NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, in_a_row, instance,  # noqa: E402
+from gen.hostile import (Hkpd, Pcq, block, counter_block, counterset, identifier, ids, in_a_row, instance,  # noqa: E402
                          instances, perf_object, row, string_table, utf16, values)
 from gen.mutate import own_servers  # noqa: E402
 from gen.pcap import Capture, Tcp  # noqa: E402
@@ -46,6 +47,73 @@ def one(answers, rows=1000, counters=10):
     p.change([identifier()])
     for n in range(answers):
         p.data(counterset(counters, ['instance %d' % i for i in range(rows)], 1000 * n))
+    return p.capture
+
+
+def comings_and_goings(answers, count, every):
+    """-> the names of processes of each answer: in every so many one is gone, wherever it stood, and another has come. Names
+    are of one size, so sizes tell nothing."""
+    names = ['process %05d' % i for i in range(count)]
+    for n in range(answers):
+        if n > 0 and n % every == 0:
+            del names[7919 * n % count]
+            names.append('process %05d' % (90000 - n))
+        yield names
+
+
+def processes(answers, values, every):
+    p = query(10)
+    p.change([identifier()])
+    for n, names in enumerate(comings_and_goings(answers, values // 10, every)):
+        p.data(counterset(10, names, 1000 * n))
+    return p.capture
+
+
+def day(to, answers, count=1000, every=2):
+    """The same as a pipe brings it, piece by piece."""
+    p = Pcq(repeat=True)
+    p.registration(9, utf16('Set'))
+    p.counters(range(10))
+    p.open()
+    p.change([identifier()])
+    head = 0
+    for n, names in enumerate(comings_and_goings(answers, count, every)):
+        row_values = values(10, 1000 * n)
+        p.data(block(6, ids(10) + instances([instance(x, 7) + row_values for x in names])))
+        to.write(p.capture.file()[head:])
+        p.capture.frames.clear()
+        head = 24                               # of the file
+
+
+def places(answers, values):
+    """Ever the same instances in ever another order."""
+    p = query(10)
+    p.change([identifier()])
+    names = ['process %05d' % i for i in range(values // 10)]
+    for n in range(answers):
+        random.Random(n).shuffle(names)
+        p.data(counterset(10, names, 1000 * n))
+    return p.capture
+
+
+def sizes(answers, values):
+    """No answer has the size of another."""
+    p = query(10)
+    p.change([identifier()])
+    for n in range(answers):
+        p.data(counterset(10, ['process %05d' % i for i in range(values // 10 - 1)] + ['p' * (4 * n + 1)], 1000 * n))
+    return p.capture
+
+
+def machine(answers, values):
+    """Processors and disks: two sets whose instances stay."""
+    p = query(10)
+    p.change([identifier(), identifier(instance='?')])
+    p.info([identifier(), identifier(instance='?', index=1)])
+    disks = values // 50
+    for n in range(answers):
+        p.data(counterset(10, ['0,%d' % i for i in range(values // 10 - disks)], 1000 * n),
+               counterset(10, ['%d C:' % i for i in range(disks)], 1000 * n))
     return p.capture
 
 
@@ -141,6 +209,13 @@ SHAPES = {
     'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), lambda n, values: one(n, values // 10)),
     'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), lambda n, values: tall(n, values)),
     'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), lambda n, values: blocks(n, values)),
+    'machine': Shape('processors and disks, constant: 1,000 instances x 10', 'value', 10000, (2, 12), machine),
+    'processes-2': Shape('1,000 processes x 10, one of them another in every 2nd answer', 'value', 10000, (2, 22),
+                         lambda n, values: processes(n, values, 2)),
+    'processes-3': Shape('the same in every 3rd', 'value', 10000, (2, 23), lambda n, values: processes(n, values, 3)),
+    'processes-10': Shape('the same in every 10th', 'value', 10000, (2, 22), lambda n, values: processes(n, values, 10)),
+    'places': Shape('1,000 instances x 10, in ever another order', 'value', 10000, (2, 22), places),
+    'sizes': Shape('1,000 instances x 10, every answer of another size', 'value', 10000, (2, 22), sizes),
     'small': Shape('one value an answer', 'call', 1, (30, 130), lambda n, values: small(n)),
     'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 80), lambda n, values: storm(n)),
     'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), lambda n, values: hkpd(n, values // 10), 'hkpd'),
@@ -157,7 +232,7 @@ PEERS = {
 # Those whose growth to a million values is measured.
 GROWING = ('one', 'blocks')
 # Small ones for a budget.
-BUDGET = ('one', 'blocks', 'small')
+BUDGET = ('one', 'blocks', 'processes-2', 'places', 'small')
 
 
 def measured(shapes, units):

@@ -732,6 +732,10 @@ def bad_35_times(b):
     times(('time',), freq=0)
     times(('time',), False, words=(2026, 13, 2, 29, 17, 32, 23, 755))
     times(('time',), False, words=(2026, 2, 2, 30, 17, 32, 23, 755))
+    # each word of a SYSTEMTIME just beyond what it can be
+    for place, word in enumerate((1600, 0, 7, 0, 24, 60, 60, 1000)):
+        fine = buffers.system_time(FILETIME)
+        times(('time',), False, words=fine[:place] + (word,) + fine[place + 1:])
     times(('time',), False, words=(65535,) * 8)
     times(('time',), False, words=(0,) * 8)
     times(('time',), False, filetime=1 << 63)

@@ -170,6 +170,132 @@ static void test_noise(void)
     }
 }
 
+/* --- What is where --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    perf_block_event event;
+    uint32_t offset;
+    uint32_t size;
+} place;
+
+/* What an event announces. */
+static place place_of(const perf_block_walk *walk, perf_block_event event)
+{
+    switch (event) {
+    case PERF_BLOCK_HEADER:
+        return (place){event, 0, walk->header.size};
+    case PERF_BLOCK_OBJECT:
+        return (place){event, walk->object.offset, walk->object.end - walk->object.offset};
+    case PERF_BLOCK_DEFINITION:
+        return (place){event, walk->definition.offset, walk->definition.size};
+    case PERF_BLOCK_INSTANCE:
+        return (place){event, walk->instance.offset, walk->instance.size};
+    case PERF_BLOCK_COUNTERS:
+        return (place){event, walk->counters.offset, walk->counters.size};
+    case PERF_BLOCK_VALUE:
+        return (place){event, walk->value.offset, walk->value.size};
+    default:
+        return (place){event, 0, 0};
+    }
+}
+
+/* Ends behind the last of them. */
+static void check_places(perf_block_walk *walk, const place *places, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        place found = place_of(walk, perf_block_next(walk));
+        assert(found.event == places[i].event && found.offset == places[i].offset && found.size == places[i].size);
+    }
+}
+
+#define CHECK_PLACES(walk, places) check_places(walk, places, sizeof places / sizeof *places)
+
+/* build() behind a header with a name. Where numbers are turned around, texts are too. */
+static void build_named(uint8_t *data, bool big_endian)
+{
+    build(data);
+    memmove(data + 96, data + 88, SIZE - 88);
+    put(data + 8, !big_endian);
+    put(data + 20, SIZE + 8);
+    put(data + 24, 96);
+    put(data + 80, 8);
+    put(data + 84, 88);
+    put(data + 240 + 4, 238);
+    put(data + 240 + 8, 3);
+    put(data + 240 + 12, 42);
+    for (uint8_t *at = data + 8; big_endian && at < data + SIZE + 8; at += 4) {
+        const uint8_t turned[] = {at[3], at[2], at[1], at[0]};
+        memcpy(at, turned, 4);
+    }
+    memcpy(data, big_endian ? "\0P\0E\0R\0F" : "P\0E\0R\0F", 8);
+    memcpy(data + 88, big_endian ? "\0S\0R\0V\0" : "S\0R\0V\0\0", 8);
+    memcpy(data + 264, big_endian ? "\0a\0" : "a\0\0", 4);
+}
+
+static void test_what_is_where(void)
+{
+    static const place head[] = {{PERF_BLOCK_HEADER, 0, 96}, {PERF_BLOCK_OBJECT, 96, 256}};
+    static const place definitions[] = {{PERF_BLOCK_DEFINITION, 160, 40}, {PERF_BLOCK_DEFINITION, 200, 40}};
+    static const place first[] = {{PERF_BLOCK_INSTANCE, 240, 32}};
+    static const place counters[] = {{PERF_BLOCK_COUNTERS, 272, 24}, {PERF_BLOCK_VALUE, 280, 8}};
+    static const place rest[] = {
+        {PERF_BLOCK_VALUE, 288, 8}, {PERF_BLOCK_INSTANCE, 296, 32}, {PERF_BLOCK_COUNTERS, 328, 24},
+        {PERF_BLOCK_VALUE, 336, 8}, {PERF_BLOCK_VALUE, 344, 8},     {PERF_BLOCK_END, 0, 0},
+    };
+    uint8_t data[SIZE + 8];
+    perf_block_walk walk;
+
+    for (int big_endian = 0; big_endian < 2; big_endian++) {
+        build_named(data, big_endian);
+        perf_block_init(&walk, data, sizeof data);
+        CHECK_PLACES(&walk, head);
+        assert(walk.big_endian == big_endian && walk.big_endian_text == big_endian);
+        assert(walk.header.name == 88 && walk.header.name_size == 6 && walk.header.name_room == 8);
+        assert(walk.object.number == 0 && walk.object.index == 230 && walk.object.num_instances == 2);
+        CHECK_PLACES(&walk, definitions);
+        assert(walk.definition.number == 1 && walk.object.num_definitions == 2 && walk.object.num_values == 2);
+        CHECK_PLACES(&walk, first);
+        assert(walk.instance.number == 0 && walk.instance.parent_object == 238 && walk.instance.parent_instance == 3);
+        assert(walk.instance.unique_id == 42 && walk.instance.name == 264);
+        assert(walk.instance.name_size == 2 && walk.instance.name_room == 4);
+        CHECK_PLACES(&walk, counters);
+        assert(walk.value.column == 0 && walk.value.definition == 160 && perf_block_values_left(&walk) == 1);
+        CHECK_PLACES(&walk, rest);
+        assert(walk.value.column == 1 && walk.value.definition == 200 && walk.instance.number == 1);
+    }
+}
+
+static void test_what_is_where_without_instances(void)
+{
+    static const place places[] = {
+        {PERF_BLOCK_HEADER, 0, 88},       {PERF_BLOCK_OBJECT, 88, 168},   {PERF_BLOCK_DEFINITION, 152, 40},
+        {PERF_BLOCK_DEFINITION, 192, 40}, {PERF_BLOCK_COUNTERS, 232, 24}, {PERF_BLOCK_VALUE, 240, 8},
+        {PERF_BLOCK_VALUE, 248, 8},       {PERF_BLOCK_END, 0, 0},
+    };
+    uint8_t data[SIZE];
+    perf_block_walk walk;
+
+    build(data);
+    put(data + 20, 256);
+    put(data + 88, 168);
+    put(data + 88 + 40, (uint32_t)PERF_INSTANCES_NONE);
+    memset(data + 232, 0, 24);
+    put(data + 232, 24);
+    perf_block_init(&walk, data, 256);
+    CHECK_PLACES(&walk, places);
+    assert(walk.instance.number == PERF_NO_INSTANCE_NUMBER);
+}
+
+static void test_text_size(void)
+{
+    assert(perf_block_text_size((const uint8_t *)"abc", 3, false) == 3);
+    assert(perf_block_text_size((const uint8_t *)"ab\0c", 4, false) == 2);
+    assert(perf_block_text_size((const uint8_t *)"a\0b\0\0\0c", 8, true) == 4);
+    assert(perf_block_text_size((const uint8_t *)"a\0b\0c", 5, true) == 4);
+    assert(perf_block_text_size((const uint8_t *)"\0a\0\0", 4, true) == 2);
+    assert(perf_block_text_size((const uint8_t *)"a", 0, false) == 0);
+}
+
 /* --- Which object is sound ------------------------------------------------------------------------------------- */
 
 #define OBJECTS 3
@@ -189,10 +315,16 @@ static void build_objects(uint8_t *data)
     }
 }
 
+static uint32_t number_of_bits(unsigned bits)
+{
+    return bits == 0 ? 0 : (bits & 1) + number_of_bits(bits >> 1);
+}
+
 /* Numbers of the objects that are sound, as bits. */
 static unsigned sound_objects(const uint8_t *data, uint32_t size, unsigned *faults, perf_block_walk *last_fault)
 {
     perf_block_walk walk;
+    perf_block_summary summary;
     perf_block_event event;
     unsigned sound = 0;
 
@@ -206,6 +338,8 @@ static unsigned sound_objects(const uint8_t *data, uint32_t size, unsigned *faul
             *last_fault = walk;
         }
     }
+    perf_block_check(data, size, &summary);
+    assert(summary.faults == *faults && summary.sound_objects == number_of_bits(sound));
     return sound;
 }
 
@@ -230,7 +364,7 @@ static void test_one_finding_for_one_cause(void)
         {8, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_HEADER, 0xFFFFFFFF, OBJECT_SIZE, 5},
         {32, 3, PERF_BLOCK_FAULT_DEFINITION_COUNT, 3, 2, 5},
         {32, 1, PERF_BLOCK_FAULT_DEFINITION_REST, 1, 2, 5},
-        {40, 0x80000000, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 0x80000000, 3, 5},
+        {40, 0xFFFFFFFC, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 4, 3, 5},
         {40, 0x7FFFFFFF, PERF_BLOCK_FAULT_INSTANCE_COUNT, 0x7FFFFFFF, 2, 5},
         {40, 1, PERF_BLOCK_FAULT_INSTANCE_REST, 1, 2, 5},
         {DEFINITIONS, 0, PERF_BLOCK_FAULT_DEFINITION_STEP, 0, 40, 5},
@@ -260,7 +394,7 @@ static void test_one_finding_for_one_cause(void)
         put(data + 88 + OBJECT_SIZE + c->at, c->value);
         unsigned sound = sound_objects(data, WHOLE, &faults, &fault);
         assert(faults == 1 && fault.fault == c->fault);
-        assert(fault.fault_offset / 4 == (88 + OBJECT_SIZE + c->at) / 4);
+        assert(fault.fault_offset == 88 + OBJECT_SIZE + c->at);
         assert(fault.fault_stated == c->stated && fault.fault_found == c->found);
         assert(sound == c->sound);
     }
@@ -298,21 +432,6 @@ static void test_a_name_that_fills_its_length(void)
     assert(sound_objects(data, WHOLE, &faults, &fault) == 7 && faults == 0);
 }
 
-static void test_definitions_without_values_are_no_sample(void)
-{
-    uint8_t data[WHOLE];
-    perf_block_walk fault;
-    unsigned faults;
-
-    for (uint32_t metadata = 0xFFFFFFFE; metadata >= 0xFFFFFFFD; metadata--) {
-        build_objects(data);
-        put(data + 88 + 40, metadata);
-        assert(sound_objects(data, WHOLE, &faults, &fault) == 6 && faults == 0);
-    }
-}
-
-/* --- What it costs --------------------------------------------------------------------------------------------- */
-
 /* One object of `counters` counters that all share 4 bytes, and as many instances. */
 static uint8_t *build_many(uint32_t counters, uint32_t instances, uint32_t *size)
 {
@@ -337,6 +456,167 @@ static uint8_t *build_many(uint32_t counters, uint32_t instances, uint32_t *size
     }
     return data;
 }
+
+/* Several numbers of the second object are changed; 0 ends them. */
+typedef struct {
+    struct {
+        uint32_t at;
+        uint32_t value;
+    } changes[4];
+    perf_block_fault fault; /* the last one */
+    uint32_t offset;
+    uint32_t stated;
+    uint32_t found;
+} several;
+
+static void build_changed(uint8_t *data, const several *row)
+{
+    build_objects(data);
+    for (unsigned i = 0; i < 4 && row->changes[i].at != 0; i++) {
+        put(data + 88 + OBJECT_SIZE + row->changes[i].at, row->changes[i].value);
+    }
+}
+
+/* What looks like a way on is none. */
+static void test_ways_that_lead_nowhere(void)
+{
+    static const several rows[] = {
+        /* a counter block that ends where an instance could begin, but no counters follow that one */
+        {{{COUNTERS, 32}, {SECOND + 8, 40}}, PERF_BLOCK_FAULT_COUNTERS_STEP, COUNTERS, 32, 24},
+        /* an instance of a size that is none, whose name begins in its fixed fields, or ends beyond 32 bits */
+        {{{INSTANCE, 0x2000}, {INSTANCE + 16, 8}, {INSTANCE + 20, 24}},
+         PERF_BLOCK_FAULT_INSTANCE_SIZE,
+         INSTANCE,
+         0x2000,
+         OBJECT_SIZE - INSTANCE},
+        {{{INSTANCE, 0x2000}, {INSTANCE + 16, 33}, {INSTANCE + 20, 0xFFFFFFFF}},
+         PERF_BLOCK_FAULT_INSTANCE_SIZE,
+         INSTANCE,
+         0x2000,
+         OBJECT_SIZE - INSTANCE},
+        /* a name that begins where its instance ends: its length is wrong, a place without length is none */
+        {{{INSTANCE + 16, 32}}, PERF_BLOCK_FAULT_INSTANCE_NAME, INSTANCE + 20, 36, 32},
+    };
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        build_changed(data, &rows[i]);
+        sound_objects(data, WHOLE, &faults, &fault);
+        assert(faults == 1 && fault.fault == rows[i].fault);
+        assert(fault.fault_offset == 88 + OBJECT_SIZE + rows[i].offset);
+        assert(fault.fault_stated == rows[i].stated && fault.fault_found == rows[i].found);
+    }
+}
+
+/* Instances without a name have nothing but their fixed fields. */
+static void test_instances_without_names(void)
+{
+    uint32_t size;
+    uint8_t *data = build_many(1, 6, &size);
+    uint32_t first = 88 + 64 + 40;
+    perf_block_walk fault;
+    unsigned faults;
+
+    put(data + first + 24, 16);
+    assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
+    assert(fault.fault == PERF_BLOCK_FAULT_COUNTERS_STEP && fault.fault_stated == 16 && fault.fault_found == 8);
+    put(data + first + 24, 8);
+    put(data + 88 + 40, 5);
+    assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
+    assert(fault.fault == PERF_BLOCK_FAULT_INSTANCE_REST && fault.fault_stated == 5 && fault.fault_found == 6);
+    free(data);
+}
+
+/* Padding is no instance, whatever stands in it. */
+static void test_rest_of_an_object(void)
+{
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    build_objects(data);
+    put(data + 88 + OBJECT_SIZE + 40, 1);
+    put(data + 88 + OBJECT_SIZE + SECOND, 56);
+    assert(sound_objects(data, WHOLE, &faults, &fault) == 7 && faults == 0);
+}
+
+/* Counter blocks of a size that leads on are right, and definitions that need more are wrong. */
+static void test_counter_blocks_of_nothing(void)
+{
+    enum { BLOCK = 88 + 64 + 40 };
+    uint8_t data[SIZE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    build(data);
+    put(data + 20, BLOCK + 4);
+    put(data + 88, BLOCK + 4 - 88);
+    put(data + 88 + 4, 64 + 40);
+    put(data + 88 + 32, 1);
+    put(data + 88 + 40, (uint32_t)PERF_INSTANCES_NONE);
+    put(data + BLOCK, 4);
+    sound_objects(data, BLOCK + 4, &faults, &fault);
+    assert(fault.fault == PERF_BLOCK_FAULT_COUNTERS_ODD && faults == 2);
+    assert(fault.object.num_definitions == 1 && fault.object.num_values == 0 && fault.object.room == 4);
+}
+
+/* --- Where the next object begins, behind one whose size is wrong ---------------------------------------------- */
+
+/* How many objects are found where the sizes of the first and of others are 0. */
+static uint32_t objects_found(const uint8_t *data, uint32_t size)
+{
+    perf_block_summary summary;
+
+    perf_block_check(data, size, &summary);
+    return summary.objects;
+}
+
+/* Two of three sizes make an object. */
+static void test_objects_by_two_sizes(void)
+{
+    uint8_t data[WHOLE], *second = data + 88 + OBJECT_SIZE;
+
+    build_objects(data);
+    put(data + 88, 0);
+    put(second, 0);
+    assert(objects_found(data, WHOLE) == 3);
+    put(second + 32, 3); /* more counters than its definitions have room for */
+    assert(objects_found(data, WHOLE) == 1);
+    put(second, OBJECT_SIZE);
+    assert(objects_found(data, WHOLE) == 3);
+}
+
+/* An object without counters is its header alone. */
+static void test_an_object_of_nothing(void)
+{
+    enum { LAST = 88 + OBJECT_SIZE };
+    uint8_t data[WHOLE];
+
+    build_objects(data);
+    put(data + 28, 2);
+    put(data + 88, 0);
+    memset(data + LAST, 0, 64);
+    put(data + LAST, 64);
+    put(data + LAST + 8, 64);
+    assert(objects_found(data, LAST + 64) == 2);
+}
+
+static void test_definitions_without_values_are_no_sample(void)
+{
+    uint8_t data[WHOLE];
+    perf_block_walk fault;
+    unsigned faults;
+
+    for (uint32_t metadata = 0xFFFFFFFE; metadata >= 0xFFFFFFFD; metadata--) {
+        build_objects(data);
+        put(data + 88 + 40, metadata);
+        assert(sound_objects(data, WHOLE, &faults, &fault) == 6 && faults == 0);
+    }
+}
+
+/* --- What it costs --------------------------------------------------------------------------------------------- */
 
 static void test_more_than_32_bits_of_values(void)
 {
@@ -384,7 +664,16 @@ static void test_growth(void)
 
 int main(void)
 {
+    test_what_is_where();
+    test_what_is_where_without_instances();
+    test_text_size();
     test_one_finding_for_one_cause();
+    test_ways_that_lead_nowhere();
+    test_instances_without_names();
+    test_rest_of_an_object();
+    test_counter_blocks_of_nothing();
+    test_objects_by_two_sizes();
+    test_an_object_of_nothing();
     test_header_fields();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();

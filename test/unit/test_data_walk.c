@@ -181,6 +181,130 @@ static void build_three(buffer *b)
     finish(b);
 }
 
+/* --- What is where --------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    perf_walk_event event;
+    uint32_t offset;
+    uint32_t size;
+} place;
+
+/* What an event announces. */
+static place place_of(const perf_walk *walk, perf_walk_event event)
+{
+    switch (event) {
+    case PERF_WALK_BLOCK:
+        return (place){event, walk->block.offset, walk->block.end - walk->block.offset};
+    case PERF_WALK_COUNTERS:
+        return (place){event, walk->counters.offset, walk->counters.size};
+    case PERF_WALK_INSTANCES:
+        return (place){event, walk->instances.offset, 8};
+    case PERF_WALK_INSTANCE:
+        return (place){event, walk->instance.offset, walk->instance.size};
+    case PERF_WALK_VALUE:
+        return (place){event, walk->value.offset, walk->value.size};
+    default:
+        return (place){event, 0, 0};
+    }
+}
+
+/* Ends behind the last of them. */
+static void check_places(perf_walk *walk, const place *places, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        place found = place_of(walk, perf_walk_next(walk));
+        assert(found.event == places[i].event && found.offset == places[i].offset && found.size == places[i].size);
+    }
+}
+
+#define CHECK_PLACES(walk, places) check_places(walk, places, sizeof places / sizeof *places)
+
+static const place second_block[] = {
+    {PERF_WALK_BLOCK, 80, 152},    {PERF_WALK_COUNTERS, 96, 16}, {PERF_WALK_INSTANCES, 112, 8},
+    {PERF_WALK_INSTANCE, 120, 16}, {PERF_WALK_VALUE, 136, 16},   {PERF_WALK_VALUE, 152, 16},
+    {PERF_WALK_INSTANCE, 168, 32}, {PERF_WALK_VALUE, 200, 16},   {PERF_WALK_VALUE, 216, 16},
+};
+static const place third_block[] = {
+    {PERF_WALK_BLOCK, 232, 64}, {PERF_WALK_COUNTERS, 248, 16}, {PERF_WALK_VALUE, 264, 16}, {PERF_WALK_VALUE, 280, 16}};
+static const place end[] = {{PERF_WALK_END, 0, 0}};
+
+static void test_what_is_where(void)
+{
+    static const place first_block[] = {{PERF_WALK_HEADER, 0, 0}, {PERF_WALK_BLOCK, 48, 32}, {PERF_WALK_VALUE, 64, 16}};
+    perf_walk walk;
+    buffer b;
+
+    build_three(&b);
+    perf_walk_init(&walk, b.bytes, b.size);
+    CHECK_PLACES(&walk, first_block);
+    assert(walk.num_blocks == 3 && walk.block.index == 0 && walk.block.type == PERF_SINGLE_COUNTER);
+    assert(walk.counters.ids == 0 && walk.counters.count == 1 && walk.instance.index == PERF_NO_INSTANCE);
+    assert(walk.value.column == 0 && walk.value.data == 72 && walk.value.data_size == 8);
+    CHECK_PLACES(&walk, second_block);
+    assert(walk.block.index == 1 && walk.block.type == PERF_COUNTERSET && walk.instances.count == 2);
+    assert(walk.counters.count == 2 && walk.counters.ids == 104);
+    assert(perf_walk_counter_id(&walk, 0) == 100 && perf_walk_counter_id(&walk, 1) == 101);
+    assert(walk.instance.index == 1 && walk.instance.id == 1 && walk.instance.name == 176);
+    assert(walk.instance.name_size == 16 && walk.instance.terminated);
+    assert(walk.value.column == 1 && walk.value.data == 224 && walk.value.data_size == 4);
+    CHECK_PLACES(&walk, third_block);
+    assert(walk.block.index == 2 && walk.block.type == PERF_MULTIPLE_COUNTERS);
+    assert(perf_walk_counter_id(&walk, 1) == 201 && walk.instance.index == PERF_NO_INSTANCE);
+    CHECK_PLACES(&walk, end);
+}
+
+/* A block by itself, and one that is left at once. */
+static void test_one_of_the_blocks(void)
+{
+    static const place head[] = {{PERF_WALK_HEADER, 0, 0}, {PERF_WALK_BLOCK, 48, 32}};
+    perf_walk walk;
+    buffer b;
+
+    build_three(&b);
+    perf_walk_block(&walk, b.bytes, b.size, SECOND);
+    CHECK_PLACES(&walk, second_block);
+    CHECK_PLACES(&walk, end);
+    perf_walk_init(&walk, b.bytes, b.size);
+    CHECK_PLACES(&walk, head);
+    perf_walk_skip_block(&walk);
+    assert(perf_walk_next(&walk) == PERF_WALK_BLOCK && walk.block.offset == 80);
+    perf_walk_skip_block(&walk);
+    CHECK_PLACES(&walk, third_block);
+    CHECK_PLACES(&walk, end);
+}
+
+/* One counter of all instances, and a block that failed. */
+static void test_instances_and_a_failed_block(void)
+{
+    static const place places[] = {
+        {PERF_WALK_HEADER, 0, 0},     {PERF_WALK_BLOCK, 48, 88},  {PERF_WALK_INSTANCES, 64, 8},
+        {PERF_WALK_INSTANCE, 72, 16}, {PERF_WALK_VALUE, 88, 16},  {PERF_WALK_INSTANCE, 104, 16},
+        {PERF_WALK_VALUE, 120, 16},   {PERF_WALK_BLOCK, 136, 16}, {PERF_WALK_END, 0, 0},
+    };
+    perf_walk walk;
+    buffer b;
+
+    put_header(&b, 2);
+    uint32_t block = begin_block(&b, PERF_MULTIPLE_INSTANCES);
+    put32(&b, 72);
+    put32(&b, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        put_instance(&b, i == 0 ? "abc" : "ab", 7 + i);
+        put_value(&b, 8, i);
+    }
+    end_block(&b, block);
+    block = begin_block(&b, PERF_ERROR_RETURN);
+    set32(&b, block, 1168);
+    end_block(&b, block);
+    finish(&b);
+    perf_walk_init(&walk, b.bytes, b.size);
+    CHECK_PLACES(&walk, places);
+    assert(walk.block.status == 1168 && walk.block.type == PERF_ERROR_RETURN);
+    assert(walk.instance.id == 8 && walk.instance.name == 112 && walk.instance.name_size == 4);
+}
+
+/* --- One finding for one cause --------------------------------------------------------------------------------- */
+
 static unsigned sound_blocks(const buffer *b, unsigned *faults, perf_walk *last_fault)
 {
     perf_walk walk;
@@ -331,6 +455,9 @@ static void test_single_blocks(void)
 
 int main(void)
 {
+    test_what_is_where();
+    test_one_of_the_blocks();
+    test_instances_and_a_failed_block();
     test_one_finding_for_one_cause();
     test_header_fields();
     test_a_name_that_fills_its_instance();

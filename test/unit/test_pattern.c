@@ -24,6 +24,37 @@ static void expect(const char *patterns, const char *path, bool expected)
     }
 }
 
+static void expect_paths(const char *patterns, bool expected)
+{
+    static perf_patterns set;
+
+    perf_patterns_set(&set, patterns);
+    if (perf_patterns_are_paths(&set) != expected) {
+        fprintf(stderr, "%s are paths: expected %d\n", patterns, expected);
+        failures++;
+    }
+    perf_patterns_clear(&set);
+}
+
+static void test_paths(void)
+{
+    expect_paths(PATH, true);
+    expect_paths("\\*\\*", true);
+    expect_paths("\\Set\\Counter; \\\\SRV\\Set(*)\\Counter", true);
+    expect_paths("\\Set(C:\\a.sys)\\Counter\\of it", true);
+    expect_paths("", false);
+    expect_paths(" ; ", false);
+    expect_paths("*", false);
+    expect_paths("Set\\Counter", false);
+    expect_paths("\\Set", false);
+    expect_paths("\\Set\\", false);
+    expect_paths("\\\\Counter", false);
+    expect_paths("\\\\SRV\\Set", false);
+    expect_paths("\\\\\\Set\\Counter", false);
+    expect_paths("\\\\SRV\\\\Counter", false);
+    expect_paths("\\Set\\Counter;Counter", false);
+}
+
 /* Many stars and a path that nearly fits: has to end soon. */
 static void test_cost(void)
 {
@@ -65,6 +96,7 @@ int main(void)
     expect("*", "", true);
     expect("\\Memory\\*", "\\\\SRV", false);
     expect("?Processor*", PATH, false);
+    test_paths();
     test_cost();
     return failures > 0;
 }

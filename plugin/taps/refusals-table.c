@@ -1,0 +1,161 @@
+/* refusals-table.c
+ * `-z pcq,refusals[,FILTER]`: what was asked for and not given, and why.
+ *
+ * Refused identifiers (tapped_is_refused()) and failed blocks, each time that one comes.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/taps.h"
+
+#include "taps/table.h"
+#include "text/value-strings.h"
+
+#include <epan/to_str.h>
+
+/* What an error means for who asked. */
+static const value_string meanings[] = {
+    {2, "not there"},
+    {3, "instance not there now; it may come later"},
+    {5, "no rights: the account is no administrator of the server, and not in its group Performance Monitor Users"},
+    {8, "the server is short of memory"},
+    {14, "the server is short of memory"},
+    {21, "the provider is not ready; it may come later"},
+    {50, "the provider does not support it"},
+    {87, "asked in a wrong way"},
+    {170, "the provider is busy; it may come later"},
+    {183, "asked for twice: the query has it already"},
+    {232, "no data now: the instance is not there; it may come later"},
+    {258, "the provider did not answer in time"},
+    {1168, "not there"},
+    {1450, "the server is short of memory"},
+    {1460, "the provider did not answer in time"},
+    {1722, "provider gone: it does not run"},
+    {1726, "provider gone: it ended while it was asked"},
+    {4200, "provider gone: it is not installed, or does not run"},
+    {4201, "instance not there now; it may come later"},
+    {4202, "counter not there: the server has another version of the provider"},
+    {4211, "the provider's registration is damaged"},
+    {0, NULL},
+};
+
+enum { PATH, ERROR_NAME, TIMES, FIRST_FRAME, QUERY, CLIENT, MEANING, NUM_COLUMNS };
+
+static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Path", "%s"},    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Error", "%s"},
+    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Times", "%u"},    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "First frame", "%u"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Query", "%s"},   {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
+    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Meaning", "%s"},
+};
+
+/* One path, error and query. */
+typedef struct {
+    unsigned row;
+    uint64_t times;
+    uint32_t first_frame;
+} refusal;
+
+/* Of one view. */
+typedef struct {
+    GHashTable *refusals; /* what tells them apart, as text -> refusal */
+} refusals;
+
+static void begin(table_view *view)
+{
+    ((refusals *)view->own)->refusals = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+}
+
+static void end(table_view *view)
+{
+    g_hash_table_destroy(((refusals *)view->own)->refusals);
+}
+
+/* Queries that come later are others. */
+static void forget_handles(table_view *view)
+{
+    g_hash_table_remove_all(((refusals *)view->own)->refusals);
+}
+
+static refusal *add(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
+{
+    const char *meaning = try_val_to_str(status, meanings), *query = "";
+    refusal *refused = g_new0(refusal, 1);
+
+    if (tapped->handle && tapped->handle->number != 0) {
+        query = wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number);
+    }
+    refused->first_frame = pinfo->num;
+    table_add(view, path, refused);
+    table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
+    table_set_text(view, refused->row, QUERY, query);
+    table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
+    table_set_text(view, refused->row, MEANING, meaning ? meaning : "");
+    return refused;
+}
+
+static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
+{
+    GHashTable *known = ((refusals *)view->own)->refusals;
+    char *key = wmem_strdup_printf(pinfo->pool, "%p %u %s", (const void *)tapped->handle, status, path);
+    refusal *refused = g_hash_table_lookup(known, key);
+
+    if (refused == NULL && table_is_full(view)) {
+        refused = table_others(view, sizeof(refusal));
+    } else if (refused == NULL) {
+        refused = add(view, pinfo, tapped, path, status);
+        g_hash_table_insert(known, g_strdup(key), refused);
+    }
+    refused->times++;
+    table_changed(view, refused->row);
+}
+
+static void show(table_view *view, unsigned row)
+{
+    const refusal *refused = table_data(view, row);
+
+    table_set_count(view, row, TIMES, refused->times);
+    table_set_count(view, row, FIRST_FRAME, refused->first_frame);
+}
+
+static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+{
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    const reading *at;
+
+    r->with_refusals = true;
+    r->names_event = UINT32_MAX;
+    while ((at = readings_next(r)) != NULL) {
+        if (at->is_refused) {
+            const char *path = readings_path(r);
+            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
+        }
+    }
+}
+
+static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+{
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        if (tapped_is_refused(tapped, i)) {
+            refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i), tapped->identifiers[i].status);
+        }
+    }
+    if (tapped->answer && tapped->answer->sample && tapped->answer->handle && tapped->failed > 0) {
+        count_blocks(view, pinfo, tapped);
+    }
+}
+
+void refusals_table_register(void)
+{
+    static taps_table table = {
+        .ui = {.title = "Refused Counters", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .columns = columns_shown,
+        .behind = 2,
+        .own_size = sizeof(refusals),
+        .begin = begin,
+        .count = count,
+        .show = show,
+        .forget = forget_handles,
+        .end = end,
+    };
+
+    table_register(&table);
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a part of a session says is what all of it says, or less, or marked as assumed.
+
+Of each bundled session in the clear every frame with a PDU is left out once, and each pair of the calls that set up a
+query. All that is left of a session stands in one capture with the others, each with a server address of its own, so that
+none teaches another.
+"""
+
+import csv
+import ipaddress
+import itertools
+import re
+import struct
+from typing import NamedTuple
+
+import pytest
+
+from conftest import TOP
+from gen.pcap import SERVER
+from gen.scene import Scene, tcp_line
+from gen.story_script import Script, ask, counter, learn, multiple
+from gen.stubs import INFO, OPEN, VALIDATE
+
+PLAIN = TOP / 'test' / 'pcaps' / 'plain'
+SETUP = {str(OPEN), str(INFO), str(VALIDATE)}
+NAMES = ['query-tcp', 'query-tcp-big-endian-ndr64', 'query-tcp6-trailer', 'query-smb', 'fragments-tcp', 'two-clients',
+         'refusals', 'values-without-padding', 'real-dump', 'unusual-but-right']
+
+
+class Packet(NamedTuple):
+    head: bytes             # its time
+    data: bytes
+
+    def at(self, number):
+        """The same from or to the server of that number."""
+        v6 = self.data[12:14] == b'\x86\xdd'
+        old = ipaddress.ip_address(SERVER[v6]).packed
+        new = old[:-4] + struct.pack('>I', (10 << 24) + number)
+        first, size = (22, 16) if v6 else (26, 4)
+        data = self.data
+        for place in first, first + size:
+            if data[place:place + size] == old:
+                data = data[:place] + new + data[place + size:]
+        return self.head + struct.pack('<II', len(data), len(data)) + data
+
+
+def packets(path):
+    data, at, out = path.read_bytes(), 24, []
+    while at < len(data):
+        size, = struct.unpack_from('<I', data, at + 8)
+        out.append(Packet(data[at:at + 8], data[at + 16:at + 16 + size]))
+        at += 16 + size
+    return out
+
+
+def cuts(tshark, path):
+    """[the frames that are left out]: none, each with a PDU, each pair of calls that set up a query"""
+    fields = ['frame.number', 'pcq.opnum', 'dcerpc.request_in']
+    rows = [r for r in tshark.fields(path, fields, '-Y', 'pcq')]
+    frames = [int(r[0]) for r in rows]
+    calls = [{int(r[0]), int(r[2])} for r in rows if r[1] in SETUP and r[2].isdigit()]
+    return [set(), *({n} for n in frames), *(a | b for a, b in itertools.combinations(calls, 2))]
+
+
+def write(path, whole, left_out):
+    """-> [(session, frame of the whole one)] of the capture's frames"""
+    places = [(i, n) for i, out in enumerate(left_out) for n in range(1, len(whole) + 1) if n not in out]
+    path.write_bytes(struct.pack('<IHHiIII', 0xA1B2C3D4, 2, 4, 0, 0, 0x40000, 1) +
+                     b''.join(whole[n - 1].at(i) for i, n in places))
+    return places
+
+
+def said(tshark, path, places, folder):
+    """{(session, frame): ([what pcq,long says of each value], frame of the sample before)}"""
+    out, _ = tshark.run('-r', path, '-z', 'pcq,long,%s' % (folder / 'long.csv'), '-T', 'fields', '-e', 'frame.number',
+                        '-e', 'pcq.sample.previous', '-e', 'pcq.expert.order_assumed', '-Y', 'pcq')
+    before, doubted = {}, set()
+    for line in out.splitlines():
+        number, previous, assumed = line.split('\t')
+        before[int(number)] = places[int(previous) - 1][1] if previous.isdigit() else None
+        doubted |= {number} if assumed else set()
+    rows = {}
+    with open(folder / 'long.csv', encoding='utf-8', newline='') as f:
+        for row in csv.DictReader(f):
+            number = int(row['frame'])
+            assumed = row['assumed'] == '1' if 'assumed' in row else row['frame'] in doubted
+            path = row['path'].split('\\', 3)[3] if row['path'] else ''
+            rows.setdefault(places[number - 1], ([], before[number]))[0].append((path, row['raw'], row['result'], assumed))
+    return rows
+
+
+def is_less(path, right):
+    """The same, or with a GUID or number where no name is known."""
+    unnamed = re.sub(r'\\\\\\#\d+$', r'\\\\.*', re.sub(r'^\\\{[-0-9a-f\\]+\\\}', r'[^\\\\(]*', re.escape(path)))
+    return path == '' or re.fullmatch(unnamed, right)
+
+
+def compare(rows):
+    """-> how many paths and results are said of parts"""
+    paths = results = 0
+    for (session, frame), (values, before) in rows.items():
+        whole, whole_before = rows[0, frame]
+        if len(values) != len(whole):
+            continue            # a part of the answer is missing
+        for (path, raw, result, assumed), (right, all_raw, all_result, _) in zip(values, whole):
+            where = session, frame, path, right, result, all_result
+            assert raw == all_raw, where
+            if not assumed:
+                assert is_less(path, right), where
+                assert before != whole_before or result in ('', all_result), where
+                paths, results = paths + (path != ''), results + (result != '')
+    return paths, results
+
+
+def many_changes(path):
+    """Counters of all shapes come and go, told and not told; blocks stand in the other order."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number ** 2 + k)
+                          for i in range(1, 6)])
+    model, scene = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    for x, name, add, told in ((1, 'a', 1, 1), (2, '*', 1, 0), (3, 'a', 1, 1), (1, 'a', 0, 0), (4, 'a', 1, 0), (9, 'a', 1, 0),
+                               (3, 'a', 0, 1), (5, 'a', 1, 1), (2, '*', 0, 0), (1, 'b', 1, 1)):
+        c.validate(h, [ask(s, x, name)], bool(add))
+        if told:
+            c.info(h)
+        c.data(h, 9999)
+        c.data(h, 9999)
+    c.close(h)
+    scene.write(path)
+    return path
+
+
+@pytest.mark.parametrize('name', [*NAMES, 'many-changes'])
+def test_a_part_says_no_more_than_the_whole(tshark, tmp_path, name):
+    path = many_changes(tmp_path / 'many.pcap') if name == 'many-changes' else PLAIN / (name + '.pcap')
+    left_out = cuts(tshark, path)
+    if name == 'many-changes':
+        left_out = [x for x in left_out if len(x) < 2]      # whole calls leave no trace
+    places = write(tmp_path / 'cut.pcap', packets(path), left_out)
+    rows = said(tshark, tmp_path / 'cut.pcap', places, tmp_path)
+    paths, results = compare(rows)
+    whole = [v for (session, _), (values, _) in rows.items() if session == 0 for v in values]
+    assert paths >= len([v for v in whole if v[0] and not v[3]]) * len(left_out) / 3
+    assert len(left_out) > 4

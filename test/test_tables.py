@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of `-z` beside each other: twice in one run, with other filters, again and again, in other locales."""
+
+import itertools
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from gen import client, model, stubs
+from gen.scene import Scene, tcp_line
+from gen.server import Query
+from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
+from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
+
+TABLES = 'pcq,counters', 'pcq,queries', 'pcq,refusals'
+ALL = *TABLES, 'pcq,tree'
+
+
+def session(samples=4):
+    """Everything that a client asks for, refused counters among it."""
+    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+
+    def talk(c):
+        client.browse(c, server.sets)
+        ids = client.wanted(server.sets)
+        client.query(c, ids, samples, remove=[ids[1], ids[6]])
+    return story(server, talk)
+
+
+def drawn(tshark, capture, *statistics, args=(), env=None):
+    """What tshark prints of each -z, without the filter's line; a tree's rule is as wide as the tree."""
+    before = tshark.env
+    tshark.env = dict(before, **env or {})
+    try:
+        out, _ = tshark.run('-q', '-r', capture, *args, *[x for s in statistics for x in ('-z', s)])
+    finally:
+        tshark.env = before
+    parts = [p.strip('\n') for p in re.split(r'^=+$', out, flags=re.M)]
+    return [re.sub('Filter for statistics:.*\n', '', p) for p in parts if p]
+
+
+@pytest.mark.parametrize('statistic', ALL)
+def test_twice_in_one_run(tshark, tmp_path, statistic):
+    path = session().write(tmp_path / 'a.pcap')
+    once = drawn(tshark, path, statistic)
+    assert len(once) == 1 and len(once[0].split('\n')) > 3
+    assert drawn(tshark, path, statistic, statistic) == once * 2
+
+
+@pytest.mark.parametrize('statistic', ALL)
+def test_with_two_filters(tshark, tmp_path, statistic):
+    """Each as if it were alone; one that nothing passes is empty."""
+    scene = session()
+    path, cut = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) - 25
+    filters = 'frame.number < %d' % cut, 'frame.number >= %d' % cut, 'frame.number == 0', 'pcq'
+    alone = [drawn(tshark, path, '%s,%s' % (statistic, f))[0] for f in filters]
+    assert len(set(alone)) >= 3
+    # tshark draws those first that were asked for last
+    assert sorted(drawn(tshark, path, *['%s,%s' % (statistic, f) for f in filters])) == sorted(alone)
+
+
+@pytest.mark.parametrize('statistic', ALL)
+def test_twice_over_sessions_that_are_forgotten(tshark, tmp_path, statistic):
+    """tshark -M"""
+    sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(4)]
+    server, scene = Script(sets), Scene()
+    for n, s in enumerate(sets):
+        c = tcp_line(scene, server, client_port=50001 + n).client()
+        learn(c, s)
+        run(c, [ask(s, 1), ask(s, 9)], 3)
+    path, size = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) // 4
+    once = drawn(tshark, path, statistic, args=('-M', size))
+    assert drawn(tshark, path, statistic, statistic, args=('-M', size)) == once * 2
+    if statistic == 'pcq,refusals':
+        assert re.findall(r'Set \d\\#9 \|ERROR_WMI_ITEMID_NOT_FOUND \|(\d+) ', once[0]) == ['1'] * 4
+
+
+# --- what they could not take -----------------------------------------------------------------------------------------
+
+
+def last_rows(text):
+    """The sentences behind a table's rows."""
+    return [line[:-2] for line in text.split('\n')[3:] if line.count(' |') == 1 and line.endswith(' |')]
+
+
+def notes(tshark, capture, statistic, *args):
+    """-> (last rows, lines on standard error)"""
+    out, err = tshark.run('-q', '-r', capture, '-z', statistic, *args)
+    return last_rows(out.strip().split('\n', 1)[1]), [x.split('pcq: ')[1] for x in err.splitlines() if 'pcq: ' in x]
+
+
+SEALED = PCAPS / 'tcp-ntlm.pcap'
+PASSWORD = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
+
+
+@pytest.mark.parametrize('statistic', ALL)
+def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
+    rows, lines = notes(tshark, SEALED, statistic)
+    assert len(lines) == 1 and all(w in lines[0] for w in ('not read: ', 'NTLM', 'ntlmssp.nt_password')), lines
+    if statistic in TABLES:
+        assert rows == lines
+    assert notes(tshark, SEALED, statistic, *PASSWORD) == ([], [])
+
+
+def test_what_was_left_out_is_said_once(tshark):
+    statistics = [x for s in ALL * 2 for x in ('-z', s)]
+    assert len(notes(tshark, SEALED, 'pcq,long,/dev/null', *statistics)[1]) == 1
+
+
+def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):
+    path = session().write(tmp_path / 'a.pcap')
+    for statistic in TABLES:
+        row, = notes(tshark, path, statistic + ',frame.number == 0')[0]
+        assert 'passes the filter' in row
+
+
+def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+    answers = iter([False, True, False])
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
+            return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
+        return stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 3)
+    path = scene.write(tmp_path / 'a.pcap')
+    for statistic in TABLES:
+        rows, lines = notes(tshark, path, statistic)
+        assert rows == lines and len(rows) == 1 and rows[0].startswith('1 answer does not add up'), rows
+
+
+def test_assumed_samples_are_said(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
+    rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
+    assert rows == lines and len(rows) == 1 and rows[0].startswith('whose 6 of the samples are is assumed')
+
+
+def test_repeated_responses_have_one_node(tshark, tmp_path):
+    """However many there are."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = line.client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 1, close=False)
+    rpc, (_, m) = line.rpc, frames_of(scene, stubs.DATA, 'response')[0]
+    for _ in range(3):
+        rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
+    shown, = drawn(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,tree', args=['-o', 'tcp.analyze_sequence_numbers:TRUE'])
+    assert re.findall(r'^Repeated responses +(\d+) ', shown, re.M) == ['3']
+
+
+# --- sharkd ---------------------------------------------------------------------------------------------------------
+
+
+def tap(running, *statistics):
+    """{tap: its answer}"""
+    names = ['stat:pcq' if s == 'pcq,tree' else 'nstat:' + s for s in statistics]
+    out, = running.ask(('tap', {'tap%d' % i: n for i, n in enumerate(names)}))
+    return {t['tap']: t for t in json.loads(out, strict=False)['result']['taps']}
+
+
+def test_sharkd_taps_again_and_again(sharkd, tmp_path):
+    """Alone, together, in any order, after another capture: the same each time."""
+    one, other = session(), session(samples=2)
+    one, other = one.write(tmp_path / 'one.pcap'), other.write(tmp_path / 'other.pcap')
+    running = sharkd()
+    expected = {}
+    for capture in one, other:
+        running.load(capture)
+        expected[capture] = {k: v for s in ALL for k, v in tap(running, s).items()}
+        assert len(expected[capture]) == len(ALL)
+    assert expected[one] != expected[other]
+    for capture, order in zip([one, one, other, one], itertools.islice(itertools.permutations(ALL), 2, None, 7)):
+        running.load(capture)
+        for _ in range(2):
+            assert tap(running, *order) == expected[capture]
+        for s in order:
+            (k, v), = tap(running, s).items()
+            assert v == expected[capture][k], k
+
+
+# --- other locales --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope='session')
+def comma(tmp_path_factory):
+    """Environment of a locale whose decimals follow a comma."""
+    folder = tmp_path_factory.mktemp('locales')
+    assert shutil.which('localedef'), 'no localedef (package libc-bin)'
+    subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', str(folder / 'de_DE.UTF-8')], check=True)
+    return {'LOCPATH': str(folder), 'LC_ALL': 'de_DE.UTF-8', 'LANGUAGE': 'C'}
+
+
+def test_numbers_of_tables_are_the_same_in_any_locale(tshark, tmp_path, comma):
+    path = session().write(tmp_path / 'a.pcap')
+    # the locale is there
+    assert subprocess.run(['printf', '%.1f', '1,5'], env=comma, stdout=subprocess.PIPE, check=True).stdout == b'1,5'
+    for statistic in TABLES:
+        assert drawn(tshark, path, statistic, env=comma) == drawn(tshark, path, statistic), statistic
