@@ -356,15 +356,15 @@ def test_outputs_arrive(fakes, tmp_path):
     assert (tmp_path / 'names').read_text().startswith('# pcq names 1\n') and (tmp_path / 'out.pcap').stat().st_size > 24
 
 
-# --- README's own lines ------------------------------------------------------------------------------------------------
+# --- docs/install.md's own lines ---------------------------------------------------------------------------------------
 
 
 def test_the_plain_commands(tree, fakes, tmp_path):
-    """Those of README.md for whoever has no apt, in a copy of the tree."""
-    readme = (TOP / 'README.md').read_text()
+    """Those of docs/install.md for whoever has no apt, in a copy of the tree."""
+    page = (TOP / 'docs' / 'install.md').read_text()
     for command in ('cmake -S . -B build -G Ninja', 'ninja -C build', 'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins',
                     'cmake --install build'):
-        assert '    %s\n' % command in readme
+        assert '    %s\n' % command in page
         done = subprocess.run(['sh', '-c', command], cwd=tree, env=dict(os.environ, DESTDIR=str(tmp_path), HOME=str(tmp_path)),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.returncode == 0, done.stderr
@@ -394,16 +394,17 @@ def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
 
 
 def test_removing_by_hand(tmp_path):
-    """README.md's two lines take away what was installed, and no more."""
+    """docs/install.md's two lines take away what was installed, and no more."""
     plugin = tmp_path / '.local/lib/wireshark/plugins/4.0/epan/pcq.so'
     other = plugin.with_name('other.so')
     profile = tmp_path / '.config/wireshark/profiles/Performance Counters/preferences'
     for path in (plugin, other, profile):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    for line in (TOP / 'README.md').read_text().splitlines():
-        if line.startswith('    rm '):
-            subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
+    lines = [x for x in (TOP / 'docs' / 'install.md').read_text().splitlines() if x.startswith('    rm ')]
+    assert len(lines) == 2
+    for line in lines:
+        subprocess.run(['sh', '-euc', line], env=dict(os.environ, HOME=str(tmp_path)), check=True)
     assert other.exists() and not plugin.exists() and not profile.parent.exists()
 
 

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/recipes.md and docs/live.md: each recipe is run as it stands, and what comes out is compared with what it promises."""
+
+import csv
+import os
+import re
+import subprocess
+
+import pytest
+
+from conftest import TOP, TSHARK
+from test_docs import KEYS, PCAPS
+
+NTLM = ('smb3-ntlm', 'tcp-ntlm')
+
+
+def recipe(page, heading):
+    """The commands below a heading."""
+    part, = re.findall(r'^## %s\n(.*?)(?=^## |\Z)' % re.escape(heading), (TOP / 'docs' / page).read_text(), re.M | re.S)
+    return re.findall(r'^    (\S.*)$', part, re.M)
+
+
+def given(command, word, capture):
+    """With a bundled capture and its key for the word that stands for one"""
+    key = ' '.join("'%s'" % k if i % 2 else k for i, k in enumerate(KEYS[capture]))
+    return command.replace(word, '%s/%s.pcap %s' % (PCAPS, capture, key), 1)
+
+
+@pytest.fixture
+def shell(tshark, tmp_path):
+    """shell(command) -> standard output; in a folder of its own, with the profile"""
+    profile = tmp_path / '.config' / 'wireshark' / 'profiles'
+    profile.mkdir(parents=True)
+    (profile / 'Performance Counters').symlink_to(TOP / 'plugin' / 'profile' / 'Performance Counters')
+    programs = tmp_path / 'bin'
+    programs.mkdir()
+    if os.sep in TSHARK:
+        (programs / 'tshark').symlink_to(TSHARK)
+    env = dict(tshark.env, HOME=str(tmp_path), PATH='%s:%s' % (programs, os.environ['PATH']))
+
+    def run(command, said=''):
+        done = subprocess.run(['bash', '-euo', 'pipefail', '-c', command], cwd=tmp_path, env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120)
+        assert done.returncode == 0 and re.fullmatch(said, done.stderr.decode()), (command, done.stderr)
+        return done.stdout.decode()
+    run.folder = tmp_path
+    return run
+
+
+@pytest.fixture
+def rows(tshark):
+    """rows(capture file, options) -> the long form's rows as dictionaries"""
+    def read(path, *args):
+        out, err = tshark.run('-q', '-r', path, *args, '-z', 'pcq,long,-')
+        assert err == ''
+        return list(csv.DictReader(out.splitlines()))
+    return read
+
+
+@pytest.mark.parametrize('capture, number, stream', [('smb3-ntlm', 1, 0), ('smb3-kerberos', 1, 0), ('tcp-ntlm', 1, 0),
+                                                     ('two-clients', 1, 1), ('two-clients', 2, 0)])
+def test_one_query_cut_out(shell, rows, tshark, capture, number, stream):
+    """Its key opens it still: each value is there as before, by a names file where another connection asked for the names."""
+    which, write = recipe('recipes.md', 'One query, cut out so that its key still opens it')
+    assert shell(given(which, 'FILE', capture).replace('number == 1', 'number == %d' % number)) == '%d\n' % stream
+    shell(given(write, 'FILE', capture).replace('stream == 0', 'stream == %d' % stream))
+    whole, cut, names = PCAPS / (capture + '.pcap'), shell.folder / 'one-query.pcap', shell.folder / 'names.txt'
+    assert tshark.fields(cut, ['tcp.stream'], '-Y', 'tcp.stream != 0') == []
+    tshark.run('-q', '-r', whole, *KEYS[capture], '-z', 'pcq,names,%s' % names)
+
+    def values(path, wanted):
+        found = rows(path, *KEYS[capture], '-o', 'pcq.names_file:%s' % names)
+        return [{k: v for k, v in row.items() if k not in ('frame', 'query')} for row in found if row['query'] == wanted]
+    assert values(cut, '1') == values(whole, str(number)) and len(values(cut, '1')) > 20
+
+
+def test_the_series_of_a_counter(shell, rows):
+    profile, field, long, lines = recipe('recipes.md', 'The series of one counter')
+    everything = rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
+    for command, path in ((profile, r'\\LABDC\Processor Information(_Total)\% Processor Time'),
+                          (field, r'\\LABDC\Processor Information(0,0)\% Processor Time')):
+        series = [(r['time'], float(r['result'])) for r in everything if r['path'] == path and r['result']]
+        got = [line.split('\t') for line in shell(given(command, 'FILE', 'smb3-ntlm')).splitlines()]
+        assert [float(v) for _, v in got] == pytest.approx([v for _, v in series], rel=1e-5) and len(got) == 9
+        assert [t.split('.')[1] for t, _ in got] == [t.split('.')[1].rstrip('Z') for t, _ in series]
+    shell(given(long, 'FILE', 'smb3-ntlm'))
+    assert shell(lines).splitlines() == ['%s %s %s' % (r['time'], r['result'], r['unit'] or r['reason']) for r in everything
+                                         if r['path'] == path]
+
+
+def test_two_days_compared(shell, rows):
+    monday, tuesday, join, one_day_only, moved = recipe('recipes.md', 'Two days compared')
+    shell(given(monday, 'MONDAY', NTLM[0]))
+    shell(given(tuesday, 'TUESDAY', NTLM[1]))
+    shell(join)
+    both = [line.split('|') for line in (shell.folder / 'both.txt').read_text().splitlines()]
+    days = [rows(PCAPS / (name + '.pcap'), *KEYS[name]) for name in NTLM]
+    paths = [{r['path'] for r in day} for day in days]
+    assert paths[0] & paths[1] and {row[0] for row in both} >= paths[0] | paths[1] and all(len(row) == 8 for row in both)
+    changed = set()
+    for path, unit, *cells in both:
+        results = [[float(r['result']) for r in day if r['path'] == path and r['result']] for day in days]
+        for i, values in enumerate(results):
+            mean, maximum, gaps = cells[i::2]
+            if values:
+                assert float(mean) == pytest.approx(sum(values) / len(values)) and float(maximum) == pytest.approx(max(values))
+            else:
+                assert (mean, maximum) == ('-', '-'), path
+            assert gaps != '-' if path in paths[i] else True
+        if all(results):
+            means = [sum(v) / len(v) for v in results]
+            if all(means) and not 0.5 < means[1] / means[0] < 2:
+                changed.add(path)
+    alone = {line.split('|')[0] for line in shell(one_day_only).splitlines()}
+    assert alone & (paths[0] | paths[1]) == paths[0] ^ paths[1]
+    assert {line.split('|')[0] for line in shell(moved).splitlines()} == changed and changed
+
+
+def test_late_samples(shell, tshark):
+    """The model's capture has one query whose samples are two seconds apart."""
+    table, frames = recipe('recipes.md', 'Late samples')
+    path = str(PCAPS / 'plain' / 'two-clients.pcap')
+    assert 'Interval (s)' in shell(table.replace('FILE', path))
+    intervals = tshark.fields(path, ['frame.number', 'pcq.query.number', 'pcq.sample.interval'], '-2', '-Y', 'pcq.sample.interval')
+    late = [row for row in intervals if float(row[2]) > 1.5]
+    assert [line.split('\t') for line in shell(frames.replace('FILE', path)).splitlines()] == [list(row) for row in late]
+    assert 0 < len(late)
+
+
+# --- live.md ---------------------------------------------------------------------------------------------------------
+
+
+def from_a_pipe(command, capture='smb3-ntlm'):
+    """The command with the bundled capture coming in through a pipe, as from a network card."""
+    command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')
+    command = re.sub(r"^sudo tcpdump [^|]*", 'cat %s/%s.pcap ' % (PCAPS, capture), command)
+    return re.sub(r"^tshark (.*?)-i eth0( -f '[^']*')?", r'cat %s/%s.pcap | tshark \1-i -' % (PCAPS, capture), command)
+
+
+SAID = r"(?s).*Capturing on .*"
+
+
+@pytest.mark.parametrize('which', [0, 1])
+def test_live_into_a_file(shell, rows, which):
+    command = recipe('live.md', 'Rows as they come')[which]
+    shell(from_a_pipe(command), SAID)
+    with open(shell.folder / 'values.csv', newline='') as f:
+        assert list(csv.DictReader(f)) == rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
+
+
+def test_live_and_chosen(shell, rows):
+    everything = rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
+    *_, chosen, watched = recipe('live.md', 'Rows as they come')
+    assert len(shell(from_a_pipe(chosen), SAID).splitlines()) == len([r for r in everything if '% Processor Time' in r['path']])
+    got = [float(line.split('\t')[1]) for line in shell(from_a_pipe(watched), SAID).splitlines()]
+    path = r'\\LABDC\Processor Information(_Total)\% Processor Time'
+    assert got == pytest.approx([float(r['result']) for r in everything if r['path'] == path and r['result']], rel=1e-5) and got
+
+
+def test_live_into_a_database(shell, rows):
+    """psql gets every row once, in batches and without the first line; script/dev/test-archive asks the real one."""
+    psql = shell.folder / 'bin' / 'psql'
+    psql.write_text('#!/bin/sh\nprintf "%%s\\n" "$3" >>%s\ncat >>%s\n' % (shell.folder / 'asked', shell.folder / 'rows'))
+    psql.chmod(0o755)
+    command, = recipe('live.md', 'Into PostgreSQL')
+    shell(from_a_pipe(command), SAID)
+    asked = (shell.folder / 'asked').read_text().splitlines()
+    names, = {re.fullmatch(r"\\copy sample \((.*)\) FROM STDIN \(FORMAT csv\)", a)[1] for a in asked}
+    everything = rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
+    assert names.split(', ') == list(everything[0]) and len(asked) == -(-len(everything) // 100) > 1
+    with open(shell.folder / 'rows', newline='') as f:
+        assert list(csv.reader(f)) == [list(row.values()) for row in everything]
