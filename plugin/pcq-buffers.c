@@ -7,6 +7,7 @@
 #include "pcq-buffers.h"
 
 #include "pcq/pcq-fields.h"
+#include "readings/readings.h"
 #include "text/value-strings.h"
 #include "text/text.h"
 
@@ -665,8 +666,8 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
     if (pcq_identifier_path_wanted(reader->tree)) {
-        const char *path = query_identifier_path(pool, context->server, context->machine, identifier,
-                                                 context->names_event, &context->text_left);
+        const char *path = readings_identifier_path(pool, context->server, context->machine, identifier,
+                                                    context->names_event, &context->text_left);
         pcq_add_identifier_path(reader->tree, reader->tvb, path);
         proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
@@ -712,7 +713,7 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     bool sound = true;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    context->text_left = QUERY_PATHS_SIZE(tvb_reported_length(tvb));
+    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
     while (sound && reader_left(&reader) >= COUNTER_IDENTIFIER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
         sound = read_identifier(&reader, context);
