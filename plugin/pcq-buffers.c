@@ -7,6 +7,7 @@
 #include "pcq-buffers.h"
 
 #include "pcq/pcq-fields.h"
+#include "readings/readings.h"
 #include "text/value-strings.h"
 #include "text/text.h"
 
@@ -87,11 +88,13 @@ static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden
     return tree;
 }
 
-static void pcq_report_hidden(pcq_context *context, proto_tree *tree, uint32_t hidden, const char *what)
+/* Behind a list of which some may not have been shown. */
+static void pcq_end_list(bounded_reader *reader, proto_tree *tree, uint32_t hidden, const char *what)
 {
+    reader->tree = tree;
     if (hidden > 0) {
-        findings_add(context->report, proto_tree_get_parent(tree), FINDING_NOT_SHOWN,
-                     "%u %s are not shown, a packet's tree is limited", hidden, what);
+        findings_add(reader->report, reader->node, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                     hidden, what);
     }
 }
 
@@ -115,17 +118,16 @@ static void pcq_report_rest(bounded_reader *reader, const char *behind)
 }
 
 /* True if `size` is that of a structure with a header of `header` bytes that fits; what else is odd is reported. */
-static bool pcq_check_size(bounded_reader *reader, pcq_context *context, uint32_t size, uint32_t header,
-                           const char *what)
+static bool pcq_check_size(bounded_reader *reader, uint32_t size, uint32_t header, const char *what)
 {
     if (size < header || size > reader_left(reader)) {
-        findings_add(context->report, reader->node, FINDING_SIZE,
+        findings_add(reader->report, reader->node, FINDING_SIZE,
                      "Size of %s at offset %u is %u, it can be %u to %u; what follows cannot be found", what,
                      reader->pos, size, header, reader_left(reader));
         return false;
     }
     if (size % 8 != 0) {
-        findings_add(context->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
+        findings_add(reader->report, reader->node, FINDING_SIZE, "Size of %s at offset %u is %u, not a multiple of 8",
                      what, reader->pos, size);
     }
     return true;
@@ -216,7 +218,7 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     bounded_reader at = *reader;
 
     if (start < table->table_end || start + 2 > table->end || start % 2 != 0) {
-        findings_add(context->report, reader->item, FINDING_STRING_OFFSET,
+        findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
                      "Offset %u does not lead to a string: strings are at %u to %u", offset,
                      table->table_end - table->base, table->end - table->base);
         return NULL;
@@ -301,19 +303,19 @@ static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table,
 }
 
 /* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
-static void check_table(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t size,
-                        proto_item *size_item, uint32_t count, proto_item *count_item)
+static void check_table(bounded_reader *reader, string_table *table, uint32_t size, proto_item *size_item,
+                        uint32_t count, proto_item *count_item)
 {
     uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
 
     if (size > reader->end || reader->end - size >= 8) {
-        findings_add(context->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+        findings_add(reader->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
                      reader->end);
     }
     table->end = reader->end;
     table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
     if (count != table->count) {
-        findings_add(context->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+        findings_add(reader->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
                      table->count);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
@@ -337,14 +339,14 @@ static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree
     if (header.failed) {
         return;
     }
-    check_table(reader, context, &table, size, size_item, count, header.item);
+    check_table(reader, &table, size, size_item, count, header.item);
     table.base = find_offset_base(reader->tvb, &table);
     if (header.node) {
         proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
                                table.base == 0 ? "block's start" : "end of the headers");
     }
     if (table.base != 0) {
-        findings_add(context->report, header.node, FINDING_STRING_OFFSET_BASE,
+        findings_add(reader->report, header.node, FINDING_STRING_OFFSET_BASE,
                      "String offsets count from the end of the headers, as [MS-PCQ] 2.2.4.4 says; Windows counts them "
                      "from the block's start");
     }
@@ -354,8 +356,7 @@ static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree
         table.idle += ITEMS_OF_STRING;
         read_string_counter(reader, context, &table);
     }
-    reader->tree = tree;
-    pcq_report_hidden(context, tree, hidden, "strings");
+    pcq_end_list(reader, tree, hidden, "strings");
 }
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
@@ -552,7 +553,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     }
     pcq_new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
     if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
-        findings_add(context->report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
+        findings_add(reader.report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
                      reader_left(outer) / COUNTER_REG_INFO_SIZE);
     }
     return num_counters;
@@ -570,9 +571,8 @@ static void dissect_counterset_struct(bounded_reader *reader, proto_tree *tree, 
         read_counter_reg_info(reader, context, &relations);
         wmem_array_append_one(counters, relations);
     }
-    reader->tree = tree;
-    pcq_report_hidden(context, tree, hidden, "counters");
-    if (!context->report->damaged) {
+    pcq_end_list(reader, tree, hidden, "counters");
+    if (!reader->report->damaged) {
         check_relations(reader, counters);
     }
     pcq_report_rest(reader, "the last counter");
@@ -587,7 +587,7 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
     }
     for (unsigned which = 0; which < array_length(relations.references); which++) {
         if (relations.references[which] == relations.id) {
-            findings_add(context->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
+            findings_add(reader->report, relations.item, FINDING_COUNTER_REFERENCE, "Counter %u refers to itself",
                          relations.id);
             break;
         }
@@ -665,8 +665,8 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
     if (pcq_identifier_path_wanted(reader->tree)) {
-        const char *path = query_identifier_path(pool, context->server, context->machine, identifier,
-                                                 context->names_event, &context->text_left);
+        const char *path = readings_identifier_path(pool, context->server, context->machine, identifier,
+                                                    context->names_event, &context->text_left);
         pcq_add_identifier_path(reader->tree, reader->tvb, path);
         proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
@@ -681,7 +681,7 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     bounded_reader reader;
     state_identifier identifier;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
-    bool sound = pcq_check_size(outer, context, size, COUNTER_IDENTIFIER_SIZE, "the identifier");
+    bool sound = pcq_check_size(outer, size, COUNTER_IDENTIFIER_SIZE, "the identifier");
 
     memset(&identifier, 0, sizeof identifier);
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : COUNTER_IDENTIFIER_SIZE, &reader);
@@ -712,15 +712,14 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
     bool sound = true;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    context->text_left = QUERY_PATHS_SIZE(tvb_reported_length(tvb));
+    context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
     while (sound && reader_left(&reader) >= COUNTER_IDENTIFIER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
         sound = read_identifier(&reader, context);
     }
-    reader.tree = tree;
-    pcq_report_hidden(context, tree, hidden, "identifiers");
+    pcq_end_list(&reader, tree, hidden, "identifiers");
     if (sound && reader_left(&reader) > 0) {
-        findings_add(context->report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
+        findings_add(reader.report, reader.node, FINDING_SIZE, "%u bytes are too few for a PERF_COUNTER_IDENTIFIER",
                      reader_left(&reader));
     }
     pcq_report_rest(&reader, "the last identifier");
@@ -767,8 +766,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
             pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->names_event);
         }
     }
-    pcq_report_hidden(context, tree, hidden, "GUIDs");
-    reader.tree = tree;
+    pcq_end_list(&reader, tree, hidden, "GUIDs");
     if (reader_left(&reader) > 0) {
         reader_need(&reader, 16, "A counterset's GUID");
     }
@@ -784,7 +782,7 @@ static bool read_instance(bounded_reader *reader, pcq_context *context)
     instance.offset = reader->pos;
     instance.size = instance.stated = tvb_get_letohl(reader->tvb, reader->pos);
     instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
-    if (!pcq_check_size(reader, context, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
+    if (!pcq_check_size(reader, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
         pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);
         return false;
     }
@@ -797,10 +795,10 @@ static bool read_instance(bounded_reader *reader, pcq_context *context)
         pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
     }
     if (!instance.terminated) {
-        findings_add(context->report, reader->node, FINDING_TEXT,
+        findings_add(reader->report, reader->node, FINDING_TEXT,
                      "The name of the instance at offset %u has no terminator", reader->pos);
     }
-    reader_check_utf16(context->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
+    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
                        instance.name_size, ENC_LITTLE_ENDIAN, "The instance's name");
     reader->pos += instance.size;
     context->count++;
@@ -819,8 +817,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
             break;
         }
     }
-    reader.tree = tree;
-    pcq_report_hidden(context, tree, hidden, "instances");
+    pcq_end_list(&reader, tree, hidden, "instances");
     pcq_report_rest(&reader, "the last instance");
 }
 

@@ -154,8 +154,8 @@ static void show_path_of_block(data_view *view)
     const state_identifier *identifier = pcq_readings_identifier(r);
 
     if (identifier && pcq_identifier_path_wanted(view->block)) {
-        const char *path = query_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
-                                                 r->names_event, &r->text_left);
+        const char *path = readings_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
+                                                    r->names_event, &r->text_left);
         proto_item *item = pcq_add_identifier_path(view->block, view->base.tvb, path);
         proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
     }

@@ -91,7 +91,7 @@ typedef struct {
     uint32_t size;
 
     uint32_t pos;
-    uint8_t state;   /* what comes next, see data-steps.h */
+    uint8_t state;   /* what comes next */
     uint8_t then;    /* what comes behind a fault */
     bool one_block;  /* ends behind the block */
     uint8_t padding; /* of this block's values, see data-walk.c */

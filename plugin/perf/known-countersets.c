@@ -407,18 +407,20 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
     return NULL;
 }
 
-const char *perf_known_title(uint32_t title_index)
-{
-    /* 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a Zabbix template */
-    static const struct {
-        uint32_t title_index;
-        const char *name;
-    } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
+/* 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a Zabbix template */
+static const perf_known_counter titles[] = {
+    {2, "System", 0, false, PERF_NO_COUNTER},      {4, "Memory", 0, false, PERF_NO_COUNTER},
+    {230, "Process", 0, false, PERF_NO_COUNTER},   {234, "PhysicalDisk", 0, false, PERF_NO_COUNTER},
+    {238, "Processor", 0, false, PERF_NO_COUNTER},
+};
+static const perf_known_counterset objects = {{0}, NULL, titles, sizeof titles / sizeof *titles};
 
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        if (titles[i].title_index == title_index) {
-            return titles[i].name;
-        }
-    }
-    return NULL;
+bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found)
+{
+    bool is_title = memcmp(guid, objects.guid, sizeof objects.guid) == 0;
+    const perf_known_counterset *set = is_title ? &objects : perf_known_counterset_find(guid);
+    const perf_known_counter *counter = perf_known_counter_find(set, id);
+
+    *found = counter ? *counter : (perf_known_counter){id, set ? set->name : NULL, 0, false, PERF_NO_COUNTER};
+    return counter || (set && set->name && id == PERF_NO_COUNTER);
 }

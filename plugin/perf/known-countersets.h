@@ -37,8 +37,9 @@ const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16]);
 /* NULL if it is not in the list. */
 const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id);
 
-/* Name of an object of HKEY_PERFORMANCE_DATA by its title index, NULL if it is
- * not in the list. Only the classic objects have the same index everywhere. */
-const char *perf_known_title(uint32_t title_index);
+/* A counterset (id PERF_NO_COUNTER: its name), one of its counters or, by a GUID of zeros, an object of
+ * HKEY_PERFORMANCE_DATA by its title index. Only the classic objects have the same index everywhere. False if it is not in
+ * the list. */
+bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found);
 
 #endif /* PCQ_PERF_KNOWN_COUNTERSETS_H */

@@ -9,11 +9,7 @@
 #include "perf/bytes.h"
 #include "perf/number-text.h"
 
-/* What paths may take for each byte of the answer, beside a first part that any answer has. */
-#define PATHS_PER_BYTE 32
-#define PATHS_AT_LEAST (1 << 20)
-
-/* The same of the bytes of values that are no numbers, and what is shown of each once those are used up. */
+/* What values that are no numbers may take beyond the answer's bytes, and what is shown of each once that is used up. */
 #define RAW_AT_LEAST 65536
 #define SHORT_RAW 64
 
@@ -40,7 +36,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->size = tvb_captured_length(answer->tvb);
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;
-    r->text_left = PATHS_AT_LEAST + (uint64_t)r->size * PATHS_PER_BYTE;
+    r->text_left = READINGS_PATHS_SIZE(r->size);
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     answer->layout->begin(r);
     r->operands.now = r->now->clocks;
@@ -350,6 +346,33 @@ const char *readings_path(readings *r)
     make_room(r, parts.prefix_size + parts.counter_size + 1);
     *perf_put(r->path + parts.prefix_size, parts.counter, parts.counter_size) = '\0';
     return r->path;
+}
+
+/* A set for which only one instance exists has none in its paths. */
+static bool is_single(state_host *server, const uint8_t *guid, uint32_t event)
+{
+    state_subject subject = facts_subject(guid, PERF_NO_ID);
+    state_known set = facts_lookup_set(server, &subject, event);
+
+    return set.fact && set.fact->instance_type == 0;
+}
+
+char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
+                               const state_identifier *identifier, uint32_t event, uint64_t *left)
+{
+    unsigned most = left && *left == 0 ? READINGS_SHORT_NAME : PERF_NAME_MAX;
+    const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
+    const char *counter =
+        text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
+    bool has_instance = identifier->instance && *identifier->instance && !is_single(server, identifier->guid, event);
+    const char *instance = has_instance ? text_cut(pool, identifier->instance, most) : "";
+    char *path = wmem_strconcat(pool, machine ? "\\\\" : "", machine ? text_cut(pool, machine, most) : "", "\\", set,
+                                has_instance ? "(" : "", instance, has_instance ? ")" : "", "\\", counter, NULL);
+
+    if (left) {
+        *left -= MIN(*left, strlen(path));
+    }
+    return path;
 }
 
 /* --- Words -------------------------------------------------------------------------------------------------------- */

@@ -167,6 +167,12 @@ typedef struct {
 
 bool readings_path_in_parts(readings *r, readings_path_parts *parts);
 
+/* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
+ * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
+#define READINGS_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))
+char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
+                               const state_identifier *identifier, uint32_t event, uint64_t *left);
+
 /* Its names: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
 const char *readings_set(readings *r);
 const char *readings_instance(readings *r);

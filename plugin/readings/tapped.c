@@ -58,7 +58,7 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
                               ? tapped->handle->machine
                               : host_address(tapped->server);
 
-    return query_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
+    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
 }
 
 void tapped_tell_unread(packet_info *pinfo, const char *why)

@@ -266,19 +266,16 @@ bool facts_subject_is_title(const state_subject *subject)
 
 static bool fill_builtin(const state_subject *subject, state_fact_kind kind, state_fact *fact)
 {
-    const perf_known_counterset *set = perf_known_counterset_find(subject->guid);
-    const perf_known_counter *counter = set ? perf_known_counter_find(set, subject->id) : NULL;
+    perf_known_counter known;
+    bool is_known = perf_known_find(subject->guid, subject->id, &known);
 
-    if (kind == PERF_FACT_ENGLISH) {
-        fact->name = facts_subject_is_title(subject)    ? perf_known_title(subject->id)
-                     : set && subject->id == PERF_NO_ID ? set->name
-                     : counter                          ? counter->name
-                                                        : NULL;
+    if (is_known && kind == PERF_FACT_ENGLISH) {
+        fact->name = known.name;
         return fact->name != NULL;
     }
-    if (kind == PERF_FACT_COUNTER && counter && counter->type_known) {
-        fact->counter.type = counter->type;
-        fact->counter.base_id = counter->base_id;
+    if (is_known && kind == PERF_FACT_COUNTER && known.type_known) {
+        fact->counter.type = known.type;
+        fact->counter.base_id = known.base_id;
         fact->type = type_of(kind, fact);
         return true;
     }

@@ -65,10 +65,13 @@ uint32_t event_next(void)
     return ++last_event;
 }
 
-unsigned event_count_earlier(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
+unsigned event_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
+    if (high > 0 && event_of(wmem_array_index(array, high - 1)) <= event) {
+        return high;
+    }
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         if (event_of(wmem_array_index(array, middle)) <= event) {

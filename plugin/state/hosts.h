@@ -23,16 +23,7 @@ uint32_t event_next(void);
 
 /* How many elements of an array in the order of events are not after `event`. Mostly all: what is looked up as of an event
  * is looked up on the first pass, when there is nothing newer. */
-unsigned event_count_earlier(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element));
-
-static inline unsigned event_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
-{
-    unsigned count = wmem_array_get_count(array);
-
-    return count > 0 && event_of(wmem_array_index(array, count - 1)) <= event
-               ? count
-               : event_count_earlier(array, event, event_of);
-}
+unsigned event_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element));
 
 void hosts_register(void);
 

@@ -6,7 +6,6 @@
 #include "state/queries.h"
 
 #include "state/spans.h"
-#include "text/text.h"
 
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
@@ -148,36 +147,6 @@ gboolean query_identifier_equal(const void *a, const void *b)
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id && memcmp(x->guid, y->guid, 16) == 0 &&
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
-}
-
-/* A set for which only one instance exists has none in its paths. */
-static bool is_single(state_host *server, const uint8_t *guid, uint32_t event)
-{
-    state_subject subject = facts_subject(guid, PERF_NO_ID);
-    state_known set = facts_lookup_set(server, &subject, event);
-
-    return set.fact && set.fact->instance_type == 0;
-}
-
-/* Characters that are left of a name then. */
-#define SHORT_NAME 32
-
-char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
-                            const state_identifier *identifier, uint32_t event, uint64_t *left)
-{
-    unsigned most = left && *left == 0 ? SHORT_NAME : PERF_NAME_MAX;
-    const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
-    const char *counter =
-        text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
-    bool has_instance = identifier->instance && *identifier->instance && !is_single(server, identifier->guid, event);
-    const char *instance = has_instance ? text_cut(pool, identifier->instance, most) : "";
-    char *path = wmem_strconcat(pool, machine ? "\\\\" : "", machine ? text_cut(pool, machine, most) : "", "\\", set,
-                                has_instance ? "(" : "", instance, has_instance ? ")" : "", "\\", counter, NULL);
-
-    if (left) {
-        *left -= MIN(*left, strlen(path));
-    }
-    return path;
 }
 
 void queries_register(void)

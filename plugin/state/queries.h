@@ -39,12 +39,6 @@ uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
-/* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
- * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
-#define QUERY_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))
-char *query_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
-                            const state_identifier *identifier, uint32_t event, uint64_t *left);
-
 void queries_register(void);
 
 /* An identifier and the server's verdict on it, from one event to another. */

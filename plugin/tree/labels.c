@@ -46,7 +46,8 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
         proto_item_append_text(item, " (%s)", from);
     }
     if (known->frame != 0) {
-        proto_item *frame = reader_add_generated_uint(tree, hf_learned_in, tvb, known->frame);
+        proto_item *frame = proto_tree_add_uint(tree, hf_learned_in, tvb, 0, 0, known->frame);
+        proto_item_set_generated(frame);
         if (*from) {
             proto_item_append_text(frame, " (%s)", from);
         }

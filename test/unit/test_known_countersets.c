@@ -227,6 +227,14 @@ static void test_others(void)
     expect(!perf_known_counter_find(NULL, 0), "found", "no set", 0);
 }
 
+static const char *title(uint32_t index)
+{
+    static const uint8_t no_guid[16];
+    perf_known_counter found;
+
+    return perf_known_find(no_guid, index, &found) ? found.name : NULL;
+}
+
 static void test_titles(void)
 {
     static const struct {
@@ -235,13 +243,27 @@ static void test_titles(void)
     } titles[] = {{2, "System"}, {4, "Memory"}, {230, "Process"}, {234, "PhysicalDisk"}, {238, "Processor"}};
 
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        expect(same(perf_known_title(titles[i].index), titles[i].name), "name", "title", titles[i].index);
+        expect(same(title(titles[i].index), titles[i].name), "name", "title", titles[i].index);
     }
-    expect(!perf_known_title(0) && !perf_known_title(3) && !perf_known_title(239), "found", "title", 3);
+    expect(!title(0) && !title(3) && !title(239), "found", "title", 3);
+}
+
+static void test_finding(void)
+{
+    perf_known_counter found;
+
+    expect(perf_known_find(typing, PERF_NO_COUNTER, &found) && same(found.name, "Typing") && !found.type_known,
+           "name of the set", "Typing", PERF_NO_COUNTER);
+    expect(perf_known_find(processor_information, 26, &found) && same(found.name, "% Processor Utility") &&
+               found.type == 0x40020500 && found.base_id == 27,
+           "a counter", "Processor Information", 26);
+    expect(!perf_known_find(processor_information, 29, &found), "nobody has seen it", "Processor Information", 29);
+    expect(!title(PERF_NO_COUNTER), "found", "no title", PERF_NO_COUNTER);
 }
 
 int main(void)
 {
+    test_finding();
     test_sets_are_unique();
     test_counters_are_sound();
     test_names_per_second();
