@@ -7,6 +7,7 @@ one tshark makes of each file."""
 import csv
 import datetime
 import glob
+import io
 import os
 import re
 import shutil
@@ -142,9 +143,8 @@ def main():
         print('ok      %d rows in PostgreSQL' % total)
         flat = [r for file in expected.values() for r in file[1:]]
         check_moved(run('psql -At -F "\t" -c "%s"' % step('SELECT path, unit')), flat)
-        waits = run('psql -At -F "\t" -c "%s"' % step('SELECT * FROM')).splitlines()
-        check_waits([w.split('\t') for w in waits], expected)
-        check_days([w.split('\t') for w in run('psql -At -F "\t" -c "%s"' % step('SELECT path, max')).splitlines()], flat)
+        check_waits(table(step('SELECT * FROM')), expected)
+        check_days(table(step('SELECT path, max')), flat)
         print('ok      three queries')
     finally:
         postgres.terminate()
@@ -154,6 +154,12 @@ def main():
     unseen = [s for s in steps if s not in seen]
     assert not unseen, unseen
     shutil.rmtree(HERE / 'db')
+
+
+def table(query):
+    """The rows of a query; names hold whatever a server sends."""
+    out = subprocess.run(['psql', '--csv', '-tc', query], stdout=subprocess.PIPE, check=True).stdout.decode()
+    return list(csv.reader(io.StringIO(out, newline='')))
 
 
 def check_waits(got, expected):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Numbers have a point wherever the user lives: nothing that the plugin writes depends on the locale."""
 
-import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -16,12 +16,9 @@ from test_values import single
 LOCALES = ['de_DE', 'ps_AF']
 
 
-pytestmark = pytest.mark.skipif(not shutil.which('localedef') or not os.path.isdir('/usr/share/i18n/locales'),
-                                reason='no locales to make')
-
-
 @pytest.fixture(scope='module')
 def locales(tmp_path_factory):
+    assert shutil.which('localedef') and Path('/usr/share/i18n/locales').is_dir(), 'no locales to make: bootstrap installs them'
     folder = tmp_path_factory.mktemp('locales')
     for name in LOCALES:
         subprocess.run(['localedef', '-i', name, '-f', 'UTF-8', folder / (name + '.UTF-8')], check=True)

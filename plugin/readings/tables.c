@@ -172,8 +172,8 @@ static uint32_t row_of(const reading_instance *found)
     return found ? found->row : UINT32_MAX;
 }
 
-/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none among
- * those that were read. */
+/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
+ * have to be there. */
 static uint32_t instances_find(reading_instances *instances, const reading_instance *wanted)
 {
     uint32_t count = instances_count(instances);
@@ -266,20 +266,27 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     return like && row < like->rows;
 }
 
-#define FIRST_ROWS 16
+/* Whoever asks for one row alone, as the Info column does, needs no index of all. */
+static uint32_t first_like(reading_table *table, const reading_instance *wanted)
+{
+    reading_instance_key key = wanted->key;
 
-/* The first that is like it: whoever asks for one row alone, as the Info column does, finds it before all were read. */
+    for (uint32_t row = 0; reading_table_has_row(table, row); row++) {
+        if (instance_like(&instances_row(&table->instances, row)->key, &key)) {
+            return row;
+        }
+    }
+    return UINT32_MAX;
+}
+
 static uint32_t find_like(reading_table *table, const reading_instance *wanted)
 {
-    uint32_t rows = MAX(table->rows, FIRST_ROWS);
-    uint32_t found;
-
-    do {
-        reading_table_has_row(table, rows - 1);
-        found = instances_find(&table->instances, wanted);
-        rows *= 2;
-    } while (found == UINT32_MAX && !table->complete);
-    return found;
+    if (!table->was_searched && wanted->ordinal == 0) {
+        table->was_searched = true;
+        return first_like(table, wanted);
+    }
+    reading_table_has_row(table, UINT32_MAX);
+    return instances_find(&table->instances, wanted);
 }
 
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)

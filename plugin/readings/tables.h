@@ -93,8 +93,9 @@ struct reading_table {
     uint32_t number;
     bool has_instances;
     uint32_t columns;
-    uint32_t rows; /* read so far */
-    bool complete; /* all are */
+    uint32_t rows;     /* read so far */
+    bool complete;     /* all are */
+    bool was_searched; /* for an instance that stands elsewhere in another sample */
     reading_instances instances;
     table_likeness like[TABLE_LIKENESSES];
 };

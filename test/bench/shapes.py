@@ -232,7 +232,7 @@ PEERS = {
 # Those whose growth to a million values is measured.
 GROWING = ('one', 'blocks')
 # Small ones for a budget.
-BUDGET = ('one', 'blocks', 'small')
+BUDGET = ('one', 'blocks', 'processes-2', 'places', 'small')
 
 
 def measured(shapes, units):
