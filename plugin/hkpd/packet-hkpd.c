@@ -1183,17 +1183,24 @@ static void tap_pdu(hkpd_pdu *p, unsigned operation)
     tapped_tell(p->call.pinfo, tapped);
 }
 
+static unsigned operation_of(uint16_t opnum)
+{
+    unsigned i = 0;
+
+    while (operations[i].opnum != opnum) {
+        i++;
+    }
+    return i;
+}
+
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     hkpd_pdu p;
     volatile int length = 0;
-    unsigned i = 0;
+    const unsigned i = operation_of(di->call_data->opnum);
 
     if (!is_active()) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
-    }
-    while (operations[i].opnum != di->call_data->opnum) {
-        i++;
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
     if (is_noise(&p, operations[i].response_shape)) {
