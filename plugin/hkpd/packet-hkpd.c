@@ -1197,7 +1197,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 {
     hkpd_pdu p;
     volatile int length = 0;
-    const unsigned i = operation_of(di->call_data->opnum);
+    const volatile unsigned i = operation_of(di->call_data->opnum);
 
     if (!is_active()) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
