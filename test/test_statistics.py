@@ -323,6 +323,21 @@ def test_queries_of_hkpd(stat, passes):
     assert float(row['Interval (s)']) > 0
 
 
+def test_bytes_of_a_sample_are_rounded(stat):
+    """Two samples of one block, one of two: 80, 80 and 112 bytes."""
+    s = single('Pair', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k: 10) for i in (1, 2)])
+
+    def talk(c):
+        h = c.open()
+        c.validate(h, [ask(s, 1)])
+        c.data(h, 1000)
+        c.data(h, 1000)
+        c.validate(h, [ask(s, 2)])
+        c.data(h, 1000)
+    row, = stat(story(Script([s]), talk), 'queries')
+    assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
+
+
 def test_counters_of_objects_without_instances(stat):
     """Definitions count, whether there are instances now or never."""
     objects = hkpd_scene.machine()

@@ -782,7 +782,8 @@ static void show_structures(hkpd_view *view)
 
 void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 {
-    hkpd_view view = {.base = {tvb, tree, context->report, &fields}, .context = context};
+    hkpd_view view = {.base = {.tvb = tvb, .tree = tree, .report = context->report, .fields = &fields},
+                      .context = context};
     readings_answer answer = hkpd_block_answer(tvb, context);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);

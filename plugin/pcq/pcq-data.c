@@ -455,7 +455,8 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     if (tree == NULL && context->summary.faults == 0) {
         return;
     }
-    data_view view = {.base = {tvb, tree, context->report, &fields}, .context = context};
+    data_view view = {.base = {.tvb = tvb, .tree = tree, .report = context->report, .fields = &fields},
+                      .context = context};
     readings_answer answer = pcq_data_answer(tvb, context);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
