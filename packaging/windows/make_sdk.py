@@ -55,6 +55,7 @@ add_library(epan INTERFACE IMPORTED)
 set_target_properties(epan PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "{includes}"
     INTERFACE_LINK_LIBRARIES "{libraries}")
+add_library(wiretap INTERFACE IMPORTED)
 '''
 
 
