@@ -8,8 +8,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "packet-pcq.h"
-
 #include "pcq-buffers.h"
 #include "dcerpc/call.h"
 #include "readings/tapped.h"
@@ -22,6 +20,9 @@
 #include "names/names-file.h"
 #include "readings/watch.h"
 #include "dcerpc/sealed.h"
+
+void proto_register_pcq(void);
+void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8

@@ -12,9 +12,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/packet-hkpd.h"
-
-#include "ws_compat.h"
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
 #include "hkpd/winreg-hook.h"
@@ -22,6 +19,9 @@
 #include "text/value-strings.h"
 
 #include <epan/exceptions.h>
+
+void proto_register_hkpd(void);
+void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
 static int hf_key = -1;
@@ -52,7 +52,6 @@ typedef enum { HKPD_KEYS(HKPD_KEY_ENUM) HKPD_NUM_KEYS } hkpd_key_kind;
 typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
 
 #define STATUS_SUCCESS 0
-
 #define STATUS_MORE_DATA 234
 
 /* Which key with performance data a handle stands for. Belongs to the handle. */
@@ -191,8 +190,6 @@ static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
 }
 
 /* --- A call ------------------------------------------------------------------------------------------------------- */
-
-/* Fields of the stock dissector. */
 
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
