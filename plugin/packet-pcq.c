@@ -1124,7 +1124,7 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-/* X(opnum, name, functions, parameters of request and response as in dcerpc/noise.h, largest count that makes sense).
+/* X(opnum, name, functions, parameters of request and response as in dcerpc/ndr.h, largest count that makes sense).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, enumerate, "WS", "SSgR", 0xFFFF) \

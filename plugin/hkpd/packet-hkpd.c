@@ -1094,7 +1094,7 @@ static int hkpd_value_response(hkpd_pdu *p)
 
 static ws_pref_bool pref_decode = true;
 
-/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/noise.h) */
+/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/ndr.h) */
 #define HKPD_OPERATIONS(X) \
     X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_other_response, "HR") \
     X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_other_response, "HR") \
