@@ -8,8 +8,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "packet-pcq.h"
-
 #include "pcq-buffers.h"
 #include "dcerpc/call.h"
 #include "readings/tapped.h"
@@ -22,6 +20,9 @@
 #include "names/names-file.h"
 #include "readings/watch.h"
 #include "dcerpc/sealed.h"
+
+void proto_register_pcq(void);
+void proto_reg_handoff_pcq(void);
 
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
@@ -80,7 +81,6 @@ typedef struct {
 
 /* Largest sizes that the interface admits, in bytes ([MS-PCQ] 3.1.4.1.5 to 3.1.4.1.7). */
 #define PCQ_MAX_INFO 67108864
-
 #define PCQ_MAX_DATA 1073741824
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
@@ -116,18 +116,7 @@ static wmem_allocator_t *pcq_pool(const pcq_pdu *p)
     return p->call.pinfo->pool;
 }
 
-/* True if the request was read, so that what it says can be said. */
-static bool pcq_request_read(const pcq_pdu *p)
-{
-    return p->record->call.request_read;
-}
-
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
-
-static uint32_t pcq_read_u32(pcq_pdu *p, int hf)
-{
-    return ndr_u32(&p->call.ndr, hf);
-}
 
 static void pcq_read_machine(pcq_pdu *p)
 {
@@ -142,7 +131,7 @@ static void pcq_read_machine(pcq_pdu *p)
 /* dwInSize, of which the interface admits up to `largest` ([MS-PCQ] 3.1.4.1). */
 static void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
 {
-    p->record->in_size = pcq_read_u32(p, hf_in_size);
+    p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
     if (p->record->in_size > largest) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
                      "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
@@ -152,7 +141,7 @@ static void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
 
 static uint32_t pcq_read_status(pcq_pdu *p)
 {
-    p->tapped.status = pcq_read_u32(p, hf_status);
+    p->tapped.status = ndr_u32(&p->call.ndr, hf_status);
     p->tapped.has_status = !p->call.ndr.reader.failed;
     return p->tapped.status;
 }
@@ -198,7 +187,7 @@ static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData holds %s, but *pdwOutSize says %u",
                      text_counted(pcq_pool(p), array->actual_count, back->unit), back->out_size);
     }
-    if (pcq_request_read(p) && array->max_count != p->record->in_size) {
+    if (p->record->call.request_read && array->max_count != p->record->in_size) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
                      "lpData has room for %s, but dwInSize of the request was %u",
                      text_counted(pcq_pool(p), array->max_count, back->unit), p->record->in_size);
@@ -224,8 +213,8 @@ static void pcq_read_returned(pcq_pdu *p, uint32_t element_size, pcq_returned *b
 
     memset(back, 0, sizeof *back);
     back->unit = element_size == 1 ? "byte" : "GUID";
-    back->out_size = pcq_read_u32(p, hf_out_size);
-    back->rtn_size = pcq_read_u32(p, hf_rtn_size);
+    back->out_size = ndr_u32(&p->call.ndr, hf_out_size);
+    back->rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
     ndr_varying_array(&p->call.ndr, &fields.ndr, "lpData", &array);
     check_counts(p, back, &array);
     label_array(&array, back->unit);
@@ -241,7 +230,7 @@ static bool pcq_is_size_probe(const pcq_returned *back)
 /* An empty answer to a request that had no room is nothing but that. */
 static void report_empty(pcq_pdu *p, const pcq_returned *back)
 {
-    if (back->out_size == 0 && back->rtn_size > 0 && pcq_request_read(p) && p->record->in_size > 0) {
+    if (back->out_size == 0 && back->rtn_size > 0 && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
                      "The call succeeded, lpData is empty, but *pdwRtnSize says %u", back->rtn_size);
     }
@@ -284,7 +273,8 @@ static void check_sent(pcq_pdu *p, const ndr_array *array)
     } else if (call_is_request(&p->call) && array->max_count != p->record->in_size) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
                      "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
-    } else if (!call_is_request(&p->call) && pcq_request_read(p) && array->max_count != p->record->array_count) {
+    } else if (!call_is_request(&p->call) && p->record->call.request_read &&
+               array->max_count != p->record->array_count) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
                      "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, array->max_count,
                      p->record->array_count);
@@ -322,7 +312,7 @@ static void pcq_init_context(pcq_pdu *p, pcq_context *context)
     pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
     context->names_event = p->call.names_event;
     context->is_response = !call_is_request(&p->call);
-    context->request_known = pcq_request_read(p);
+    context->request_known = p->record->call.request_read;
     context->request_code = p->record->request_code;
     context->lcid = p->record->lcid;
     memcpy(context->guid, p->record->guid, sizeof context->guid);
@@ -373,8 +363,6 @@ static void pcq_enumerate_response(pcq_pdu *p)
     call_end_stub(&p->call);
 }
 
-/* --- Opnums 1 and 2 -------------------------------------------------------------------------------------------- */
-
 /* CounterSetGuid, with its name. */
 static void read_counterset(pcq_pdu *p)
 {
@@ -393,7 +381,7 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
     bool has_name = context->text && (context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
                                       context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
-    if (pcq_request_read(p) && !has_name) {
+    if (p->record->call.request_read && !has_name) {
         pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
 }
@@ -448,7 +436,7 @@ static void read_request_lcid(pcq_pdu *p)
         }
         return;
     }
-    p->record->lcid = pcq_read_u32(p, hf_lcid);
+    p->record->lcid = ndr_u32(&p->call.ndr, hf_lcid);
     if (!has_locale(p->record->request_code)) {
         proto_item_append_text(reader->item, " (unused by this RequestCode)");
     }
@@ -472,7 +460,7 @@ static void pcq_registration_request(pcq_pdu *p)
 {
     pcq_read_machine(p);
     read_counterset(p);
-    p->record->request_code = pcq_read_u32(p, hf_request_code);
+    p->record->request_code = ndr_u32(&p->call.ndr, hf_request_code);
     if (!p->call.ndr.reader.failed && !try_val_to_str(p->record->request_code, request_code_vals)) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_REQUEST_CODE,
                      "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
@@ -480,7 +468,7 @@ static void pcq_registration_request(pcq_pdu *p)
     read_request_lcid(p);
     pcq_read_in_size(p, MAX_REGISTRATION);
     pcq_request_end(p);
-    if (pcq_request_read(p)) {
+    if (p->record->call.request_read) {
         about_registration(p);
     }
 }
@@ -511,7 +499,7 @@ static void pcq_registration_response(pcq_pdu *p)
         pcq_learn(p, &context);
     }
     show_counterset(p, &context);
-    if (pcq_request_read(p)) {
+    if (p->record->call.request_read) {
         about_registration(p);
         if (done) {
             describe_registration(p, &context, &back);
@@ -527,7 +515,7 @@ static void pcq_instances_request(pcq_pdu *p)
     read_counterset(p);
     pcq_read_in_size(p, MAX_INSTANCES);
     pcq_request_end(p);
-    if (pcq_request_read(p)) {
+    if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
     }
 }
@@ -545,7 +533,7 @@ static void pcq_instances_response(pcq_pdu *p)
     bool done = pcq_read_returned_status(p, &back);
     call_end_stub(&p->call);
     show_counterset(p, &context);
-    if (pcq_request_read(p)) {
+    if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
     }
     if (done) {
@@ -929,7 +917,7 @@ static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
 /* Even a query of nothing has a header. Where *pdwRtnSize tells of data it was reported already. */
 static void report_no_header(pcq_pdu *p, const pcq_returned *back)
 {
-    if (back->out_size == 0 && back->rtn_size == 0 && pcq_request_read(p) && p->record->in_size > 0) {
+    if (back->out_size == 0 && back->rtn_size == 0 && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
                      "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
                      p->record->in_size);
@@ -1025,7 +1013,7 @@ static void pcq_validate_request(pcq_pdu *p)
 
     pcq_read_in_size(p, PCQ_MAX_INFO);
     read_identifiers(p, &context);
-    p->record->add = pcq_read_u32(p, hf_add) != 0;
+    p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
     pcq_request_end(p);
     if (p->call.has_column) {
         call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
@@ -1039,7 +1027,7 @@ static void pcq_validate_request(pcq_pdu *p)
 
 static void describe_refused(pcq_pdu *p, const pcq_context *context)
 {
-    bool removes = pcq_request_read(p) && !p->record->add;
+    bool removes = p->record->call.request_read && !p->record->add;
     refusals_text text = {.word = removes ? "refused to be removed" : "refused", .count = context->refused};
 
     for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && text.named < MAX_NAMED_REFUSALS; i++) {
@@ -1053,7 +1041,7 @@ static void describe_refused(pcq_pdu *p, const pcq_context *context)
 
 static void describe_validation(pcq_pdu *p, const pcq_context *context)
 {
-    const char *done = !pcq_request_read(p) ? "accepted" : p->record->add ? "added" : "removed";
+    const char *done = !p->record->call.request_read ? "accepted" : p->record->add ? "added" : "removed";
 
     if (!p->call.has_column) {
         return;
@@ -1104,7 +1092,7 @@ static void pcq_validate_response(pcq_pdu *p)
     state_handle *handle = answering_handle(p, done);
     call_show_number(&p->call, p->call.tree, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
-    if (!readable || (done && !(p->identifiers_sound && pcq_request_read(p)))) {
+    if (!readable || (done && !(p->identifiers_sound && p->record->call.request_read))) {
         pcq_validate_unknown(p);
         return;
     }
@@ -1123,7 +1111,7 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-/* X(opnum, name, functions, parameters of request and response as in dcerpc/noise.h, largest count that makes sense).
+/* X(opnum, name, functions, parameters of request and response as in dcerpc/ndr.h, largest count that makes sense).
  * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, enumerate, "WS", "SSgR", 0xFFFF) \
@@ -1184,7 +1172,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->operation = opnum_vals[opnum].strptr;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
-    if (opnum == OPNUM_QueryCounterSetRegistrationInfo && pcq_request_read(p)) {
+    if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
         tapped->kind = pcq_request_code_name(p);
     }
     tapped->in_size = p->record->in_size;

@@ -78,6 +78,13 @@ static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
     }
 }
 
+/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
+#define ITEMS_OF_STRING 20
+#define ITEMS_OF_COUNTER 50
+#define ITEMS_OF_IDENTIFIER 30
+#define ITEMS_OF_INSTANCE 12
+#define ITEMS_OF_GUID 4
+
 /* The tree, or NULL if it has no room for `items` more; then `hidden` counts what is not shown. */
 static proto_tree *pcq_afford(proto_tree *tree, uint32_t items, uint32_t *hidden)
 {
@@ -141,15 +148,10 @@ static bool pcq_check_size(bounded_reader *reader, uint32_t size, uint32_t heade
 /* "No string": perflib.h, not in the specification. */
 #define NO_STRING 0xFFFFFFFFU
 
-/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_STRING 20
-
 /* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
 #define MAX_IDLE_ITEMS 40000
 
 static const value_string no_string_vals[] = {{NO_STRING, "none"}, {0, NULL}};
-
-/* --- RequestCode 5, 6 and 10 -------------------------------------------------------------------------------------- */
 
 /* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
 typedef struct {
@@ -325,7 +327,7 @@ static void check_table(bounded_reader *reader, string_table *table, uint32_t si
     table->farthest = table->idle = 0;
 }
 
-/* RequestCode 5, 6 and 10; 3, 4, 7 and 9; 8. */
+/* RequestCode 5, 6 and 10. */
 static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree, pcq_context *context)
 {
     bounded_reader header;
@@ -361,6 +363,7 @@ static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree
 
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
+/* RequestCode 3, 4, 7 and 9. */
 static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *context)
 {
     uint32_t room = reader_left(reader);
@@ -400,9 +403,6 @@ static void pcq_dissect_provider_guid(bounded_reader *reader, pcq_context *conte
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
-/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_COUNTER 50
-
 /* InstanceType (2.2.4.1) is a set of flags; these combinations have names. */
 static const value_string instance_type_vals[] = {
     {0x00, "PERF_COUNTERSET_SINGLE_INSTANCE"},
@@ -420,8 +420,6 @@ static const value_string aggregate_vals[] = {
 };
 
 static const value_string no_counter_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
-
-/* --- RequestCode 1 and 2 ------------------------------------------------------------------------------------------ */
 
 /* What one record says about its relations, for the check of the whole set. */
 typedef struct {
@@ -595,8 +593,6 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
     pcq_report_rest(reader, "the counter");
 }
 
-/* --- Any RequestCode ------------------------------------------------------------------------------------------- */
-
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
     bounded_reader reader;
@@ -632,9 +628,6 @@ void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *cont
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
 #define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
-
-/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_IDENTIFIER 30
 
 static const value_string wildcard_index_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
 
@@ -729,10 +722,6 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
 
-/* Items of the tree that one structure can take, with what is known of it and a finding or two. */
-#define ITEMS_OF_INSTANCE 12
-#define ITEMS_OF_GUID 4
-
 void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event, uint32_t frame)
 {
     memset(context, 0, sizeof *context);
@@ -743,8 +732,6 @@ void pcq_context_init(pcq_context *context, findings_report *report, state_host 
     context->lessons = wmem_array_new(report->pinfo->pool, sizeof(pcq_lesson));
     context->identifiers = wmem_array_new(report->pinfo->pool, sizeof(state_identifier));
 }
-
-/* --- Opnum 0 --------------------------------------------------------------------------------------------------- */
 
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {
@@ -771,8 +758,6 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
         reader_need(&reader, 16, "A counterset's GUID");
     }
 }
-
-/* --- Opnum 2 --------------------------------------------------------------------------------------------------- */
 
 static bool read_instance(bounded_reader *reader, pcq_context *context)
 {

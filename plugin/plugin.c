@@ -3,11 +3,12 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-
-#include "hkpd/packet-hkpd.h"
-#include "packet-pcq.h"
 #include "ws_compat.h"
 
+void proto_register_pcq(void);
+void proto_reg_handoff_pcq(void);
+void proto_register_hkpd(void);
+void proto_reg_handoff_hkpd(void);
 void plugin_register(void);
 uint32_t plugin_describe(void);
 

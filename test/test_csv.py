@@ -703,7 +703,7 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
         assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
 
 
-@pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'Sealed with NTLM', 'ntlmssp.nt_password']),
+@pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'sealed with NTLM', 'ntlmssp.nt_password']),
                                          ('empty', ['there was no packet'])])
 def test_names_that_are_not_there(tshark, tmp_path, name, words):
     """An error as ever, and why: the key that is missing, or a capture without a packet."""

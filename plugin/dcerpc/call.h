@@ -110,7 +110,7 @@ static inline bool call_is_request(const rpc_call *call)
 double call_seconds(const rpc_call *call);
 
 /* True, and said so, if the stub was sealed and is not what its decryption should have given. `shape` and `largest` are
- * those of dcerpc/noise.h. */
+ * those of dcerpc/ndr.h. */
 bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest);
 
 /* True if the stub was read to its end, adds up and may be learned from. */

@@ -86,17 +86,14 @@ typedef struct {
     proto_tree *counters; /* of the current counter block, NULL if only short forms are shown */
 } hkpd_view;
 
-static inline wmem_allocator_t *hkpd_view_pool(const hkpd_view *view)
-{
-    return view->context->report->pinfo->pool;
-}
-
 /* --- The structures around values --------------------------------------------------------------------------------- */
 
 /* Items of the tree that a structure takes, with what is known of it. */
 #define ITEMS_OF_OBJECT 24
 #define ITEMS_OF_DEFINITION 24
 #define ITEMS_OF_INSTANCE 9
+#define ITEMS_OF_COUNTER_BLOCK 2
+#define ITEMS_OF_VALUE 4
 
 static value_fields fields;
 static labels_type_fields type_fields;
@@ -136,7 +133,7 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
     if (reader->end - reader->pos > fields_size) {
         reader->end = reader->pos + fields_size;
     }
-    view_announce(&view->base, reader->node, offset);
+    values_announce(&view->base, reader->node, offset);
 }
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
@@ -151,8 +148,8 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
     }
     uint32_t size =
         walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = text_get(hkpd_view_pool(view), view->base.tvb, walk->header.name, walk->header.name_size,
-                                PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
+    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->header.name,
+                                walk->header.name_size, PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
     proto_item *item =
         proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
     reader_check_utf16(reader->report, item, view->base.tvb, walk->header.name, walk->header.name_size, order,
@@ -252,7 +249,7 @@ static void hkpd_show_object(hkpd_view *view)
     }
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
-    view_samples(&view->base, reader.tree);
+    values_samples(&view->base, reader.tree);
     label_object(view, reader.node, name);
     view->object = view->body = reader.tree;
 }
@@ -299,8 +296,8 @@ static void show_instance_name(hkpd_view *view, bounded_reader *reader)
     if (walk->instance.name_room == 0 || reader->tree == NULL) {
         return;
     }
-    const char *name = text_get(hkpd_view_pool(view), view->base.tvb, walk->instance.name, walk->instance.name_size,
-                                walk->object.code_page, order, PERF_NAME_MAX);
+    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->instance.name,
+                                walk->instance.name_size, walk->object.code_page, order, PERF_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->base.tvb, walk->instance.name,
                                              walk->instance.name_room, name);
     if (text_is_wide(walk->object.code_page)) {
@@ -454,7 +451,7 @@ static hf_register_info structure_fields[] = {
 static bool structures_are_wanted(proto_tree *tree)
 {
     return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           view_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &type_fields);
+           values_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &type_fields);
 }
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
@@ -645,12 +642,6 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
     return wmem_array_get_raw(places);
 }
 
-/* --- PERF_DATA_BLOCK ---------------------------------------------------------------------------------------------- */
-
-/* Items of the tree that a structure takes, with what is known of it. */
-#define ITEMS_OF_COUNTER_BLOCK 2
-#define ITEMS_OF_VALUE 4
-
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */
 
 static void show_counters(hkpd_view *view)
@@ -686,10 +677,10 @@ static void show_value(hkpd_view *view)
     const value_structure structure = {hf_counter_data, ett_counter_data, walk->value.offset, walk->value.size,
                                        ITEMS_OF_VALUE};
     uint64_t hidden = view->base.budget.values_hidden;
-    proto_tree *tree = view_value(&view->base, view->counters, view->object, &structure);
+    proto_tree *tree = values_show(&view->base, view->counters, view->object, &structure);
 
     if (tree) {
-        view_value_sent(&view->base, tree);
+        values_sent(&view->base, tree);
     } else if (view->base.budget.values_hidden > hidden) {
         hide_values(view);
     }
@@ -720,8 +711,8 @@ static void show_fault(hkpd_view *view)
     if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
         hkpd_show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        view_fault(&view->base, faulty_item(view), &perf_block_fault_infos[walk->fault], walk->fault_offset,
-                   walk->fault_stated, walk->fault_found);
+        values_fault(&view->base, faulty_item(view), &perf_block_fault_infos[walk->fault], walk->fault_offset,
+                     walk->fault_stated, walk->fault_found);
     }
 }
 
@@ -788,14 +779,14 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!view_begin(&view.base, &answer, &context->first, context->summary.values, structures)) {
+    if (!values_begin(&view.base, &answer, &context->first, context->summary.values, structures)) {
         return;
     }
     view.walk = hkpd_readings_walk(view.base.readings);
     if (structures) {
         show_structures(&view);
     } else {
-        view_values_alone(&view.base);
+        values_alone(&view.base);
     }
 }
 

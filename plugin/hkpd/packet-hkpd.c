@@ -12,9 +12,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/packet-hkpd.h"
-
-#include "ws_compat.h"
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
 #include "hkpd/winreg-hook.h"
@@ -22,6 +19,9 @@
 #include "text/value-strings.h"
 
 #include <epan/exceptions.h>
+
+void proto_register_hkpd(void);
+void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
 static int hf_key = -1;
@@ -52,7 +52,6 @@ typedef enum { HKPD_KEYS(HKPD_KEY_ENUM) HKPD_NUM_KEYS } hkpd_key_kind;
 typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
 
 #define STATUS_SUCCESS 0
-
 #define STATUS_MORE_DATA 234
 
 /* Which key with performance data a handle stands for. Belongs to the handle. */
@@ -192,8 +191,6 @@ static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
 
 /* --- A call ------------------------------------------------------------------------------------------------------- */
 
-/* Fields of the stock dissector. */
-
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
@@ -299,11 +296,6 @@ static state_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_
     return handle;
 }
 
-static void hkpd_open_other(hkpd_pdu *p, const uint8_t *bytes)
-{
-    call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
-}
-
 /* The handle of a request, or of a response to an opening, and where it stands in the stub. */
 static void hkpd_read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
@@ -356,6 +348,7 @@ static void hkpd_show_handle(hkpd_pdu *p, const state_handle *handle, int offset
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
+    hkpd_show_node(p);
     if (key == NULL) {
         return;
     }
@@ -537,45 +530,28 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key 
         if (asked == ASKED_OURS) {
             record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, kind, language);
         } else if (asked == ASKED_OTHER) {
-            hkpd_open_other(p, bytes);
+            call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
         }
     }
     if (hkpd_is_shown(record->answering)) {
-        hkpd_show_node(p);
         hkpd_show_handle(p, record->answering, hkpd_handle_offset(p));
     }
     return hkpd_end_with_stock(p);
 }
 
-static int opened_predefined(hkpd_pdu *p, asked_key asked, hkpd_key_kind kind)
+/* A predefined key: of HKEY_LOCAL_MACHINE and all others it is known only that they are not ours. */
+static int hkpd_open_response(hkpd_pdu *p)
 {
+    uint16_t opnum = hkpd_opnum(p);
     uint8_t bytes[PERF_HANDLE_SIZE];
+    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPT   ? HKPD_KEY_TEXT
+                         : opnum == WINREG_OPEN_HKPN ? HKPD_KEY_NLS_TEXT
+                                                     : HKPD_KEY_DATA;
+    asked_key asked = kind != HKPD_KEY_DATA || opnum == WINREG_OPEN_HKPD ? ASKED_OURS : ASKED_OTHER;
 
     hkpd_read_handle(p, bytes);
     uint32_t status = hkpd_read_status(p);
     return opened(p, bytes, status, asked, kind, 0);
-}
-
-/* Each reads a stub that hkpd_begin() began, and returns what a dissector does. */
-static int hkpd_open_data_response(hkpd_pdu *p)
-{
-    return opened_predefined(p, ASKED_OURS, HKPD_KEY_DATA);
-}
-
-static int hkpd_open_text_response(hkpd_pdu *p)
-{
-    return opened_predefined(p, ASKED_OURS, HKPD_KEY_TEXT);
-}
-
-static int hkpd_open_nls_text_response(hkpd_pdu *p)
-{
-    return opened_predefined(p, ASKED_OURS, HKPD_KEY_NLS_TEXT);
-}
-
-/* HKEY_LOCAL_MACHINE and all others. */
-static int hkpd_open_other_response(hkpd_pdu *p)
-{
-    return opened_predefined(p, ASKED_OTHER, HKPD_KEY_DATA);
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -587,7 +563,6 @@ static int hkpd_open_key_request(hkpd_pdu *p)
         p->record->name = wmem_strdup(wmem_file_scope(), name);
     }
     if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_node(p);
         hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     }
     return hkpd_end_with_stock(p);
@@ -620,19 +595,9 @@ static int hkpd_open_key_response(hkpd_pdu *p)
     asked_key asked = asked_for(p, &kind, &language);
 
     hkpd_read_handle(p, bytes);
-    uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked, kind, language);
-}
-
-static int hkpd_create_key_response(hkpd_pdu *p)
-{
-    hkpd_key_kind kind;
-    uint32_t language;
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    asked_key asked = asked_for(p, &kind, &language);
-
-    hkpd_read_handle(p, bytes);
-    hkpd_skip_pointed_u32(p);
+    if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
+        hkpd_skip_pointed_u32(p);
+    }
     uint32_t status = hkpd_read_status(p);
     return opened(p, bytes, status, asked, kind, language);
 }
@@ -645,7 +610,6 @@ static int hkpd_close_key_request(hkpd_pdu *p)
         handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
     if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_node(p);
         hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     }
     return hkpd_end_with_stock(p);
@@ -663,7 +627,6 @@ static int hkpd_close_key_response(hkpd_pdu *p)
         handle_not_closed(handle);
     }
     if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_node(p);
         hkpd_show_handle(p, hkpd_known_handle(p), -1);
     }
     return hkpd_end_with_stock(p);
@@ -696,7 +659,6 @@ static void report_closed(hkpd_pdu *p, const char *name)
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
         findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
-        hkpd_show_node(p);
         hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
         findings_add(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      record->closed->closed_frame);
@@ -706,7 +668,6 @@ static void report_closed(hkpd_pdu *p, const char *name)
 /* What the call asks: handle, value name, and whether it was asked before. `handle_at` as in hkpd_show_handle(). */
 static void hkpd_show_question(hkpd_pdu *p, int handle_at)
 {
-    hkpd_show_node(p);
     hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
     if (p->record->name) {
         const char *text = text_short(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
@@ -1097,22 +1058,22 @@ static int hkpd_value_response(hkpd_pdu *p)
 
 static ws_pref_bool pref_decode = true;
 
-/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/noise.h) */
+/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/ndr.h) */
 #define HKPD_OPERATIONS(X) \
-    X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_other_response, "HR") \
-    X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_other_response, "HR") \
-    X(WINREG_OPEN_HKLM, "OpenHKLM", NULL, hkpd_open_other_response, "HR") \
-    X(WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_data_response, "HR") \
-    X(WINREG_OPEN_HKU, "OpenHKU", NULL, hkpd_open_other_response, "HR") \
+    X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKLM, "OpenHKLM", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKU, "OpenHKU", NULL, hkpd_open_response, "HR") \
     X(WINREG_CLOSE_KEY, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR") \
-    X(WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_create_key_response, "HpLR") \
+    X(WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR") \
     X(WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR") \
     X(WINREG_OPEN_KEY, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR") \
     X(WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR") \
-    X(WINREG_OPEN_HKCC, "OpenHKCC", NULL, hkpd_open_other_response, "HR") \
-    X(WINREG_OPEN_HKDD, "OpenHKDD", NULL, hkpd_open_other_response, "HR") \
-    X(WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_text_response, "HR") \
-    X(WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_nls_text_response, "HR")
+    X(WINREG_OPEN_HKCC, "OpenHKCC", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKDD, "OpenHKDD", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR") \
+    X(WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR")
 
 typedef int (*pdu_function)(hkpd_pdu *p);
 

@@ -137,7 +137,7 @@ static bool is_name(const char *text)
 
 static void keep_name(manifest *m, uint32_t id, const char *name)
 {
-    named waiting = {{{0}, id}, NULL, current_line(m)};
+    named waiting = {facts_subject(m->guid, id), NULL, current_line(m)};
 
     if (name == NULL) {
         return; /* of a counter that is not displayed */
@@ -146,7 +146,6 @@ static void keep_name(manifest *m, uint32_t id, const char *name)
         problem(m, "the name is empty or too long");
         return;
     }
-    memcpy(waiting.subject.guid, m->guid, sizeof m->guid);
     waiting.name = g_strdup(name);
     g_array_append_val(m->names, waiting);
     /* cppcheck-suppress memleak */
@@ -156,7 +155,6 @@ static void begin_counterset(manifest *m, const attributes *list)
 {
     const char *guid = attribute(list, "guid"), *instances = attribute(list, "instances");
     state_fact fact = {0};
-    state_subject subject;
 
     m->in_counterset = guid && names_parse_guid(guid, m->guid);
     if (!m->in_counterset) {
@@ -165,8 +163,7 @@ static void begin_counterset(manifest *m, const attributes *list)
     }
     m->countersets++;
     if (parse_instances(instances ? instances : "single", &fact.instance_type)) {
-        memcpy(subject.guid, m->guid, sizeof m->guid);
-        subject.id = PERF_NO_ID;
+        state_subject subject = facts_subject(m->guid, PERF_NO_ID);
         facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
     } else {
         problem(m, "unknown kind of instances");
@@ -197,8 +194,8 @@ static bool parse_counter(const attributes *list, state_counter_info *counter)
 static void read_counter(manifest *m, const attributes *list)
 {
     const char *id = attribute(list, "id");
+    state_subject subject = facts_subject(m->guid, PERF_NO_ID);
     state_fact fact = {0};
-    state_subject subject;
 
     if (!m->in_counterset) {
         return;
@@ -208,7 +205,6 @@ static void read_counter(manifest *m, const attributes *list)
         return;
     }
     if (parse_counter(list, &fact.counter)) {
-        memcpy(subject.guid, m->guid, sizeof m->guid);
         facts_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
     } else {
         problem(m, "a counter whose type or reference is not known");

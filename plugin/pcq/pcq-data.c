@@ -89,7 +89,7 @@ static void show_header(data_view *view)
     reader_systemtime(&reader, hf_system_time);
     view->base.header = reader.node;
     if (reader.tree) {
-        view_samples(&view->base, reader.tree);
+        values_samples(&view->base, reader.tree);
         proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
     }
 }
@@ -185,7 +185,7 @@ static void show_block(data_view *view)
     proto_tree_add_uint(view->block, hf_block_size, view->base.tvb, at + 8, 4,
                         perf_le32(view->base.readings->bytes + at + 8));
     pcq_add_reserved(view->block, view->base.tvb, at + 12, perf_le32(view->base.readings->bytes + at + 12));
-    view_announce(&view->base, view->block_item, at);
+    values_announce(&view->base, view->block_item, at);
 }
 
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
@@ -221,7 +221,7 @@ static void show_counters(data_view *view)
     proto_tree_add_item(tree, hf_multi_counters_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_multi_counters_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u counters", walk->counters.count);
-    view_announce(&view->base, item, at);
+    values_announce(&view->base, item, at);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
         if (!budget_take(&view->base.budget, ITEMS_OF_ID)) {
             view->base.budget.others_hidden += walk->counters.count - column;
@@ -246,7 +246,7 @@ static void show_instances(data_view *view)
     proto_tree_add_item(tree, hf_multi_instances_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(tree, hf_multi_instances_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_item_append_text(item, ": %u instances", walk->instances.count);
-    view_announce(&view->base, item, at);
+    values_announce(&view->base, item, at);
 }
 
 static void show_instance(data_view *view)
@@ -268,7 +268,7 @@ static void show_instance(data_view *view)
                              walk->instance.terminated};
     const char *name = pcq_readings_instance_name(view->base.readings);
     view->instance = pcq_add_instance(view->block, view->base.tvb, &instance, &name);
-    view_announce(&view->base, proto_tree_get_parent(view->instance), at);
+    values_announce(&view->base, proto_tree_get_parent(view->instance), at);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -279,14 +279,14 @@ static void show_value(data_view *view)
     const perf_walk *walk = view->walk;
     uint32_t at = walk->value.offset;
     const value_structure structure = {hf_counter_data, ett_counter_data, at, walk->value.size, ITEMS_OF_VALUE};
-    proto_tree *tree = view_value(&view->base, view->instance, view->block, &structure);
+    proto_tree *tree = values_show(&view->base, view->instance, view->block, &structure);
 
     if (tree) {
         proto_tree_add_uint(tree, hf_value_data_size, view->base.tvb, at, 4,
                             perf_le32(view->base.readings->bytes + at));
         proto_tree_add_uint(tree, hf_value_size, view->base.tvb, at + 4, 4,
                             perf_le32(view->base.readings->bytes + at + 4));
-        view_value_sent(&view->base, tree);
+        values_sent(&view->base, tree);
     }
 }
 
@@ -302,7 +302,7 @@ static void show_bad_value(data_view *view)
         proto_tree_add_item(tree, hf_value_data_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
         proto_tree_add_item(tree, hf_value_size, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
         proto_item_append_text(item, ": unreadable");
-        view_announce(&view->base, item, at);
+        values_announce(&view->base, item, at);
     }
 }
 
@@ -332,8 +332,8 @@ static void show_fault(data_view *view)
     if (walk->fault == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        view_fault(&view->base, faulty_item(view), &perf_walk_fault_infos[walk->fault], walk->fault_offset,
-                   walk->fault_stated, walk->fault_found);
+        values_fault(&view->base, faulty_item(view), &perf_walk_fault_infos[walk->fault], walk->fault_offset,
+                     walk->fault_stated, walk->fault_found);
     }
 }
 
@@ -357,8 +357,8 @@ static void show_event(data_view *view, perf_walk_event event)
         break;
     case PERF_WALK_NO_INSTANCE:
         if (view->block) {
-            view_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, view->walk->instance.offset),
-                          view->walk->instance.offset);
+            values_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, view->walk->instance.offset),
+                            view->walk->instance.offset);
         }
         break;
     case PERF_WALK_VALUE:
@@ -447,7 +447,7 @@ static hf_register_info structure_fields[] = {
 static bool structures_are_wanted(proto_tree *tree)
 {
     return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           view_samples_wanted(tree, &fields) || pcq_fields_wanted(tree);
+           values_samples_wanted(tree, &fields) || pcq_fields_wanted(tree);
 }
 
 void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
@@ -461,7 +461,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!view_begin(&view.base, &answer, &context->first, context->summary.values, structures) ||
+    if (!values_begin(&view.base, &answer, &context->first, context->summary.values, structures) ||
         tvb_captured_length(tvb) == 0) {
         return;
     }
@@ -474,7 +474,7 @@ void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context
     if (structures) {
         show_structures(&view);
     } else {
-        view_values_alone(&view.base);
+        values_alone(&view.base);
     }
 }
 

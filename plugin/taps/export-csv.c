@@ -6,16 +6,13 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/export.h"
-
 #include "taps/taps.h"
-
-#include <wsutil/report_message.h>
 
 #include "taps/document.h"
 #include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>
+#include <wsutil/report_message.h>
 
 #define STATISTIC "pcq,csv"
 
@@ -143,22 +140,19 @@ static void draw(void *data)
 
 static ws_stat_started start(const char *argument, void *user _U_)
 {
-    export_argument parsed;
+    output_argument parsed;
 
-    if (!export_argument_parse(argument, STATISTIC, &parsed)) {
+    if (!output_argument_parse(argument, STATISTIC, &parsed)) {
         WS_STAT_FAILED;
     }
     csv_export *export = g_new0(csv_export, 1);
     export->path = parsed.path;
     export->first = output_open(parsed.path, export);
     export->documents = documents_new(parsed.path);
-    bool listening = export->first && export_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
+    bool listening = export->first && output_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
-        if (export->first) {
-            output_close(export->first);
-        }
-        WS_STAT_FAILED;
+        WS_STAT_FAILED; /* the program ends, and its temporary files with it */
     }
     WS_STAT_STARTED;
 }

@@ -3,8 +3,6 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/export.h"
-
 #include "taps/taps.h"
 
 #include "taps/output.h"
@@ -311,22 +309,19 @@ static void draw(void *data)
 
 static ws_stat_started start(const char *argument, void *user _U_)
 {
-    export_argument parsed;
+    output_argument parsed;
 
-    if (!export_argument_parse(argument, STATISTIC, &parsed)) {
+    if (!output_argument_parse(argument, STATISTIC, &parsed)) {
         WS_STAT_FAILED;
     }
     long_export *export = g_new0(long_export, 1);
     export->path = parsed.path;
     export->prefix_text = g_byte_array_new();
     reset(export);
-    bool listening = export->file && export_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
+    bool listening = export->file && output_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
     g_free(parsed.filter);
     if (!listening) {
-        if (export->file) {
-            output_close(export->file);
-        }
-        WS_STAT_FAILED;
+        WS_STAT_FAILED; /* the program ends, and its temporary files with it */
     }
     WS_STAT_STARTED;
 }

@@ -12,7 +12,6 @@
 
 #include "names/names-file.h"
 #include "readings/tapped.h"
-#include "taps/export.h"
 #include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>
@@ -116,8 +115,8 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
     }
     names_export *export = g_new0(names_export, 1);
     export->path = g_strdup(argument + strlen(prefix));
-    if (!output_claim(export->path, export) || !export_listen("frame", export, NULL, NULL, see, write_names) ||
-        !export_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL)) {
+    if (!output_claim(export->path, export) || !output_listen("frame", export, NULL, NULL, see, write_names) ||
+        !output_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL)) {
         WS_STAT_FAILED;
     }
     WS_STAT_STARTED;

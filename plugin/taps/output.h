@@ -14,6 +14,8 @@
 
 #include <stdio.h>
 
+#include <epan/tap.h>
+
 #include "perf/csv.h"
 #include "readings/tapped.h"
 
@@ -68,5 +70,19 @@ void output_put_off(const char *path);
 
 /* Says what an output had to leave out, one line each; `what` are those that can be assumed: "values". */
 void output_say_left_out(const tapped_left_out *left, const char *what);
+
+/* --- What is asked for on the command line -------------------------------------------------------------------------- */
+
+/* What stands behind "pcq,csv,": a file and perhaps a filter. False, and reported, if there is no file. To be freed. */
+typedef struct {
+    char *path;
+    char *filter; /* NULL without one */
+} output_argument;
+
+bool output_argument_parse(const char *argument, const char *statistic, output_argument *parsed);
+
+/* Registers a listener of ours; false, and reported, if the filter is wrong. */
+bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
+                   tap_draw_cb draw);
 
 #endif

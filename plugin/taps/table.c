@@ -5,7 +5,6 @@
  */
 #include "taps/table.h"
 
-#include "taps/export.h"
 #include "taps/output.h"
 
 #include <epan/tap.h>
@@ -275,7 +274,7 @@ void table_say_left_out(void)
 
     if (!listening && runs_in("tshark")) {
         listening = true;
-        export_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
+        output_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
     }
 }
 

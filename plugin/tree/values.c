@@ -66,7 +66,7 @@ static value_wishes wishes_of(const answer_view *view, const readings_answer *an
     };
 }
 
-void view_value_sent(const answer_view *view, proto_tree *tree)
+void values_sent(const answer_view *view, proto_tree *tree)
 {
     readings *r = view->readings;
     const reading *at = &r->at;
@@ -234,7 +234,7 @@ static void show_short(answer_view *view, proto_tree *tree)
     meaning what;
 
     find_meaning(&what, &view->wishes, view->readings, false);
-    view_value_sent(view, tree);
+    values_sent(view, tree);
     show_meaning(view, tree, &what);
 }
 
@@ -274,7 +274,7 @@ static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value
     return inner;
 }
 
-proto_tree *view_value(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
+proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
 {
     tree_budget *budget = &view->budget;
     bool affordable = budget_take_bytes(budget, view->readings->at.size);
@@ -291,14 +291,14 @@ proto_tree *view_value(answer_view *view, proto_tree *tree, proto_tree *brief, c
     return NULL;
 }
 
-bool view_samples_wanted(proto_tree *tree, const value_fields *fields)
+bool values_samples_wanted(proto_tree *tree, const value_fields *fields)
 {
     const int samples[] = {fields->previous, fields->interval};
 
     return fields_any_referenced(tree, samples, array_length(samples));
 }
 
-void view_samples(const answer_view *view, proto_tree *tree)
+void values_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
     char text[PERF_NUMBER_TEXT_SIZE];
@@ -403,8 +403,8 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
 };
 
-void view_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
-                uint32_t stated, uint32_t found)
+void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
+                  uint32_t stated, uint32_t found)
 {
     char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, stated, found);
 
@@ -412,7 +412,7 @@ void view_fault(const answer_view *view, proto_item *item, const perf_fault_info
                                                 offset, text);
 }
 
-bool view_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures)
+bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures)
 {
     view->wishes = wishes_of(view, answer);
     show_first(view, first, answer, count);
@@ -424,7 +424,7 @@ bool view_begin(answer_view *view, const readings_answer *answer, value_first *f
     return true;
 }
 
-void view_values_alone(answer_view *view)
+void values_alone(answer_view *view)
 {
     const reading *at;
 

@@ -67,20 +67,21 @@ typedef struct {
 
 /* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more: neither at them
  * nor at `structures` around them. */
-bool view_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures);
+bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count,
+                  bool structures);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
-void view_values_alone(answer_view *view);
+void values_alone(answer_view *view);
 
-static inline void view_announce(answer_view *view, proto_item *structure, uint32_t start)
+static inline void values_announce(answer_view *view, proto_item *structure, uint32_t start)
 {
     view->structure = structure;
     view->start = start;
 }
 
 /* A fault that a walk found. */
-void view_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
-                uint32_t stated, uint32_t found);
+void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
+                  uint32_t stated, uint32_t found);
 
 /* --- Its values -------------------------------------------------------------------------------------------------- */
 
@@ -96,16 +97,16 @@ typedef struct {
 /* The value that was pulled last. In full, in `tree`: a structure labelled with path and words, and in it what the value means:
  * path and result with its formula. Returns its subtree: what was sent stands behind that. In short, in `brief`: value, path
  * and result side by side. Either tree may be NULL. Nothing where there is no room any more: that is counted. */
-proto_tree *view_value(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure);
+proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure);
 
 /* The value as it was sent, if anybody looks. */
-void view_value_sent(const answer_view *view, proto_tree *tree);
+void values_sent(const answer_view *view, proto_tree *tree);
 
 /* The sample before and the time between, once for a buffer or object. */
-void view_samples(const answer_view *view, proto_tree *tree);
+void values_samples(const answer_view *view, proto_tree *tree);
 
 /* True if somebody looks at those. */
-bool view_samples_wanted(proto_tree *tree, const value_fields *fields);
+bool values_samples_wanted(proto_tree *tree, const value_fields *fields);
 
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "packet-pcq.h"
-#include "hkpd/packet-hkpd.h"
 #include "session.h"
 #include "ws_compat.h"
 
@@ -27,6 +25,11 @@
 #include <wsutil/privileges.h>
 #include <wsutil/report_message.h>
 #include <wsutil/wslog.h>
+
+void proto_register_pcq(void);
+void proto_reg_handoff_pcq(void);
+void proto_register_hkpd(void);
+void proto_reg_handoff_hkpd(void);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
