@@ -394,11 +394,6 @@ static const char *counterset_text(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-static const char *pcq_request_code_name(const pcq_pdu *p)
-{
-    return val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
-}
-
 static const char *request_code_text(pcq_pdu *p)
 {
     const char *name = try_val_to_str(p->record->request_code, request_code_vals);
@@ -1173,7 +1168,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
-        tapped->kind = pcq_request_code_name(p);
+        tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->in_size = p->record->in_size;
     tapped->seconds = call_seconds(call);

@@ -12,10 +12,7 @@
 /* Only what the named sources state: a counter is here if its id is known, and
  * its type and its base if they are. Sets whose ids are not known have a name
  * and no counters. */
-#define COUNTER(id, type, name) \
-    { \
-        id, name, type, true, PERF_NO_COUNTER \
-    }
+#define COUNTER(id, type, name) COUNTER_WITH_BASE(id, type, PERF_NO_COUNTER, name)
 #define COUNTER_WITH_BASE(id, type, base_id, name) \
     { \
         id, name, type, true, base_id \
@@ -409,9 +406,9 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
 
 /* 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a Zabbix template */
 static const perf_known_counter titles[] = {
-    {2, "System", 0, false, PERF_NO_COUNTER},      {4, "Memory", 0, false, PERF_NO_COUNTER},
-    {230, "Process", 0, false, PERF_NO_COUNTER},   {234, "PhysicalDisk", 0, false, PERF_NO_COUNTER},
-    {238, "Processor", 0, false, PERF_NO_COUNTER},
+    COUNTER_WITHOUT_TYPE(2, "System"),      COUNTER_WITHOUT_TYPE(4, "Memory"),
+    COUNTER_WITHOUT_TYPE(230, "Process"),   COUNTER_WITHOUT_TYPE(234, "PhysicalDisk"),
+    COUNTER_WITHOUT_TYPE(238, "Processor"),
 };
 static const perf_known_counterset objects = {{0}, NULL, titles, sizeof titles / sizeof *titles};
 

@@ -103,11 +103,6 @@ typedef struct {
     uint64_t late[NUM_VERDICTS]; /* of those that are not among them */
 } query;
 
-/* Of one view. */
-typedef struct {
-    GHashTable *queries; /* state_handle -> query, of those that the capture still knows */
-} queries;
-
 /* --- Life ------------------------------------------------------------------------------------------------------ */
 
 static void free_query(void *data)
@@ -121,22 +116,6 @@ static void free_query(void *data)
         g_array_free(q->paces, TRUE);
     }
     g_free(q);
-}
-
-static void begin(table_view *view)
-{
-    ((queries *)view->own)->queries = g_hash_table_new(NULL, NULL);
-}
-
-static void end(table_view *view)
-{
-    g_hash_table_destroy(((queries *)view->own)->queries);
-}
-
-/* Later ones are of others. */
-static void forget_handles(table_view *view)
-{
-    g_hash_table_remove_all(((queries *)view->own)->queries);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
@@ -157,8 +136,7 @@ static void show_ends(table_view *view, query *q, packet_info *pinfo, const tapp
 static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     const state_handle *handle = tapped->handle;
-    GHashTable *known = ((queries *)view->own)->queries;
-    query *q = g_hash_table_lookup(known, handle);
+    query *q = g_hash_table_lookup(view->known, handle);
 
     if (q) {
         return q;
@@ -171,7 +149,7 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     q->is_hkpd = tapped->is_hkpd;
     table_add(view, wmem_strdup_printf(pinfo->pool, "%s %u", q->is_hkpd ? "hkpd" : "query", handle->number), q);
     show_ends(view, q, pinfo, tapped);
-    g_hash_table_insert(known, (void *)handle, q);
+    g_hash_table_insert(view->known, (void *)handle, q);
     return q;
 }
 
@@ -343,12 +321,8 @@ void queries_table_register(void)
     static taps_table table = {
         .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
-        .own_size = sizeof(queries),
-        .begin = begin,
         .count = count,
         .show = show,
-        .forget = forget_handles,
-        .end = end,
         .free_row = free_query,
     };
 

@@ -54,27 +54,6 @@ typedef struct {
     uint32_t first_frame;
 } refusal;
 
-/* Of one view. */
-typedef struct {
-    GHashTable *refusals; /* what tells them apart, as text -> refusal */
-} refusals;
-
-static void begin(table_view *view)
-{
-    ((refusals *)view->own)->refusals = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-}
-
-static void end(table_view *view)
-{
-    g_hash_table_destroy(((refusals *)view->own)->refusals);
-}
-
-/* Queries that come later are others. */
-static void forget_handles(table_view *view)
-{
-    g_hash_table_remove_all(((refusals *)view->own)->refusals);
-}
-
 static refusal *add(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
 {
     const char *meaning = try_val_to_str(status, meanings), *query = "";
@@ -94,15 +73,14 @@ static refusal *add(table_view *view, packet_info *pinfo, const tapped_call *tap
 
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
 {
-    GHashTable *known = ((refusals *)view->own)->refusals;
     char *key = wmem_strdup_printf(pinfo->pool, "%p %u %s", (const void *)tapped->handle, status, path);
-    refusal *refused = g_hash_table_lookup(known, key);
+    refusal *refused = g_hash_table_lookup(view->known, key);
 
     if (refused == NULL && table_is_full(view)) {
         refused = table_others(view, sizeof(refusal));
     } else if (refused == NULL) {
         refused = add(view, pinfo, tapped, path, status);
-        g_hash_table_insert(known, g_strdup(key), refused);
+        g_hash_table_insert(view->known, g_strdup(key), refused);
     }
     refused->times++;
     table_changed(view, refused->row);
@@ -149,12 +127,9 @@ void refusals_table_register(void)
         .ui = {.title = "Refused Counters", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .behind = 2,
-        .own_size = sizeof(refusals),
-        .begin = begin,
+        .has_text_keys = true,
         .count = count,
         .show = show,
-        .forget = forget_handles,
-        .end = end,
     };
 
     table_register(&table);

@@ -43,17 +43,24 @@ static void begin_rows(table_view *view)
     taps_table *t = view->of;
 
     view->own = g_malloc0(t->own_size);
+    view->known = t->has_text_keys ? g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL)
+                                   : g_hash_table_new(NULL, NULL);
     view->rows = g_ptr_array_new_with_free_func(t->free_row ? t->free_row : g_free);
     view->texts = g_string_chunk_new(TEXT_CHUNK);
     view->notes = g_ptr_array_new_with_free_func(g_free);
     view->others = 0;
-    t->begin(view);
+    if (t->begin) {
+        t->begin(view);
+    }
 }
 
 static void end_rows(table_view *view)
 {
-    view->of->end(view);
+    if (view->of->end) {
+        view->of->end(view);
+    }
     g_free(view->own);
+    g_hash_table_destroy(view->known);
     g_ptr_array_free(view->rows, TRUE);
     g_string_chunk_free(view->texts);
     g_ptr_array_free(view->notes, TRUE);
@@ -156,7 +163,10 @@ static void forget_capture(void)
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
         for (GSList *v = t->views; v; v = v->next) {
-            t->forget(v->data);
+            g_hash_table_remove_all(((table_view *)v->data)->known);
+            if (t->forget) {
+                t->forget(v->data);
+            }
         }
     }
 }

@@ -26,7 +26,9 @@ typedef struct {
     stat_tap_table_ui ui;               /* title, `-z`, number of columns */
     const stat_tap_table_item *columns; /* those that are TABLE_ITEM_FLOAT may lack a number */
     unsigned behind;                    /* a window shows the first column, which may be wide, behind so many others */
-    size_t own_size;                    /* of what a view keeps beside its rows, zeros at first */
+    bool has_text_keys;                 /* in `known`, whose they are; else addresses */
+    size_t own_size;                    /* of what a view keeps beside its rows, zeros at first; the functions that have
+                                           to do with that may be NULL */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
     void (*show)(table_view *view, unsigned row);
@@ -45,6 +47,7 @@ struct table_view {
     taps_table *of;
     stat_tap_table *table;
     void *own;
+    GHashTable *known;   /* what tells rows apart -> what they show; emptied with the capture */
     GPtrArray *rows;     /* what each shows */
     GStringChunk *texts; /* of the cells */
     GPtrArray *notes;    /* texts of the last rows */
