@@ -142,7 +142,7 @@ def trees(tshark, name, display_filter, two_pass):
 
 
 @PASSES
-@pytest.mark.parametrize('name', HKPD)
+@pytest.mark.parametrize('name', [name for name in HKPD if name != 'hkpd-nmap.pcap'])  # it has a fault, and no data
 def test_every_field_of_performance_data(tshark, name, two_pass):
     expected = messages(name)
     shown = trees(tshark, name, 'hkpd', two_pass)
