@@ -6,7 +6,7 @@ import struct
 import pytest
 
 from conftest import TOP
-from gen.hostile import NONE, ROOM, Pcq, block, identifier, ids, instance, instances, string_table, utf16, values
+from gen.hostile import BULK_COUNT, NONE, ROOM, Pcq, block, identifier, ids, instance, instances, string_table, utf16, values
 from learned import cooked, one, read_file
 from test_calls import most_memory
 
@@ -14,11 +14,14 @@ PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'tw
 FIRST_SAMPLE, SAMPLE_DROPPED = 1, 17
 
 
-def query(counters, asked):
+COUNTER = 0x10410400    # PERF_COUNTER_COUNTER, of 4 bytes
+
+
+def query(counters, asked, kind=BULK_COUNT):
     """A query of a set of rates; a second lies between two samples, so a rate is the difference."""
     p = Pcq(repeat=True)
     p.registration(9, utf16('Set'))
-    p.counters(range(counters))
+    p.counters(range(counters), kind=kind)
     p.registration(10, string_table([(i, 32 * i) for i in range(counters)],
                                     b''.join(utf16('c%d' % i).ljust(32, b'\0') for i in range(counters))))
     p.open()
@@ -88,7 +91,7 @@ def expected(cells, n, before):
 @pytest.mark.parametrize('name', SHAPES)
 def test_what_repeats_is_calculated_as_ever(tshark, tmp_path, name, two_pass):
     asked, blocks, cells = SHAPES[name]
-    p = query(6, asked)
+    p = query(6, asked, COUNTER if name == 'narrow' else BULK_COUNT)
     frames = [p.data(*blocks(n)) for n in range(5)]
     got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
     for n, frame in enumerate(frames):

@@ -173,6 +173,25 @@ def test_a_known_size_refutes_the_order(tshark, tmp_path, two_pass):
 
 
 @PASSES
+def test_a_size_that_is_learned_late_refutes_from_there_on(tshark, tmp_path, two_pass):
+    """Answers of one form that nothing refuted, then what their counters are, and one more of that form; with two passes
+    all are looked at with what came later."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
+                 counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number))
+    model, scene = Script([s], order=backward), Scene()
+    c = tcp_line(scene, model).client()
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    for _ in range(3):
+        c.data(h, 9999)
+    learn(c, s)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    refuted = [[x[2] == REFUTED for x in told(frames[number])] for number, _ in answers(scene)]
+    assert refuted == [[two_pass] * 2] * 3 + [[True] * 2]
+
+
+@PASSES
 def test_a_base_falls_with_its_counter(tshark, tmp_path, two_pass):
     """Average, base, a gauge, turned round: the gauge's size refutes the average, whose base has the right size."""
     s = multiple('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 6 * at.number, base=2),

@@ -61,6 +61,7 @@ static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
     perf_filled_form data = sample_data(sample);
 
     pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
+    side->sample = sample;
     side->has_doubts = sample_has_doubts(sample);
 }
 
@@ -93,6 +94,7 @@ static void begin(readings *r)
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
     pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
+    stream->now.sample = sample;
     stream->now.has_doubts = sample && sample_has_doubts(sample);
     r->now = &stream->now.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);

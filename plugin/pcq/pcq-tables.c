@@ -137,8 +137,8 @@ static bool are_related(const pcq_side *side, const state_identifier *a, const s
 }
 
 /* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
- * together. */
-static void refute(pcq_side *side)
+ * together. True if any fell. */
+static bool refute(pcq_side *side)
 {
     state_assignment *all = &side->assigned;
     bool *contradicted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
@@ -155,7 +155,22 @@ static void refute(pcq_side *side)
     for (uint32_t i = 0; i < all->count; i++) {
         all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
         all->assumed[i] &= !side->refuted[i];
-        side->any_assumed |= all->assumed[i];
+    }
+    return memchr(side->refuted, true, all->count) != NULL;
+}
+
+/* Samples of one form agree with what is known like the first of them, as long as nothing is learned. */
+static void refute_unless_agreed(pcq_side *side)
+{
+    state_sample *sample = (state_sample *)side->sample; /* remembers what was found */
+    uint32_t lessons = host_lessons(side->server);
+
+    if (sample && sample->agreed_epoch == side->epoch && sample->agreed == lessons) {
+        return;
+    }
+    if (!refute(side) && sample) {
+        sample->agreed = lessons;
+        sample->agreed_epoch = side->epoch;
     }
 }
 
@@ -168,8 +183,10 @@ static const state_assignment *assigned(pcq_side *side)
         for (uint32_t i = 0; i < count; i++) {
             types[i] = block_at(side, i)->type;
         }
-        query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
-        refute(side);
+        if (query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned)) {
+            refute_unless_agreed(side);
+            side->any_assumed = memchr(side->assigned.assumed, true, count) != NULL;
+        }
     }
     return &side->assigned;
 }
@@ -219,7 +236,7 @@ bool pcq_side_any_assumed(pcq_side *side)
 
 bool pcq_side_refuted(pcq_side *side, uint32_t block)
 {
-    return side->index == NULL && block < assigned(side)->count && side->refuted[block];
+    return side->index == NULL && block < assigned(side)->count && side->refuted && side->refuted[block];
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -605,8 +622,9 @@ static bool is_asked_alike(pcq_side *side, uint32_t block, const state_identifie
 
 bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
 {
-    if (here->epoch == there->epoch && here->index == there->index && here->index) {
-        return true;
+    if (here->epoch == there->epoch && here->index == there->index &&
+        (here->index || here->sample->lessons == there->sample->lessons)) {
+        return here->index || pcq_side_identifier(here, block);
     }
     return !(pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) &&
            is_asked_alike(there, block, pcq_side_identifier(here, block));

@@ -16,13 +16,14 @@ typedef struct {
     state_host *server;
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
-    bool has_doubts;                /* some of its blocks are not sound: given by whoever sets it up */
+    const state_sample *sample;     /* NULL if it is none, */
+    bool has_doubts;                /* or some of its blocks are not sound: both given by whoever sets it up */
     wmem_array_t *blocks;           /* those that were found so far; NULL as long as none was asked for */
     perf_walk scout;                /* behind them */
     bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
-    bool *refuted;                  /* of each block then: what was assigned cannot be */
+    bool *refuted;                  /* of each block then: what was assigned cannot be; NULL where all can */
     bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
