@@ -361,7 +361,7 @@ def check_fault(fault):
 
 def prove():
     """That the check finds what has no place, more than one, or no test."""
-    for was, test in (('no source says so', __file__), ('#include', __file__), ('pcq.register_protoinfo', 'test_nothing.py'),
+    for was, test in (('no source says so', __file__), ('register_protoinfo', __file__), ('pcq.register_protoinfo', 'test_nothing.py'),
                       ('pcq.register_protoinfo', 'test_info.py::test_nothing')):
         try:
             check_fault(Fault('', '', 'plugin/plugin.c', replacing('', was, ''), [test], []))

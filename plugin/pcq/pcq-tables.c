@@ -156,7 +156,7 @@ static bool refute(pcq_side *side)
         all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
         all->assumed[i] &= !side->refuted[i];
     }
-    return memchr(side->refuted, true, all->count) != NULL;
+    return memchr(side->refuted, 1, all->count) != NULL;
 }
 
 /* Samples of one form agree with what is known like the first of them, as long as nothing is learned. */
@@ -185,7 +185,7 @@ static const state_assignment *assigned(pcq_side *side)
         }
         if (query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned)) {
             refute_unless_agreed(side);
-            side->any_assumed = memchr(side->assigned.assumed, true, count) != NULL;
+            side->any_assumed = memchr(side->assigned.assumed, 1, count) != NULL;
         }
     }
     return &side->assigned;

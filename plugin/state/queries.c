@@ -451,8 +451,8 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
         return NULL;
     }
     unsigned earlier = event_count_until(epoch->told, event, index_event);
-    const state_query_index *index = wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
-    return index->count == blocks ? index : NULL;
+    const state_query_index *told = wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
+    return told->count == blocks ? told : NULL;
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */

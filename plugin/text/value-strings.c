@@ -16,7 +16,7 @@
 #define WERR_PREFIX "WERR_"
 #define ERROR_ROW(name, value) {value, #name},
 
-static value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
+static const value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
 value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 
 #define TYPE_STRING(value, name, ...) {value, name},
@@ -119,13 +119,15 @@ const value_string lcid_vals[] = {
 
 void value_strings_init(void)
 {
-    static bool done;
-
-    for (value_string *error = win32_errors; error->strptr && !done; error++) {
+    if (win32_error_ext._vs_p != win32_errors) {
+        return;
+    }
+    value_string *named = wmem_memdup(wmem_epan_scope(), win32_errors, sizeof win32_errors);
+    for (value_string *error = named; error->strptr; error++) {
         error->strptr = wmem_strconcat(wmem_epan_scope(), "ERROR_",
                                        error->value ? error->strptr + strlen(WERR_PREFIX) : "SUCCESS", NULL);
     }
-    done = true;
+    win32_error_ext._vs_p = named;
 }
 
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
