@@ -64,7 +64,7 @@ static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
-    instances_init(&table->names, side->base.pool);
+    reading_instances_init(&table->names, side->base.pool);
     return table;
 }
 
@@ -223,7 +223,7 @@ static reading_name *name_in(const void *identity)
 static unsigned parent_hash(const void *key)
 {
     const parent_identity *k = key;
-    uint64_t told_by = instance_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
+    uint64_t told_by = reading_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
 
     return wmem_int64_hash(&told_by);
 }
@@ -233,7 +233,7 @@ static gboolean parent_equal(const void *a, const void *b)
     const parent_identity *x = a, *y = b;
 
     return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
-           instance_name_equal(name_in(x), name_in(y));
+           reading_name_equal(name_in(x), name_in(y));
 }
 
 /* A number above 0 for a parent, the same one for the same parent. */
@@ -264,15 +264,15 @@ static reading_instance *named_row(hkpd_table *table, uint32_t row)
 {
     perf_block_event event = PERF_BLOCK_HEADER;
 
-    while (instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
+    while (reading_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
-            instances_add(&table->names, &key);
+            reading_instances_add(&table->names, &key);
         } else if (event == PERF_BLOCK_VALUE) {
             perf_block_skip_values(&table->ahead);
         }
     }
-    return row < instances_count(&table->names) ? instances_counted(&table->names, row) : NULL;
+    return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
 }
 
 static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
@@ -307,7 +307,7 @@ static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     if (parent) {
-        instance_name_digest(&parent->key.name);
+        reading_name_digest(&parent->key.name);
         identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
         key.parent_name = parent_number(side, &identity);
         identity.ordinal = parent->name_ordinal;
@@ -329,7 +329,7 @@ static bool next_row(reading_table *base)
     while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
-            instances_add(&base->instances, &key);
+            reading_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
             counters = (row_counters){table->walk.counters.offset, table->walk.counters.size};

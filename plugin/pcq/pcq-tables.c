@@ -288,7 +288,7 @@ static bool next_instance(pcq_table *table)
                 .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
                 .id = table->walk.instance.id,
             };
-            instances_add(&table->base.instances, &key);
+            reading_instances_add(&table->base.instances, &key);
             return true;
         }
     }
@@ -414,7 +414,7 @@ static reading_instance_key *asked_of(const pcq_wanted *want, const state_identi
     if (here->asked.name.digest == 0) {
         here->asked.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
         here->asked.id = identifier->instance_id;
-        instance_name_digest(&here->asked.name);
+        reading_name_digest(&here->asked.name);
     }
     return &here->asked;
 }
@@ -434,8 +434,9 @@ static uint32_t only_row(const pcq_wanted *want, reading_table *there)
 
     if (here->has_instances) {
         const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
-        uint32_t ordinal = named->instance_id == PERF_NO_ID ? reading_table_named(here, want->row)->name_ordinal
-                                                            : instances_indexed(&here->instances, want->row)->ordinal;
+        uint32_t ordinal = named->instance_id == PERF_NO_ID
+                               ? reading_table_named(here, want->row)->name_ordinal
+                               : reading_instances_indexed(&here->instances, want->row)->ordinal;
         if (ordinal > 0) {
             return UINT32_MAX;
         }
@@ -502,7 +503,7 @@ static reading_name *name_in(const void *key)
 static unsigned block_hash(const void *key)
 {
     const block_key *k = key;
-    uint64_t asked = instance_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
+    uint64_t asked = reading_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
     return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
 }
@@ -512,7 +513,7 @@ static gboolean block_equal(const void *a, const void *b)
     const block_key *x = a, *y = b;
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id &&
-           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && instance_name_equal(name_in(x), name_in(y));
+           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && reading_name_equal(name_in(x), name_in(y));
 }
 
 static block_key key_of(const state_identifier *identifier)
@@ -523,7 +524,7 @@ static block_key key_of(const state_identifier *identifier)
                      {identifier->utf16, identifier->utf16_size, identifier->digest}};
 
     memcpy(key.guid, identifier->guid, sizeof key.guid);
-    instance_name_digest(&key.instance);
+    reading_name_digest(&key.instance);
     return key;
 }
 
@@ -588,7 +589,7 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
     reading_instance_key *asked = asked_of(want, identifier);
     reading_instance_key *instance = instance_of(want, identifier);
 
-    instance_name_digest(&instance->name);
+    reading_name_digest(&instance->name);
     const struct {
         reading_name name;
         uint32_t id;

@@ -77,7 +77,7 @@ static uint64_t instance_of(readings *r)
         return 0;
     }
     reading_name name = instance->key.name;
-    return instance_name_digest(&name);
+    return reading_name_digest(&name);
 }
 
 static void go_to(columns *c, readings *r, unsigned at)

@@ -9,7 +9,7 @@
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 
-uint64_t instance_name_digest(reading_name *name)
+uint64_t reading_name_digest(reading_name *name)
 {
     if (name->digest == 0) {
         name->digest = query_name_digest(name->bytes, name->size);
@@ -17,24 +17,24 @@ uint64_t instance_name_digest(reading_name *name)
     return name->digest;
 }
 
-bool instance_name_equal(reading_name *a, reading_name *b)
+bool reading_name_equal(reading_name *a, reading_name *b)
 {
     if (a->size != b->size || a->size == 0) {
         return a->size == b->size;
     }
     if (a->size > PERF_NAME_COMPARED) {
-        return instance_name_digest(a) == instance_name_digest(b);
+        return reading_name_digest(a) == reading_name_digest(b);
     }
     return memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
 static bool same_name(reading_instance_key *a, reading_instance_key *b)
 {
-    return a->parent_name == b->parent_name && instance_name_equal(&a->name, &b->name);
+    return a->parent_name == b->parent_name && reading_name_equal(&a->name, &b->name);
 }
 
 /* The same but for ordinals. */
-static bool instance_like(reading_instance_key *a, reading_instance_key *b)
+static bool reading_instance_like(reading_instance_key *a, reading_instance_key *b)
 {
     if (a->by_id || b->by_id) {
         return a->by_id && b->by_id && a->id == b->id;
@@ -60,7 +60,7 @@ static unsigned name_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
 
-    return fold(instance_name_digest(&key->name) + key->parent_name);
+    return fold(reading_name_digest(&key->name) + key->parent_name);
 }
 
 static gboolean name_equal(const void *a, const void *b)
@@ -72,14 +72,14 @@ static unsigned like_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
     uint64_t relations = (uint64_t)key->parent << 32 | key->id;
-    uint64_t told_by = key->by_id ? key->id : instance_name_digest(&key->name) ^ relations;
+    uint64_t told_by = key->by_id ? key->id : reading_name_digest(&key->name) ^ relations;
 
     return wmem_int64_hash(&told_by);
 }
 
 static gboolean like_equal(const void *a, const void *b)
 {
-    return instance_like(key_in(a), key_in(b));
+    return reading_instance_like(key_in(a), key_in(b));
 }
 
 static unsigned key_hash(const void *instance)
@@ -94,13 +94,13 @@ static gboolean key_equal(const void *a, const void *b)
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-void instances_init(reading_instances *instances, wmem_allocator_t *pool)
+void reading_instances_init(reading_instances *instances, wmem_allocator_t *pool)
 {
     memset(instances, 0, sizeof *instances);
     instances->pool = pool;
 }
 
-uint32_t instances_count(const reading_instances *instances)
+uint32_t reading_instances_count(const reading_instances *instances)
 {
     return instances->rows ? wmem_array_get_count(instances->rows) : 0;
 }
@@ -110,11 +110,11 @@ static reading_instance *row_at(const reading_instances *instances, uint32_t row
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
-void instances_add(reading_instances *instances, const reading_instance_key *key)
+void reading_instances_add(reading_instances *instances, const reading_instance_key *key)
 {
     reading_instance *instance = wmem_new(instances->pool, reading_instance);
 
-    *instance = (reading_instance){*key, instances_count(instances), 0, 0, 0, 0};
+    *instance = (reading_instance){*key, reading_instances_count(instances), 0, 0, 0, 0};
     if (instances->rows == NULL) {
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
@@ -122,7 +122,7 @@ void instances_add(reading_instances *instances, const reading_instance_key *key
 }
 
 /* A row as it was added; with its name_ordinal; with its ordinal. */
-static reading_instance *instances_row(const reading_instances *instances, uint32_t row)
+static reading_instance *reading_instances_row(const reading_instances *instances, uint32_t row)
 {
     return row_at(instances, row);
 }
@@ -139,7 +139,7 @@ static reading_instance *first_of(wmem_map_t *map, reading_instance *instance)
     return first;
 }
 
-reading_instance *instances_counted(reading_instances *instances, uint32_t row)
+reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row)
 {
     if (instances->by_name == NULL) {
         instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
@@ -151,7 +151,7 @@ reading_instance *instances_counted(reading_instances *instances, uint32_t row)
     return row_at(instances, row);
 }
 
-reading_instance *instances_indexed(reading_instances *instances, uint32_t row)
+reading_instance *reading_instances_indexed(reading_instances *instances, uint32_t row)
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
@@ -174,26 +174,26 @@ static uint32_t row_of(const reading_instance *found)
 
 /* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
  * have to be there. */
-static uint32_t instances_find(reading_instances *instances, const reading_instance *wanted)
+static uint32_t reading_instances_find(reading_instances *instances, const reading_instance *wanted)
 {
-    uint32_t count = instances_count(instances);
+    uint32_t count = reading_instances_count(instances);
 
     if (count == 0) {
         return UINT32_MAX;
     }
-    instances_indexed(instances, count - 1);
+    reading_instances_indexed(instances, count - 1);
     return row_of(wmem_map_lookup(wanted->ordinal == 0 ? instances->likes : instances->by_key, wanted));
 }
 
-static uint32_t instances_find_name(reading_instances *instances, const reading_instance_key *key)
+static uint32_t reading_instances_find_name(reading_instances *instances, const reading_instance_key *key)
 {
-    uint32_t count = instances_count(instances);
+    uint32_t count = reading_instances_count(instances);
     reading_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     if (count == 0) {
         return UINT32_MAX;
     }
-    instances_counted(instances, count - 1);
+    reading_instances_counted(instances, count - 1);
     return row_of(wmem_map_lookup(instances->by_name, &wanted));
 }
 
@@ -204,7 +204,7 @@ void reading_table_init(reading_table *table, reading_side *side, uint32_t numbe
     memset(table, 0, sizeof *table);
     table->side = side;
     table->number = number;
-    instances_init(&table->instances, side->pool);
+    reading_instances_init(&table->instances, side->pool);
 }
 
 bool reading_table_has_row(reading_table *table, uint32_t row)
@@ -228,12 +228,12 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
 
 reading_instance *reading_table_instance(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? instances_row(&table->instances, row) : NULL;
+    return reading_table_has_row(table, row) ? reading_instances_row(&table->instances, row) : NULL;
 }
 
 reading_instance *reading_table_named(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? instances_counted(&table->instances, row) : NULL;
+    return reading_table_has_row(table, row) ? reading_instances_counted(&table->instances, row) : NULL;
 }
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     while (like && !like->parted && like->rows <= row) {
         reading_instance *a = reading_table_instance(here, like->rows);
         reading_instance *b = reading_table_instance(there, like->rows);
-        like->parted = !a || !b || !instance_like(&a->key, &b->key);
+        like->parted = !a || !b || !reading_instance_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
     return like && row < like->rows;
@@ -272,7 +272,7 @@ static uint32_t first_like(reading_table *table, const reading_instance *wanted)
     reading_instance_key key = wanted->key;
 
     for (uint32_t row = 0; reading_table_has_row(table, row); row++) {
-        if (instance_like(&instances_row(&table->instances, row)->key, &key)) {
+        if (reading_instance_like(&reading_instances_row(&table->instances, row)->key, &key)) {
             return row;
         }
     }
@@ -286,7 +286,7 @@ static uint32_t find_like(reading_table *table, const reading_instance *wanted)
         return first_like(table, wanted);
     }
     reading_table_has_row(table, UINT32_MAX);
-    return instances_find(&table->instances, wanted);
+    return reading_instances_find(&table->instances, wanted);
 }
 
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
@@ -300,14 +300,15 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     if (!reading_table_has_row(here, row)) {
         return UINT32_MAX;
     }
-    return find_like(there, instances_indexed(&here->instances, row));
+    return find_like(there, reading_instances_indexed(&here->instances, row));
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)
 {
-    instance_name_digest(&key->name);
+    reading_name_digest(&key->name);
     reading_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     reading_table_has_row(table, UINT32_MAX);
-    return any_id ? instances_find_name(&table->instances, key) : instances_find(&table->instances, &wanted);
+    return any_id ? reading_instances_find_name(&table->instances, key)
+                  : reading_instances_find(&table->instances, &wanted);
 }

@@ -17,15 +17,15 @@
 typedef struct {
     const uint8_t *bytes; /* without terminator */
     uint32_t size;        /* bytes */
-    uint64_t digest;      /* 0 as long as it was not needed; see instance_name_digest() */
+    uint64_t digest;      /* 0 as long as it was not needed; see reading_name_digest() */
 } reading_name;
 
 /* Longer names are told by their digests: a packet could have a name of megabytes compared for each of its values. */
 #define PERF_NAME_COMPARED 2048
 
 /* Worked out once for a name. */
-uint64_t instance_name_digest(reading_name *name);
-bool instance_name_equal(reading_name *a, reading_name *b);
+uint64_t reading_name_digest(reading_name *name);
+bool reading_name_equal(reading_name *a, reading_name *b);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
@@ -56,14 +56,14 @@ typedef struct {
     wmem_map_t *by_key;  /* reading_instance, by key and ordinal: those that are not the first */
 } reading_instances;
 
-void instances_init(reading_instances *instances, wmem_allocator_t *pool);
-uint32_t instances_count(const reading_instances *instances);
+void reading_instances_init(reading_instances *instances, wmem_allocator_t *pool);
+uint32_t reading_instances_count(const reading_instances *instances);
 
-void instances_add(reading_instances *instances, const reading_instance_key *key);
+void reading_instances_add(reading_instances *instances, const reading_instance_key *key);
 
 /* A row with its name_ordinal; with its ordinal. */
-reading_instance *instances_counted(reading_instances *instances, uint32_t row);
-reading_instance *instances_indexed(reading_instances *instances, uint32_t row);
+reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row);
+reading_instance *reading_instances_indexed(reading_instances *instances, uint32_t row);
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
