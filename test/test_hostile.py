@@ -7,7 +7,7 @@ import csv
 import pytest
 
 import cost
-from gen.hostile import HOSTILE, RAWCOUNT, Pcq, block, identifier, instance, instances, utf16, values
+from gen.hostile import HOSTILE, Pcq, block, identifier, instance, instances, utf16, values
 from gen.pcap import Capture
 
 STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long', 'pcq,names,{0}/names')
@@ -36,7 +36,7 @@ def ever_new(answers):
     """Each with an instance that no other has."""
     p = Pcq()
     p.registration(9, utf16('Set'))
-    p.counters([0], kind=RAWCOUNT)
+    p.counters([0], kind=0x00010100)  # PERF_COUNTER_LARGE_RAWCOUNT: 8 bytes, as values() has them
     p.open()
     p.change([identifier(0)])
     for n in range(answers):

@@ -169,6 +169,10 @@ static void test_sizes_in_doubt(void)
     put32(&b, 0);
     finish(&b);
     check_no_form(&b);
+
+    /* dwSize of PERF_MULTI_COUNTERS leads beyond everything */
+    set32(&b, PERF_DATA_HEADER_SIZE + PERF_COUNTER_HEADER_SIZE, 0x7FFFFFF0);
+    check_no_form(&b);
 }
 
 static void test_faults(void)
