@@ -71,6 +71,9 @@ static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
 /* One hash of 32 bits would be the same for two of so many names. */
 uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
 {
+    if (size == 0) {
+        return 1; /* there may be no bytes to point at */
+    }
     uint32_t half = size / 2;
     uint64_t whole = wmem_strong_hash(utf16, size);
     uint32_t halves = wmem_strong_hash(utf16, half) * 31 + wmem_strong_hash(utf16 + half, size - half);
