@@ -304,7 +304,7 @@ static const char *machine_of(const pcq_pdu *p)
 {
     const state_handle *handle = p->call.record->handle;
 
-    return handle && handle->machine && *handle->machine ? handle->machine : host_address(p->call.server);
+    return handle_machine(handle, p->call.server);
 }
 
 static void pcq_init_context(pcq_pdu *p, pcq_context *context)

@@ -54,9 +54,7 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
 
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number)
 {
-    const char *machine = tapped->handle && tapped->handle->machine && *tapped->handle->machine
-                              ? tapped->handle->machine
-                              : host_address(tapped->server);
+    const char *machine = handle_machine(tapped->handle, tapped->server);
 
     return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
 }

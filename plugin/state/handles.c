@@ -82,6 +82,11 @@ state_handle *handle_find(state_handle_kind kind, state_host *server, const uint
     return newest_of(&key);
 }
 
+const char *handle_machine(const state_handle *handle, const state_host *server)
+{
+    return handle && handle->machine && *handle->machine ? handle->machine : host_address(server);
+}
+
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
 {
     handle->end = event;

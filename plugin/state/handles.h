@@ -48,6 +48,9 @@ state_handle *handle_find(state_handle_kind kind, state_host *server, const uint
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);
 
+/* What paths call the machine that a handle (may be NULL) is of: as the client put it, else its address. */
+const char *handle_machine(const state_handle *handle, const state_host *server);
+
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame);
 
 /* The server refused to close it. */
