@@ -28,22 +28,10 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
 static int proto_pcq = -1;
-static int hf_machine = -1;
-static int hf_in_size = -1;
-static int hf_out_size = -1;
-static int hf_rtn_size = -1;
-static int hf_status = -1;
-static int hf_buffer = -1;
-static int hf_request_code = -1;
-static int hf_lcid = -1;
-static int hf_query = -1;
-static int hf_query_counter = -1;
-static int hf_add = -1;
-static int hf_opnum = -1;
+static int hf_machine, hf_in_size, hf_out_size, hf_rtn_size, hf_status, hf_buffer, hf_request_code, hf_lcid, hf_query,
+    hf_query_counter, hf_add, hf_opnum;
 
-static int ett_buffer = -1;
-static int ett_query = -1;
-static int ett_pcq = -1;
+static int ett_buffer = -1, ett_query = -1, ett_pcq = -1;
 
 /* What is kept of a call beside rpc_record: the request as it was read. */
 typedef struct {
@@ -1234,31 +1222,21 @@ static bool is_taken(void)
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
-        {&hf_machine,
-         {"Machine", "pcq.machine", FT_STRING, BASE_NONE, NULL, 0, "szMachine, passed on to the providers", HFILL}},
-        {&hf_in_size,
-         {"Buffer size", "pcq.in_size", FT_UINT32, BASE_DEC, NULL, 0, "dwInSize: GUIDs in operation 0, else bytes",
-          HFILL}},
-        {&hf_out_size,
-         {"Returned size", "pcq.out_size", FT_UINT32, BASE_DEC, NULL, 0,
-          "*pdwOutSize: GUIDs in operation 0, else bytes", HFILL}},
-        {&hf_rtn_size,
-         {"Needed size", "pcq.rtn_size", FT_UINT32, BASE_DEC, NULL, 0, "*pdwRtnSize: GUIDs in operation 0, else bytes",
-          HFILL}},
-        {&hf_status,
-         {"Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "error_status_t", HFILL}},
-        {&hf_buffer, {"Data", "pcq.data", FT_NONE, BASE_NONE, NULL, 0, "lpData", HFILL}},
-        {&hf_request_code,
-         {"Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals), 0, "RequestCode", HFILL}},
-        {&hf_lcid, {"Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), 0, "RequestLCID", HFILL}},
-        {&hf_query,
-         {"Query", "pcq.query", FT_NONE, BASE_NONE, NULL, 0, "The counters that the handle holds at this moment",
-          HFILL}},
-        {&hf_query_counter,
-         {"Counter", "pcq.query.counter", FT_STRING, BASE_NONE, NULL, 0, "With the server's verdict", HFILL}},
-        {&hf_add, {"Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, 0, "dwAdd: add or remove", HFILL}},
-        {&hf_opnum,
-         {"Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals), 0, "Operation of PerflibV2, 0 to 7", HFILL}},
+        FIELD_TEXT(hf_machine, "Machine", "pcq.machine", "szMachine, passed on to the providers"),
+        FIELD_U32(hf_in_size, "Buffer size", "pcq.in_size", "dwInSize: GUIDs in operation 0, else bytes"),
+        FIELD_U32(hf_out_size, "Returned size", "pcq.out_size", "*pdwOutSize: GUIDs in operation 0, else bytes"),
+        FIELD_U32(hf_rtn_size, "Needed size", "pcq.rtn_size", "*pdwRtnSize: GUIDs in operation 0, else bytes"),
+        FIELD(hf_status, "Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
+              "error_status_t"),
+        FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
+        FIELD(hf_request_code, "Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals),
+              "RequestCode"),
+        FIELD(hf_lcid, "Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), "RequestLCID"),
+        FIELD_NODE(hf_query, "Query", "pcq.query", "The counters that the handle holds at this moment"),
+        FIELD_TEXT(hf_query_counter, "Counter", "pcq.query.counter", "With the server's verdict"),
+        FIELD(hf_add, "Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, "dwAdd: add or remove"),
+        FIELD(hf_opnum, "Operation", "pcq.opnum", FT_UINT16, BASE_DEC, VALS(opnum_vals),
+              "Operation of PerflibV2, 0 to 7"),
     };
     static int *ett[] = {&ett_buffer, &ett_query, &ett_pcq};
 

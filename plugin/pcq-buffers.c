@@ -6,48 +6,20 @@
  */
 #include "pcq-buffers.h"
 
+#include "dcerpc/fields.h"
 #include "pcq/pcq-fields.h"
 #include "readings/readings.h"
 #include "text/value-strings.h"
 #include "text/text.h"
 
-static int hf_undecoded = -1;
-static int hf_string_buffer = -1;
-static int hf_string_buffer_size = -1;
-static int hf_string_buffer_num_counters = -1;
-static int hf_string_counter = -1;
-static int hf_string_offset = -1;
-static int hf_counter_description = -1;
-static int hf_counterset_description = -1;
-static int hf_provider_name = -1;
-static int hf_provider_guid = -1;
-static int hf_counterset_reg_info = -1;
-static int hf_counterset_type = -1;
-static int hf_detail_level = -1;
-static int hf_num_counters = -1;
-static int hf_instance_type = -1;
-static int hf_counter_reg_info = -1;
-static int hf_attrib = -1;
-static int hf_attrib_reference = -1;
-static int hf_attrib_no_display = -1;
-static int hf_attrib_no_group_separator = -1;
-static int hf_attrib_display_as_real = -1;
-static int hf_attrib_display_as_hex = -1;
-static int hf_default_scale = -1;
-static int hf_base_id = -1;
-static int hf_perf_time_id = -1;
-static int hf_perf_freq_id = -1;
-static int hf_multi_id = -1;
-static int hf_aggregate_func = -1;
-static int hf_identifier = -1;
-static int hf_identifier_status = -1;
-static int hf_identifier_size = -1;
-static int hf_identifier_index = -1;
+static int hf_undecoded, hf_string_buffer, hf_string_buffer_size, hf_string_buffer_num_counters, hf_string_counter,
+    hf_string_offset, hf_counter_description, hf_counterset_description, hf_provider_name, hf_provider_guid,
+    hf_counterset_reg_info, hf_counterset_type, hf_detail_level, hf_num_counters, hf_instance_type, hf_counter_reg_info,
+    hf_attrib, hf_attrib_reference, hf_attrib_no_display, hf_attrib_no_group_separator, hf_attrib_display_as_real,
+    hf_attrib_display_as_hex, hf_default_scale, hf_base_id, hf_perf_time_id, hf_perf_freq_id, hf_multi_id,
+    hf_aggregate_func, hf_identifier, hf_identifier_status, hf_identifier_size, hf_identifier_index;
 
-static int ett_strings = -1;
-static int ett_reg_info = -1;
-static int ett_attrib = -1;
-static int ett_identifier = -1;
+static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1;
 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
@@ -811,87 +783,59 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 void pcq_buffers_register(int proto)
 {
     static hf_register_info hf[] = {
-        {&hf_undecoded,
-         {"Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL, 0, "Bytes whose meaning is not known", HFILL}},
-        {&hf_string_buffer,
-         {"String table", "pcq.string_buffer", FT_NONE, BASE_NONE, NULL, 0, "PERF_STRING_BUFFER_HEADER", HFILL}},
-        {&hf_string_buffer_size,
-         {"Size", "pcq.string_buffer.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
-        {&hf_string_buffer_num_counters,
-         {"Number of counters", "pcq.string_buffer.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
-        {&hf_string_counter,
-         {"String", "pcq.string_counter", FT_NONE, BASE_NONE, NULL, 0, "PERF_STRING_COUNTER_HEADER", HFILL}},
-        {&hf_string_offset,
-         {"Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_string_vals), 0,
-          "dwOffset, in bytes", HFILL}},
-        {&hf_counter_description,
-         {"Counter description", "pcq.counter.description", FT_STRING, BASE_NONE, NULL, 0,
-          "Perfmon's explanation of the counter", HFILL}},
-        {&hf_counterset_description,
-         {"Counterset description", "pcq.counterset.description", FT_STRING, BASE_NONE, NULL, 0,
-          "Perfmon's explanation of the counterset", HFILL}},
-        {&hf_provider_name,
-         {"Provider name", "pcq.provider.name", FT_STRING, BASE_NONE, NULL, 0, "Who provides the counterset", HFILL}},
-        {&hf_provider_guid,
-         {"Provider GUID", "pcq.provider.guid", FT_GUID, BASE_NONE, NULL, 0, "Who provides the counterset", HFILL}},
-        {&hf_counterset_reg_info,
-         {"Counterset registration", "pcq.counterset_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTERSET_REG_INFO",
-          HFILL}},
-        {&hf_counterset_type,
-         {"Counterset type", "pcq.counterset.type", FT_UINT32, BASE_HEX, NULL, 0, "Not used", HFILL}},
-        {&hf_detail_level,
-         {"Detail level", "pcq.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals), 0,
-          "Whom the provider means the counter for", HFILL}},
-        {&hf_num_counters,
-         {"Number of counters", "pcq.counterset.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "NumCounters", HFILL}},
-        {&hf_instance_type,
-         {"Instance type", "pcq.counterset.instance_type", FT_UINT32, BASE_HEX, VALS(instance_type_vals), 0,
-          "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance", HFILL}},
-        {&hf_counter_reg_info,
-         {"Counter registration", "pcq.counter_reg_info", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_REG_INFO", HFILL}},
-        {&hf_attrib, {"Attributes", "pcq.counter.attrib", FT_UINT64, BASE_HEX, NULL, 0, "Attrib", HFILL}},
-        {&hf_attrib_reference,
-         {"By reference", "pcq.counter.attrib.reference", FT_BOOLEAN, 64, NULL, 0x01,
-          "The provider gave an address instead of the value", HFILL}},
-        {&hf_attrib_no_display,
-         {"Not displayable", "pcq.counter.attrib.no_display", FT_BOOLEAN, 64, NULL, 0x02,
-          "Only other counters are calculated with it", HFILL}},
-        {&hf_attrib_no_group_separator,
-         {"No group separator", "pcq.counter.attrib.no_group_separator", FT_BOOLEAN, 64, NULL, 0x04,
-          "Digits are not grouped by thousands", HFILL}},
-        {&hf_attrib_display_as_real,
-         {"Display as real", "pcq.counter.attrib.display_as_real", FT_BOOLEAN, 64, NULL, 0x08, "With decimals", HFILL}},
-        {&hf_attrib_display_as_hex,
-         {"Display as hexadecimal", "pcq.counter.attrib.display_as_hex", FT_BOOLEAN, 64, NULL, 0x10, "Not in decimal",
-          HFILL}},
-        {&hf_default_scale,
-         {"Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL, 0,
-          "Power of ten for graphs; calculated values are not scaled", HFILL}},
-        {&hf_base_id,
-         {"Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
-          "BaseCounterId", HFILL}},
-        {&hf_perf_time_id,
-         {"Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals),
-          0, "PerfTimeId", HFILL}},
-        {&hf_perf_freq_id,
-         {"Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-          VALS(no_counter_vals), 0, "PerfFreqId", HFILL}},
-        {&hf_multi_id,
-         {"Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), 0,
-          "MultiId", HFILL}},
-        {&hf_aggregate_func,
-         {"Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC, VALS(aggregate_vals), 0,
-          "AggregateFunc", HFILL}},
-        {&hf_identifier,
-         {"Counter identifier", "pcq.identifier", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_IDENTIFIER", HFILL}},
-        {&hf_identifier_status,
-         {"Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0,
-          "The server's verdict; without meaning in a request", HFILL}},
-        {&hf_identifier_size,
-         {"Size", "pcq.identifier.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
-        {&hf_identifier_index,
-         {"Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(wildcard_index_vals), 0,
-          "Which block of the counter data is this identifier's", HFILL}},
+        FIELD(hf_undecoded, "Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL,
+              "Bytes whose meaning is not known"),
+        FIELD_NODE(hf_string_buffer, "String table", "pcq.string_buffer", "PERF_STRING_BUFFER_HEADER"),
+        FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
+        FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
+        FIELD_NODE(hf_string_counter, "String", "pcq.string_counter", "PERF_STRING_COUNTER_HEADER"),
+        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+              VALS(no_string_vals), "dwOffset, in bytes"),
+        FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description",
+                   "Perfmon's explanation of the counter"),
+        FIELD_TEXT(hf_counterset_description, "Counterset description", "pcq.counterset.description",
+                   "Perfmon's explanation of the counterset"),
+        FIELD_TEXT(hf_provider_name, "Provider name", "pcq.provider.name", "Who provides the counterset"),
+        FIELD(hf_provider_guid, "Provider GUID", "pcq.provider.guid", FT_GUID, BASE_NONE, NULL,
+              "Who provides the counterset"),
+        FIELD_NODE(hf_counterset_reg_info, "Counterset registration", "pcq.counterset_reg_info",
+                   "PERF_COUNTERSET_REG_INFO"),
+        FIELD(hf_counterset_type, "Counterset type", "pcq.counterset.type", FT_UINT32, BASE_HEX, NULL, "Not used"),
+        FIELD(hf_detail_level, "Detail level", "pcq.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals),
+              "Whom the provider means the counter for"),
+        FIELD_U32(hf_num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters"),
+        FIELD(hf_instance_type, "Instance type", "pcq.counterset.instance_type", FT_UINT32, BASE_HEX,
+              VALS(instance_type_vals), "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance"),
+        FIELD_NODE(hf_counter_reg_info, "Counter registration", "pcq.counter_reg_info", "PERF_COUNTER_REG_INFO"),
+        FIELD(hf_attrib, "Attributes", "pcq.counter.attrib", FT_UINT64, BASE_HEX, NULL, "Attrib"),
+        FIELD_BIT(hf_attrib_reference, "By reference", "pcq.counter.attrib.reference", 0x01,
+                  "The provider gave an address instead of the value"),
+        FIELD_BIT(hf_attrib_no_display, "Not displayable", "pcq.counter.attrib.no_display", 0x02,
+                  "Only other counters are calculated with it"),
+        FIELD_BIT(hf_attrib_no_group_separator, "No group separator", "pcq.counter.attrib.no_group_separator", 0x04,
+                  "Digits are not grouped by thousands"),
+        FIELD_BIT(hf_attrib_display_as_real, "Display as real", "pcq.counter.attrib.display_as_real", 0x08,
+                  "With decimals"),
+        FIELD_BIT(hf_attrib_display_as_hex, "Display as hexadecimal", "pcq.counter.attrib.display_as_hex", 0x10,
+                  "Not in decimal"),
+        FIELD(hf_default_scale, "Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL,
+              "Power of ten for graphs; calculated values are not scaled"),
+        FIELD(hf_base_id, "Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+              VALS(no_counter_vals), "BaseCounterId"),
+        FIELD(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+              VALS(no_counter_vals), "PerfTimeId"),
+        FIELD(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32,
+              BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), "PerfFreqId"),
+        FIELD(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+              VALS(no_counter_vals), "MultiId"),
+        FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
+              VALS(aggregate_vals), "AggregateFunc"),
+        FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
+        FIELD(hf_identifier_status, "Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING,
+              &win32_error_ext, "The server's verdict; without meaning in a request"),
+        FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
+        FIELD(hf_identifier_index, "Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+              VALS(wildcard_index_vals), "Which block of the counter data is this identifier's"),
     };
     static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
 

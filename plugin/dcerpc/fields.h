@@ -22,6 +22,26 @@ typedef struct {
 
 void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count);
 
+/* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number
+ * of four bytes. */
+#define FIELD(id, label, name, type, display, strings, blurb) \
+    { \
+        &id, \
+        { \
+            label, name, type, display, strings, 0, blurb, HFILL \
+        } \
+    }
+#define FIELD_BIT(id, label, name, bit, blurb) \
+    { \
+        &id, \
+        { \
+            label, name, FT_BOOLEAN, 64, NULL, bit, blurb, HFILL \
+        } \
+    }
+#define FIELD_NODE(id, label, name, blurb) FIELD(id, label, name, FT_NONE, BASE_NONE, NULL, blurb)
+#define FIELD_TEXT(id, label, name, blurb) FIELD(id, label, name, FT_STRING, BASE_NONE, NULL, blurb)
+#define FIELD_U32(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, NULL, blurb)
+
 /* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */
 bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);

@@ -13,67 +13,19 @@
 #include "text/value-strings.h"
 
 static int proto_hkpd = -1;
-static int hf_data_block = -1;
-static int hf_little_endian = -1;
-static int hf_version = -1;
-static int hf_revision = -1;
-static int hf_total_size = -1;
-static int hf_header_size = -1;
-static int hf_num_objects = -1;
-static int hf_default_object = -1;
-static int hf_system_time = -1;
-static int hf_perf_time = -1;
-static int hf_perf_freq = -1;
-static int hf_perf_time_100ns = -1;
-static int hf_system_name_size = -1;
-static int hf_system_name_offset = -1;
-static int hf_system_name = -1;
-static int hf_object = -1;
-static int hf_object_total_size = -1;
-static int hf_object_definition_size = -1;
-static int hf_object_header_size = -1;
-static int hf_object_index = -1;
-static int hf_object_help_index = -1;
-static int hf_object_detail_level = -1;
-static int hf_object_num_counters = -1;
-static int hf_object_default_counter = -1;
-static int hf_object_num_instances = -1;
-static int hf_object_code_page = -1;
-static int hf_object_perf_time = -1;
-static int hf_object_perf_freq = -1;
-static int hf_object_name = -1;
-static int hf_definition = -1;
-static int hf_definition_size = -1;
-static int hf_counter_index = -1;
-static int hf_counter_help_index = -1;
-static int hf_counter_default_scale = -1;
-static int hf_detail_level = -1;
-static int hf_counter_size = -1;
-static int hf_counter_offset = -1;
-static int hf_counter_name = -1;
-static int hf_instance = -1;
-static int hf_instance_size = -1;
-static int hf_instance_parent_object = -1;
-static int hf_instance_parent_instance = -1;
-static int hf_instance_unique_id = -1;
-static int hf_instance_name_offset = -1;
-static int hf_instance_name_size = -1;
-static int hf_instance_name = -1;
-static int hf_learned_in = -1;
-static int hf_title = -1;
-static int hf_title_index = -1;
-static int hf_title_text = -1;
-static int hf_counter_block = -1;
-static int hf_counter_block_size = -1;
-static int hf_counter_data = -1;
+static int hf_data_block, hf_little_endian, hf_version, hf_revision, hf_total_size, hf_header_size, hf_num_objects,
+    hf_default_object, hf_system_time, hf_perf_time, hf_perf_freq, hf_perf_time_100ns, hf_system_name_size,
+    hf_system_name_offset, hf_system_name, hf_object, hf_object_total_size, hf_object_definition_size,
+    hf_object_header_size, hf_object_index, hf_object_help_index, hf_object_detail_level, hf_object_num_counters,
+    hf_object_default_counter, hf_object_num_instances, hf_object_code_page, hf_object_perf_time, hf_object_perf_freq,
+    hf_object_name, hf_definition, hf_definition_size, hf_counter_index, hf_counter_help_index,
+    hf_counter_default_scale, hf_detail_level, hf_counter_size, hf_counter_offset, hf_counter_name, hf_instance,
+    hf_instance_size, hf_instance_parent_object, hf_instance_parent_instance, hf_instance_unique_id,
+    hf_instance_name_offset, hf_instance_name_size, hf_instance_name, hf_learned_in, hf_title, hf_title_index,
+    hf_title_text, hf_counter_block, hf_counter_block_size, hf_counter_data;
 
-static int ett_data_block = -1;
-static int ett_object = -1;
-static int ett_definition = -1;
-static int ett_instance = -1;
-static int ett_title = -1;
-static int ett_counter_block = -1;
-static int ett_counter_data = -1;
+static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
+           ett_counter_block = -1, ett_counter_data = -1;
 
 /* The state of showing one block. */
 typedef struct {
@@ -332,120 +284,77 @@ static void hkpd_show_instance(hkpd_view *view)
 
 /* Everything but values, which are asked for by themselves. */
 static hf_register_info structure_fields[] = {
-    {&hf_data_block, {"Performance data", "hkpd.data_block", FT_NONE, BASE_NONE, NULL, 0, "PERF_DATA_BLOCK", HFILL}},
-    {&hf_little_endian,
-     {"Little-endian", "hkpd.little_endian", FT_BOOLEAN, BASE_NONE, NULL, 0, "LittleEndian: byte order of numbers",
-      HFILL}},
-    {&hf_version, {"Version", "hkpd.version", FT_UINT32, BASE_DEC, NULL, 0, "Of the structure, 1 so far", HFILL}},
-    {&hf_revision, {"Revision", "hkpd.revision", FT_UINT32, BASE_DEC, NULL, 0, "Of the structure, 1 so far", HFILL}},
-    {&hf_total_size,
-     {"Total size", "hkpd.total_size", FT_UINT32, BASE_DEC, NULL, 0, "TotalByteLength; Samba leaves the header out",
-      HFILL}},
-    {&hf_header_size,
-     {"Header size", "hkpd.header_size", FT_UINT32, BASE_DEC, NULL, 0, "HeaderLength: offset of the first object",
-      HFILL}},
-    {&hf_num_objects, {"Number of objects", "hkpd.num_objects", FT_UINT32, BASE_DEC, NULL, 0, "NumObjectTypes", HFILL}},
-    {&hf_default_object,
-     {"Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0,
-      "DefaultObject", HFILL}},
-    {&hf_system_time,
-     {"System time", "hkpd.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
-    {&hf_perf_time,
-     {"Performance time", "hkpd.perf_time", FT_UINT64, BASE_DEC, NULL, 0, "PerfTime, in units of 1 / PerfFreq seconds",
-      HFILL}},
-    {&hf_perf_freq, {"Frequency", "hkpd.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
-    {&hf_perf_time_100ns,
-     {"Time", "hkpd.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "PerfTime100nSec", HFILL}},
-    {&hf_system_name_size,
-     {"System name size", "hkpd.system_name_size", FT_UINT32, BASE_DEC, NULL, 0, "SystemNameLength, in bytes", HFILL}},
-    {&hf_system_name_offset,
-     {"System name offset", "hkpd.system_name_offset", FT_UINT32, BASE_DEC, NULL, 0, "SystemNameOffset", HFILL}},
-    {&hf_system_name,
-     {"System name", "hkpd.system_name", FT_STRING, BASE_NONE, NULL, 0, "The monitored computer", HFILL}},
-    {&hf_object, {"Object", "hkpd.object", FT_NONE, BASE_NONE, NULL, 0, "PERF_OBJECT_TYPE and its data", HFILL}},
-    {&hf_object_total_size,
-     {"Total size", "hkpd.object.total_size", FT_UINT32, BASE_DEC, NULL, 0, "TotalByteLength: to the next object",
-      HFILL}},
-    {&hf_object_definition_size,
-     {"Definition size", "hkpd.object.definition_size", FT_UINT32, BASE_DEC, NULL, 0,
-      "DefinitionLength: to the first instance or counter block", HFILL}},
-    {&hf_object_header_size,
-     {"Header size", "hkpd.object.header_size", FT_UINT32, BASE_DEC, NULL, 0,
-      "HeaderLength: to the first counter definition", HFILL}},
-    {&hf_object_index,
-     {"Name index", "hkpd.object.index", FT_UINT32, BASE_DEC, NULL, 0, "ObjectNameTitleIndex", HFILL}},
-    {&hf_object_help_index,
-     {"Help index", "hkpd.object.help_index", FT_UINT32, BASE_DEC, NULL, 0, "ObjectHelpTitleIndex", HFILL}},
-    {&hf_object_detail_level,
-     {"Detail level", "hkpd.object.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals), 0, "DetailLevel",
-      HFILL}},
-    {&hf_object_num_counters,
-     {"Number of counters", "hkpd.object.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "NumCounters", HFILL}},
-    {&hf_object_default_counter,
-     {"Default counter", "hkpd.object.default_counter", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), 0,
-      "DefaultCounter", HFILL}},
-    {&hf_object_num_instances,
-     {"Number of instances", "hkpd.object.num_instances", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
-      VALS(num_instances_vals), 0, "NumInstances", HFILL}},
-    {&hf_object_code_page,
-     {"Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(code_page_vals), 0,
-      "CodePage of the instance names", HFILL}},
-    {&hf_object_perf_time,
-     {"Object time", "hkpd.object.perf_time", FT_UINT64, BASE_DEC, NULL, 0, "PerfTime, of the object's own clock",
-      HFILL}},
-    {&hf_object_perf_freq,
-     {"Object frequency", "hkpd.object.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, of the object's clock",
-      HFILL}},
-    {&hf_object_name,
-     {"Name", "hkpd.object.name", FT_STRING, BASE_NONE, NULL, 0,
-      "By the title list of the server, from ObjectNameTitleIndex", HFILL}},
-    {&hf_definition,
-     {"Counter definition", "hkpd.counter_definition", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DEFINITION", HFILL}},
-    {&hf_definition_size,
-     {"Size", "hkpd.definition.size", FT_UINT32, BASE_DEC, NULL, 0, "ByteLength of the definition", HFILL}},
-    {&hf_counter_index,
-     {"Name index", "hkpd.counter.index", FT_UINT32, BASE_DEC, NULL, 0, "CounterNameTitleIndex", HFILL}},
-    {&hf_counter_help_index,
-     {"Help index", "hkpd.counter.help_index", FT_UINT32, BASE_DEC, NULL, 0, "CounterHelpTitleIndex", HFILL}},
-    {&hf_counter_default_scale,
-     {"Default scale", "hkpd.counter.default_scale", FT_INT32, BASE_DEC, NULL, 0,
-      "DefaultScale: a power of ten, for graphs", HFILL}},
-    {&hf_detail_level,
-     {"Detail level", "hkpd.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals), 0, "DetailLevel", HFILL}},
-    {&hf_counter_size,
-     {"Counter size", "hkpd.counter.size", FT_UINT32, BASE_DEC, NULL, 0, "CounterSize: bytes of a value", HFILL}},
-    {&hf_counter_offset,
-     {"Counter offset", "hkpd.counter.offset", FT_UINT32, BASE_DEC, NULL, 0,
-      "CounterOffset, from the counter block's start", HFILL}},
-    {&hf_counter_name,
-     {"Name", "hkpd.counter.name", FT_STRING, BASE_NONE, NULL, 0,
-      "By the title list of the server, from CounterNameTitleIndex", HFILL}},
-    {&hf_instance, {"Instance", "hkpd.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_DEFINITION", HFILL}},
-    {&hf_instance_size,
-     {"Size", "hkpd.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "ByteLength of definition, name and padding", HFILL}},
-    {&hf_instance_parent_object,
-     {"Parent object", "hkpd.instance.parent_object_index", FT_UINT32, BASE_DEC, NULL, 0,
-      "ParentObjectTitleIndex, 0 without a parent", HFILL}},
-    {&hf_instance_parent_instance,
-     {"Parent instance", "hkpd.instance.parent_instance", FT_UINT32, BASE_DEC, NULL, 0,
-      "ParentObjectInstance: its number in the parent object", HFILL}},
-    {&hf_instance_unique_id,
-     {"Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(unique_id_vals), 0,
-      "UniqueID", HFILL}},
-    {&hf_instance_name_offset,
-     {"Name offset", "hkpd.instance.name_offset", FT_UINT32, BASE_DEC, NULL, 0, "NameOffset", HFILL}},
-    {&hf_instance_name_size,
-     {"Name size", "hkpd.instance.name_size", FT_UINT32, BASE_DEC, NULL, 0, "NameLength, in bytes", HFILL}},
-    {&hf_instance_name,
-     {"Instance name", "hkpd.instance.name", FT_STRING, BASE_NONE, NULL, 0,
-      "In UTF-16, or in the code page of the object", HFILL}},
-    {&hf_learned_in,
-     {"Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above", HFILL}},
-    {&hf_counter_block,
-     {"Counter block", "hkpd.counter_block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_BLOCK", HFILL}},
-    {&hf_counter_block_size, {"Size", "hkpd.counter_block.size", FT_UINT32, BASE_DEC, NULL, 0, "ByteLength", HFILL}},
-    {&hf_counter_data,
-     {"Counter data", "hkpd.counter_data", FT_NONE, BASE_NONE, NULL, 0, "What one definition defines", HFILL}},
+    FIELD_NODE(hf_data_block, "Performance data", "hkpd.data_block", "PERF_DATA_BLOCK"),
+    FIELD(hf_little_endian, "Little-endian", "hkpd.little_endian", FT_BOOLEAN, BASE_NONE, NULL,
+          "LittleEndian: byte order of numbers"),
+    FIELD_U32(hf_version, "Version", "hkpd.version", "Of the structure, 1 so far"),
+    FIELD_U32(hf_revision, "Revision", "hkpd.revision", "Of the structure, 1 so far"),
+    FIELD_U32(hf_total_size, "Total size", "hkpd.total_size", "TotalByteLength; Samba leaves the header out"),
+    FIELD_U32(hf_header_size, "Header size", "hkpd.header_size", "HeaderLength: offset of the first object"),
+    FIELD_U32(hf_num_objects, "Number of objects", "hkpd.num_objects", "NumObjectTypes"),
+    FIELD(hf_default_object, "Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(none_vals), "DefaultObject"),
+    FIELD(hf_system_time, "System time", "hkpd.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, "SystemTime"),
+    FIELD(hf_perf_time, "Performance time", "hkpd.perf_time", FT_UINT64, BASE_DEC, NULL,
+          "PerfTime, in units of 1 / PerfFreq seconds"),
+    FIELD(hf_perf_freq, "Frequency", "hkpd.perf_freq", FT_UINT64, BASE_DEC, NULL, "PerfFreq, per second"),
+    FIELD(hf_perf_time_100ns, "Time", "hkpd.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
+          "PerfTime100nSec"),
+    FIELD_U32(hf_system_name_size, "System name size", "hkpd.system_name_size", "SystemNameLength, in bytes"),
+    FIELD_U32(hf_system_name_offset, "System name offset", "hkpd.system_name_offset", "SystemNameOffset"),
+    FIELD_TEXT(hf_system_name, "System name", "hkpd.system_name", "The monitored computer"),
+    FIELD_NODE(hf_object, "Object", "hkpd.object", "PERF_OBJECT_TYPE and its data"),
+    FIELD_U32(hf_object_total_size, "Total size", "hkpd.object.total_size", "TotalByteLength: to the next object"),
+    FIELD_U32(hf_object_definition_size, "Definition size", "hkpd.object.definition_size",
+              "DefinitionLength: to the first instance or counter block"),
+    FIELD_U32(hf_object_header_size, "Header size", "hkpd.object.header_size",
+              "HeaderLength: to the first counter definition"),
+    FIELD_U32(hf_object_index, "Name index", "hkpd.object.index", "ObjectNameTitleIndex"),
+    FIELD_U32(hf_object_help_index, "Help index", "hkpd.object.help_index", "ObjectHelpTitleIndex"),
+    FIELD(hf_object_detail_level, "Detail level", "hkpd.object.detail_level", FT_UINT32, BASE_DEC,
+          VALS(detail_level_vals), "DetailLevel"),
+    FIELD_U32(hf_object_num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters"),
+    FIELD(hf_object_default_counter, "Default counter", "hkpd.object.default_counter", FT_INT32,
+          BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "DefaultCounter"),
+    FIELD(hf_object_num_instances, "Number of instances", "hkpd.object.num_instances", FT_INT32,
+          BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), "NumInstances"),
+    FIELD(hf_object_code_page, "Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(code_page_vals), "CodePage of the instance names"),
+    FIELD(hf_object_perf_time, "Object time", "hkpd.object.perf_time", FT_UINT64, BASE_DEC, NULL,
+          "PerfTime, of the object's own clock"),
+    FIELD(hf_object_perf_freq, "Object frequency", "hkpd.object.perf_freq", FT_UINT64, BASE_DEC, NULL,
+          "PerfFreq, of the object's clock"),
+    FIELD_TEXT(hf_object_name, "Name", "hkpd.object.name",
+               "By the title list of the server, from ObjectNameTitleIndex"),
+    FIELD_NODE(hf_definition, "Counter definition", "hkpd.counter_definition", "PERF_COUNTER_DEFINITION"),
+    FIELD_U32(hf_definition_size, "Size", "hkpd.definition.size", "ByteLength of the definition"),
+    FIELD_U32(hf_counter_index, "Name index", "hkpd.counter.index", "CounterNameTitleIndex"),
+    FIELD_U32(hf_counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex"),
+    FIELD(hf_counter_default_scale, "Default scale", "hkpd.counter.default_scale", FT_INT32, BASE_DEC, NULL,
+          "DefaultScale: a power of ten, for graphs"),
+    FIELD(hf_detail_level, "Detail level", "hkpd.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals),
+          "DetailLevel"),
+    FIELD_U32(hf_counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value"),
+    FIELD_U32(hf_counter_offset, "Counter offset", "hkpd.counter.offset",
+              "CounterOffset, from the counter block's start"),
+    FIELD_TEXT(hf_counter_name, "Name", "hkpd.counter.name",
+               "By the title list of the server, from CounterNameTitleIndex"),
+    FIELD_NODE(hf_instance, "Instance", "hkpd.instance", "PERF_INSTANCE_DEFINITION"),
+    FIELD_U32(hf_instance_size, "Size", "hkpd.instance.size", "ByteLength of definition, name and padding"),
+    FIELD_U32(hf_instance_parent_object, "Parent object", "hkpd.instance.parent_object_index",
+              "ParentObjectTitleIndex, 0 without a parent"),
+    FIELD_U32(hf_instance_parent_instance, "Parent instance", "hkpd.instance.parent_instance",
+              "ParentObjectInstance: its number in the parent object"),
+    FIELD(hf_instance_unique_id, "Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(unique_id_vals), "UniqueID"),
+    FIELD_U32(hf_instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset"),
+    FIELD_U32(hf_instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes"),
+    FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
+    FIELD(hf_learned_in, "Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
+          "The frame that taught what is above"),
+    FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
+    FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
+    FIELD_NODE(hf_counter_data, "Counter data", "hkpd.counter_data", "What one definition defines"),
 };
 
 static bool structures_are_wanted(proto_tree *tree)
@@ -795,13 +704,9 @@ void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
 void hkpd_buffers_register(int proto)
 {
     static hf_register_info hf[] = {
-        {&hf_title, {"Title", "hkpd.title", FT_NONE, BASE_NONE, NULL, 0, "A number and its text", HFILL}},
-        {&hf_title_index,
-         {"Index", "hkpd.title.index", FT_UINT32, BASE_DEC, NULL, 0, "Even ones are names, odd ones help texts",
-          HFILL}},
-        {&hf_title_text,
-         {"Text", "hkpd.title.text", FT_STRING, BASE_NONE, NULL, 0, "Name or explanation that the index stands for",
-          HFILL}},
+        FIELD_NODE(hf_title, "Title", "hkpd.title", "A number and its text"),
+        FIELD_U32(hf_title_index, "Index", "hkpd.title.index", "Even ones are names, odd ones help texts"),
+        FIELD_TEXT(hf_title_text, "Text", "hkpd.title.text", "Name or explanation that the index stands for"),
     };
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};

@@ -14,6 +14,7 @@
  */
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
+#include "dcerpc/fields.h"
 #include "hkpd/winreg-hook.h"
 #include "hkpd/hkpd-buffers.h"
 #include "text/value-strings.h"
@@ -24,16 +25,8 @@ void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
-static int hf_key = -1;
-static int hf_value_type = -1;
-static int hf_sent_data = -1;
-static int hf_winreg_value_name = -1;
-static int hf_winreg_data_size = -1;
-static int hf_winreg_data_length = -1;
-static int hf_winreg_status = -1;
-static int hf_value_name = -1;
-static int hf_retry_of = -1;
-static int hf_enum_index = -1;
+static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_data_size, hf_winreg_data_length,
+    hf_winreg_status, hf_value_name, hf_retry_of, hf_enum_index;
 
 static int ett_hkpd = -1;
 
@@ -1200,22 +1193,17 @@ static void hook(void)
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
-        {&hf_key, {"Key", "hkpd.key", FT_STRING, BASE_NONE, NULL, 0, "What the handle was opened as", HFILL}},
-        {&hf_value_type,
-         {"Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals), 0,
-          "REG_* type of the data, as the registry says it", HFILL}},
-        {&hf_sent_data,
-         {"Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL, 0,
-          "The client's buffer as it is sent with a request: no performance data", HFILL}},
-        {&hf_value_name,
-         {"Value name", "hkpd.value_name", FT_STRING, BASE_NONE, NULL, 0,
-          "What was asked for: objects, or titles in a language", HFILL}},
-        {&hf_retry_of,
-         {"Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL, 0,
-          "The request of the same value that was answered with ERROR_MORE_DATA", HFILL}},
-        {&hf_enum_index,
-         {"Number of the value", "hkpd.enum_index", FT_UINT32, BASE_DEC, NULL, 0,
-          "Position among the values of the key, from 0", HFILL}},
+        FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
+        FIELD(hf_value_type, "Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals),
+              "REG_* type of the data, as the registry says it"),
+        FIELD(hf_sent_data, "Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL,
+              "The client's buffer as it is sent with a request: no performance data"),
+        FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name",
+                   "What was asked for: objects, or titles in a language"),
+        FIELD(hf_retry_of, "Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL,
+              "The request of the same value that was answered with ERROR_MORE_DATA"),
+        FIELD_U32(hf_enum_index, "Number of the value", "hkpd.enum_index",
+                  "Position among the values of the key, from 0"),
     };
     static int *ett[] = {&ett_hkpd};
 

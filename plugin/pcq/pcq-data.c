@@ -22,34 +22,14 @@
 
 static int proto_pcq_data = -1;
 
-static int hf_data_header = -1;
-static int hf_total_size = -1;
-static int hf_num_counters = -1;
-static int hf_perf_time_stamp = -1;
-static int hf_perf_time_100ns = -1;
-static int hf_perf_freq = -1;
-static int hf_system_time = -1;
-static int hf_block = -1;
-static int hf_block_status = -1;
-static int hf_block_type = -1;
-static int hf_block_size = -1;
-static int hf_multi_counters = -1;
-static int hf_multi_counters_size = -1;
-static int hf_multi_counters_count = -1;
-static int hf_multi_instances = -1;
-static int hf_multi_instances_size = -1;
-static int hf_multi_instances_count = -1;
-static int hf_counter_data = -1;
-static int hf_value_data_size = -1;
-static int hf_value_size = -1;
+static int hf_data_header, hf_total_size, hf_num_counters, hf_perf_time_stamp, hf_perf_time_100ns, hf_perf_freq,
+    hf_system_time, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_multi_counters, hf_multi_counters_size,
+    hf_multi_counters_count, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data,
+    hf_value_data_size, hf_value_size;
 
 static value_fields fields;
 
-static int ett_data_header = -1;
-static int ett_block = -1;
-static int ett_multi = -1;
-static int ett_id = -1;
-static int ett_counter_data = -1;
+static int ett_data_header = -1, ett_block = -1, ett_multi = -1, ett_id = -1, ett_counter_data = -1;
 
 /* The state of showing one buffer. */
 typedef struct {
@@ -406,42 +386,30 @@ static void show_structures(data_view *view)
 }
 
 static hf_register_info structure_fields[] = {
-    {&hf_data_header,
-     {"Counter data header", "pcq.data_header", FT_NONE, BASE_NONE, NULL, 0, "PERF_DATA_HEADER", HFILL}},
-    {&hf_total_size,
-     {"Total size", "pcq.data.total_size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize: bytes of header and blocks",
-      HFILL}},
-    {&hf_num_counters,
-     {"Number of blocks", "pcq.data.num_counters", FT_UINT32, BASE_DEC, NULL, 0, "dwNumCounters", HFILL}},
-    {&hf_perf_time_stamp,
-     {"Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL, 0,
-      "PerfTimeStamp, in units of 1 / PerfFreq seconds", HFILL}},
-    {&hf_perf_time_100ns,
-     {"Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "PerfTime100NSec", HFILL}},
-    {&hf_perf_freq, {"Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, 0, "PerfFreq, per second", HFILL}},
-    {&hf_system_time,
-     {"System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, 0, "SystemTime", HFILL}},
-    {&hf_block, {"Block", "pcq.block", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_HEADER and its data", HFILL}},
-    {&hf_block_status,
-     {"Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, 0, "dwStatus", HFILL}},
-    {&hf_block_type, {"Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), 0, "dwType", HFILL}},
-    {&hf_block_size,
-     {"Size", "pcq.block.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of the whole block", HFILL}},
-    {&hf_multi_counters, {"Counters", "pcq.multi_counters", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_COUNTERS", HFILL}},
-    {&hf_multi_counters_size, {"Size", "pcq.multi_counters.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize", HFILL}},
-    {&hf_multi_counters_count,
-     {"Number of counters", "pcq.multi_counters.count", FT_UINT32, BASE_DEC, NULL, 0, "dwCounters", HFILL}},
-    {&hf_multi_instances,
-     {"Instances", "pcq.multi_instances", FT_NONE, BASE_NONE, NULL, 0, "PERF_MULTI_INSTANCES", HFILL}},
-    {&hf_multi_instances_size,
-     {"Size", "pcq.multi_instances.size", FT_UINT32, BASE_DEC, NULL, 0, "dwTotalSize", HFILL}},
-    {&hf_multi_instances_count,
-     {"Number of instances", "pcq.multi_instances.count", FT_UINT32, BASE_DEC, NULL, 0, "dwInstances", HFILL}},
-    {&hf_counter_data, {"Counter data", "pcq.counter_data", FT_NONE, BASE_NONE, NULL, 0, "PERF_COUNTER_DATA", HFILL}},
-    {&hf_value_data_size,
-     {"Data size", "pcq.value.data_size", FT_UINT32, BASE_DEC, NULL, 0, "dwDataSize: bytes of the value", HFILL}},
-    {&hf_value_size,
-     {"Size", "pcq.value.size", FT_UINT32, BASE_DEC, NULL, 0, "dwSize: bytes of header, value and padding", HFILL}},
+    FIELD_NODE(hf_data_header, "Counter data header", "pcq.data_header", "PERF_DATA_HEADER"),
+    FIELD_U32(hf_total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks"),
+    FIELD_U32(hf_num_counters, "Number of blocks", "pcq.data.num_counters", "dwNumCounters"),
+    FIELD(hf_perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL,
+          "PerfTimeStamp, in units of 1 / PerfFreq seconds"),
+    FIELD(hf_perf_time_100ns, "Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
+          "PerfTime100NSec"),
+    FIELD(hf_perf_freq, "Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, "PerfFreq, per second"),
+    FIELD(hf_system_time, "System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
+          "SystemTime"),
+    FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
+    FIELD(hf_block_status, "Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
+          "dwStatus"),
+    FIELD(hf_block_type, "Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), "dwType"),
+    FIELD_U32(hf_block_size, "Size", "pcq.block.size", "dwSize: bytes of the whole block"),
+    FIELD_NODE(hf_multi_counters, "Counters", "pcq.multi_counters", "PERF_MULTI_COUNTERS"),
+    FIELD_U32(hf_multi_counters_size, "Size", "pcq.multi_counters.size", "dwSize"),
+    FIELD_U32(hf_multi_counters_count, "Number of counters", "pcq.multi_counters.count", "dwCounters"),
+    FIELD_NODE(hf_multi_instances, "Instances", "pcq.multi_instances", "PERF_MULTI_INSTANCES"),
+    FIELD_U32(hf_multi_instances_size, "Size", "pcq.multi_instances.size", "dwTotalSize"),
+    FIELD_U32(hf_multi_instances_count, "Number of instances", "pcq.multi_instances.count", "dwInstances"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "PERF_COUNTER_DATA"),
+    FIELD_U32(hf_value_data_size, "Data size", "pcq.value.data_size", "dwDataSize: bytes of the value"),
+    FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
 };
 
 static bool structures_are_wanted(proto_tree *tree)

@@ -9,17 +9,8 @@
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 
-static int hf_counterset_guid = -1;
-static int hf_counterset_name = -1;
-static int hf_counter_id = -1;
-static int hf_counter_name = -1;
-static int hf_reserved = -1;
-static int hf_instance = -1;
-static int hf_instance_size = -1;
-static int hf_instance_id = -1;
-static int hf_instance_name = -1;
-static int hf_learned_in = -1;
-static int hf_identifier_path = -1;
+static int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance,
+    hf_instance_size, hf_instance_id, hf_instance_name, hf_learned_in, hf_identifier_path;
 
 static labels_type_fields type_fields;
 
@@ -182,32 +173,24 @@ proto_item *pcq_add_identifier_path(proto_tree *tree, tvbuff_t *tvb, const char 
 }
 
 static hf_register_info all_fields[] = {
-    {&hf_counterset_guid,
-     {"Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, 0, "CounterSetGuid", HFILL}},
-    {&hf_counterset_name,
-     {"Counterset name", "pcq.counterset.name", FT_STRING, BASE_NONE, NULL, 0,
-      "On the wire, or learned from where pcq.learned_in says", HFILL}},
-    {&hf_counter_id,
-     {"Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals), 0, "CounterId",
-      HFILL}},
-    {&hf_counter_name,
-     {"Counter name", "pcq.counter.name", FT_STRING, BASE_NONE, NULL, 0,
-      "On the wire, or learned from where pcq.learned_in says", HFILL}},
-    {&hf_reserved, {"Reserved", "pcq.reserved", FT_UINT32, BASE_DEC, NULL, 0, "0; its bytes mean nothing", HFILL}},
-    {&hf_instance, {"Instance", "pcq.instance", FT_NONE, BASE_NONE, NULL, 0, "PERF_INSTANCE_HEADER", HFILL}},
-    {&hf_instance_size,
-     {"Size", "pcq.instance.size", FT_UINT32, BASE_DEC, NULL, 0, "Bytes of header, name and padding", HFILL}},
-    {&hf_instance_id,
-     {"Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(instance_id_vals), 0,
-      "InstanceId", HFILL}},
-    {&hf_instance_name,
-     {"Instance name", "pcq.instance.name", FT_STRING, BASE_NONE, NULL, 0,
-      "Name, or pattern with * and ? where instances are asked for", HFILL}},
-    {&hf_learned_in,
-     {"Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL, 0, "The frame that taught what is above", HFILL}},
-    {&hf_identifier_path,
-     {"Path", "pcq.identifier.path", FT_STRING, BASE_NONE, NULL, 0,
-      "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too", HFILL}},
+    FIELD(hf_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
+    FIELD_TEXT(hf_counterset_name, "Counterset name", "pcq.counterset.name",
+               "On the wire, or learned from where pcq.learned_in says"),
+    FIELD(hf_counter_id, "Counter id", "pcq.counter.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(counter_id_vals),
+          "CounterId"),
+    FIELD_TEXT(hf_counter_name, "Counter name", "pcq.counter.name",
+               "On the wire, or learned from where pcq.learned_in says"),
+    FIELD_U32(hf_reserved, "Reserved", "pcq.reserved", "0; its bytes mean nothing"),
+    FIELD_NODE(hf_instance, "Instance", "pcq.instance", "PERF_INSTANCE_HEADER"),
+    FIELD_U32(hf_instance_size, "Size", "pcq.instance.size", "Bytes of header, name and padding"),
+    FIELD(hf_instance_id, "Instance id", "pcq.instance.id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
+          VALS(instance_id_vals), "InstanceId"),
+    FIELD_TEXT(hf_instance_name, "Instance name", "pcq.instance.name",
+               "Name, or pattern with * and ? where instances are asked for"),
+    FIELD(hf_learned_in, "Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
+          "The frame that taught what is above"),
+    FIELD_TEXT(hf_identifier_path, "Path", "pcq.identifier.path",
+               "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too"),
 };
 
 bool pcq_fields_wanted(proto_tree *tree)
