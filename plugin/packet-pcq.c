@@ -357,7 +357,7 @@ static void read_counterset(pcq_pdu *p)
     bounded_reader *reader = &p->call.ndr.reader;
 
     ndr_align(&p->call.ndr, 4);
-    pcq_read_counterset_guid(reader, p->record->guid);
+    reader_guid(reader, hf_counterset_guid, p->record->guid);
     if (!reader->failed) {
         pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
     }
@@ -412,7 +412,7 @@ static void read_request_lcid(pcq_pdu *p)
 
     if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         ndr_align(&p->call.ndr, 4);
-        p->record->lcid = pcq_read_counter_id(reader);
+        p->record->lcid = reader_u32(reader, hf_counter_id);
         if (!reader->failed) {
             pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
                                   p->call.names_event);

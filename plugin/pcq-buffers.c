@@ -213,7 +213,7 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
                ? reader_string(&at, hf_counter_description, room, "The counter's description")
-               : pcq_read_counter_name(&at, room);
+               : reader_name(&at, hf_counter_name, room, "The counter's name");
 }
 
 static void teach_table_name(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t id,
@@ -237,7 +237,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
     bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
 
     reader_structure(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &reader);
-    uint32_t id = pcq_read_counter_id(&reader);
+    uint32_t id = reader_u32(&reader, hf_counter_id);
     uint32_t offset = reader_u32(&reader, hf_string_offset);
     if (offset != NO_STRING) {
         text = read_table_string(&reader, context, table, offset);
@@ -350,7 +350,7 @@ static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *conte
         context->text = reader_name(reader, hf_provider_name, room, "The provider's name");
         break;
     default:
-        context->text = pcq_read_counterset_name(reader, room);
+        context->text = reader_name(reader, hf_counterset_name, room, "The counterset's name");
         pcq_teach_name(context, PERF_NO_ID, context->text);
         break;
     }
@@ -435,8 +435,8 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
         return false;
     }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
-    relations->id = pcq_read_counter_id(&reader);
-    info.type = pcq_read_counter_type(&reader);
+    relations->id = reader_u32(&reader, hf_counter_id);
+    info.type = labels_read_counter_type(&reader, &pcq_type_fields);
     read_attrib(&reader);
     reader_u32(&reader, hf_detail_level);
     info.scale = read_default_scale(&reader);
@@ -445,7 +445,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     relations->references[2] = info.freq_id = reader_u32(&reader, hf_perf_freq_id);
     relations->references[3] = info.multi_id = reader_u32(&reader, hf_multi_id);
     reader_u32(&reader, hf_aggregate_func);
-    pcq_read_reserved(&reader);
+    reader_u32(&reader, hf_reserved);
     relations->item = reader.node;
 
     const char *name = pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id,
@@ -505,7 +505,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     bounded_reader reader;
 
     reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
-    pcq_read_counterset_guid(&reader, context->guid);
+    reader_guid(&reader, hf_counterset_guid, context->guid);
     reader_u32(&reader, hf_counterset_type);
     reader_u32(&reader, hf_detail_level);
     uint32_t num_counters = reader_u32(&reader, hf_num_counters);
@@ -612,7 +612,7 @@ static void read_identifier_name(bounded_reader *reader, state_identifier *ident
     if (room == 0) {
         return;
     }
-    identifier->instance = pcq_read_instance_name(reader, room);
+    identifier->instance = reader_name(reader, hf_instance_name, room, "The instance's name");
     identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {
@@ -629,10 +629,10 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
                           context->names_event);
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
-    if (pcq_identifier_path_wanted(reader->tree)) {
+    if (proto_field_is_referenced(reader->tree, hf_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier,
                                                     context->names_event, &context->text_left);
-        pcq_add_identifier_path(reader->tree, reader->tvb, path);
+        reader_add_generated_string(reader->tree, hf_identifier_path, reader->tvb, path);
         proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
             proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
@@ -650,16 +650,16 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
 
     memset(&identifier, 0, sizeof identifier);
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : COUNTER_IDENTIFIER_SIZE, &reader);
-    pcq_read_counterset_guid(&reader, identifier.guid);
+    reader_guid(&reader, hf_counterset_guid, identifier.guid);
     identifier.status = reader_u32(&reader, hf_identifier_status);
     if (!context->is_response && !reader.failed) {
         proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
     }
     reader_u32(&reader, hf_identifier_size);
-    identifier.counter_id = pcq_read_counter_id(&reader);
-    identifier.instance_id = pcq_read_instance_id(&reader);
+    identifier.counter_id = reader_u32(&reader, hf_counter_id);
+    identifier.instance_id = reader_u32(&reader, hf_instance_id);
     identifier.index = reader_u32(&reader, hf_identifier_index);
-    pcq_read_reserved(&reader);
+    reader_u32(&reader, hf_reserved);
     read_identifier_name(&reader, &identifier);
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
@@ -714,7 +714,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
     while (reader_left(&reader) >= 16) {
         uint8_t guid[16];
         reader.tree = pcq_afford(tree, ITEMS_OF_GUID, &hidden);
-        pcq_read_counterset_guid(&reader, guid);
+        reader_guid(&reader, hf_counterset_guid, guid);
         context->count++;
         if (reader.tree && reader.item) {
             const char *label =

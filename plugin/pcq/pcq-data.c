@@ -133,10 +133,10 @@ static void show_path_of_block(data_view *view)
     readings *r = view->base.readings;
     const state_identifier *identifier = pcq_readings_identifier(r);
 
-    if (identifier && pcq_identifier_path_wanted(view->block)) {
+    if (identifier && proto_field_is_referenced(view->block, hf_identifier_path)) {
         const char *path = readings_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
                                                     r->names_event, &r->text_left);
-        proto_item *item = pcq_add_identifier_path(view->block, view->base.tvb, path);
+        proto_item *item = reader_add_generated_string(view->block, hf_identifier_path, view->base.tvb, path);
         proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
     }
 }
@@ -164,16 +164,17 @@ static void show_block(data_view *view)
     proto_tree_add_uint(view->block, hf_block_type, view->base.tvb, at + 4, 4, walk->block.type);
     proto_tree_add_uint(view->block, hf_block_size, view->base.tvb, at + 8, 4,
                         perf_le32(view->base.readings->bytes + at + 8));
-    pcq_add_reserved(view->block, view->base.tvb, at + 12, perf_le32(view->base.readings->bytes + at + 12));
+    proto_tree_add_uint(view->block, hf_reserved, view->base.tvb, at + 12, 4,
+                        perf_le32(view->base.readings->bytes + at + 12));
     values_announce(&view->base, view->block_item, at);
 }
 
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
 {
-    proto_item *item;
     uint32_t id = perf_walk_counter_id(view->walk, column);
+    proto_item *item = proto_tree_add_item(tree, hf_counter_id, view->base.tvb, view->walk->counters.ids + 4 * column,
+                                           4, ENC_LITTLE_ENDIAN);
 
-    pcq_add_counter_id(tree, view->base.tvb, view->walk->counters.ids + 4 * column, &item);
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
         const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->server, identifier->guid, id,

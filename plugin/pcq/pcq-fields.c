@@ -5,14 +5,13 @@
  */
 #include "pcq/pcq-fields.h"
 
-#include "tree/labels.h"
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 
-static int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance,
-    hf_instance_size, hf_instance_id, hf_instance_name, hf_learned_in, hf_identifier_path;
-
-static labels_type_fields type_fields;
+int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
+    hf_instance_name, hf_identifier_path;
+labels_type_fields pcq_type_fields;
+static int hf_instance, hf_instance_size, hf_learned_in;
 
 static int ett_instance = -1;
 
@@ -20,56 +19,6 @@ static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNT
 static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 /* --- On the wire ----------------------------------------------------------------------------------------------- */
-
-void pcq_read_counterset_guid(bounded_reader *reader, uint8_t guid[16])
-{
-    reader_guid(reader, hf_counterset_guid, guid);
-}
-
-uint32_t pcq_read_counter_id(bounded_reader *reader)
-{
-    return reader_u32(reader, hf_counter_id);
-}
-
-uint32_t pcq_read_reserved(bounded_reader *reader)
-{
-    return reader_u32(reader, hf_reserved);
-}
-
-const char *pcq_read_counterset_name(bounded_reader *reader, uint32_t room)
-{
-    return reader_name(reader, hf_counterset_name, room, "The counterset's name");
-}
-
-const char *pcq_read_counter_name(bounded_reader *reader, uint32_t room)
-{
-    return reader_name(reader, hf_counter_name, room, "The counter's name");
-}
-
-uint32_t pcq_read_instance_id(bounded_reader *reader)
-{
-    return reader_u32(reader, hf_instance_id);
-}
-
-const char *pcq_read_instance_name(bounded_reader *reader, uint32_t room)
-{
-    return reader_name(reader, hf_instance_name, room, "The instance's name");
-}
-
-uint32_t pcq_read_counter_type(bounded_reader *reader)
-{
-    return labels_read_counter_type(reader, &type_fields);
-}
-
-void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item)
-{
-    *item = proto_tree_add_item(tree, hf_counter_id, tvb, offset, 4, ENC_LITTLE_ENDIAN);
-}
-
-void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, uint32_t reserved)
-{
-    proto_tree_add_uint(tree, hf_reserved, tvb, offset, 4, reserved);
-}
 
 /* "Instance: NAME, id 0" */
 static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
@@ -113,15 +62,14 @@ proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offse
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state_host *server,
-                                  const state_subject *subject, uint32_t event)
+static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state_host *server, state_subject subject,
+                                  uint32_t event)
 {
-    state_known known;
+    state_known known = {0};
 
-    if (tree == NULL) {
-        return NULL;
+    if (tree) {
+        known = facts_lookup_name(server, &subject, event);
     }
-    known = facts_lookup_name(server, subject, event);
     if (!known.fact) {
         return NULL;
     }
@@ -133,17 +81,13 @@ static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    state_subject subject = facts_subject(guid, PERF_NO_ID);
-
-    return add_known_name(tree, hf_counterset_name, tvb, server, &subject, event);
+    return add_known_name(tree, hf_counterset_name, tvb, server, facts_subject(guid, PERF_NO_ID), event);
 }
 
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                                   uint32_t event)
 {
-    state_subject subject = facts_subject(guid, id);
-
-    return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, &subject, event);
+    return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, facts_subject(guid, id), event);
 }
 
 void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
@@ -157,22 +101,14 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
     state_known known = facts_lookup_counter(server, &subject, event);
     if (known.fact) {
         labels_add_source(tree, tvb, hf_learned_in,
-                          proto_tree_add_uint(tree, type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
+                          proto_tree_add_uint(tree, pcq_type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
                           false);
     }
 }
 
-bool pcq_identifier_path_wanted(proto_tree *tree)
-{
-    return tree && proto_field_is_referenced(tree, hf_identifier_path);
-}
-
-proto_item *pcq_add_identifier_path(proto_tree *tree, tvbuff_t *tvb, const char *path)
-{
-    return reader_add_generated_string(tree, hf_identifier_path, tvb, path);
-}
-
 static hf_register_info all_fields[] = {
+    FIELD(hf_learned_in, "Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
+          "The frame that taught what is above"),
     FIELD(hf_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
     FIELD_TEXT(hf_counterset_name, "Counterset name", "pcq.counterset.name",
                "On the wire, or learned from where pcq.learned_in says"),
@@ -187,15 +123,14 @@ static hf_register_info all_fields[] = {
           VALS(instance_id_vals), "InstanceId"),
     FIELD_TEXT(hf_instance_name, "Instance name", "pcq.instance.name",
                "Name, or pattern with * and ? where instances are asked for"),
-    FIELD(hf_learned_in, "Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
-          "The frame that taught what is above"),
     FIELD_TEXT(hf_identifier_path, "Path", "pcq.identifier.path",
                "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too"),
 };
 
 bool pcq_fields_wanted(proto_tree *tree)
 {
-    return fields_wanted(tree, all_fields, array_length(all_fields)) || labels_type_fields_wanted(tree, &type_fields);
+    return fields_wanted(tree, all_fields, array_length(all_fields)) ||
+           labels_type_fields_wanted(tree, &pcq_type_fields);
 }
 
 void pcq_fields_register(int proto)
@@ -204,5 +139,5 @@ void pcq_fields_register(int proto)
 
     proto_register_field_array(proto, all_fields, array_length(all_fields));
     proto_register_subtree_array(ett, array_length(ett));
-    labels_register_type_fields(proto, "pcq", &type_fields);
+    labels_register_type_fields(proto, "pcq", &pcq_type_fields);
 }

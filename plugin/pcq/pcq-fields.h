@@ -9,27 +9,17 @@
 
 #include "dcerpc/reader.h"
 #include "state/state.h"
+#include "tree/labels.h"
 
 void pcq_fields_register(int proto);
 
 /* True if somebody looks at one of them in the tree. */
 bool pcq_fields_wanted(proto_tree *tree);
 
-/* On the wire. */
-void pcq_read_counterset_guid(bounded_reader *reader, uint8_t guid[16]);
-uint32_t pcq_read_counter_id(bounded_reader *reader);
-uint32_t pcq_read_counter_type(bounded_reader *reader);
-uint32_t pcq_read_reserved(bounded_reader *reader);
-const char *pcq_read_counterset_name(bounded_reader *reader, uint32_t room);
-const char *pcq_read_counter_name(bounded_reader *reader, uint32_t room);
-
-/* PERF_INSTANCE_HEADER's fields ([MS-PCQ] 2.2.4.5), or the id and name of an identifier. */
-uint32_t pcq_read_instance_id(bounded_reader *reader);
-const char *pcq_read_instance_name(bounded_reader *reader, uint32_t room);
-
-/* The same fields where another walk has found them. */
-void pcq_add_counter_id(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, proto_item **item);
-void pcq_add_reserved(proto_tree *tree, tvbuff_t *tvb, uint32_t offset, uint32_t reserved);
+/* Fields of what several structures hold on the wire. */
+extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
+    hf_instance_name, hf_identifier_path;
+extern labels_type_fields pcq_type_fields;
 
 /* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
 typedef struct {
@@ -44,10 +34,6 @@ proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance
 
 /* One whose Size does not fit: what is certain of it. Returns the node. */
 proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
-
-/* True if somebody looks at what identifiers ask for, as paths; adds one. */
-bool pcq_identifier_path_wanted(proto_tree *tree);
-proto_item *pcq_add_identifier_path(proto_tree *tree, tvbuff_t *tvb, const char *path);
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
