@@ -833,10 +833,9 @@ static void pcq_data_request(pcq_pdu *p)
 }
 
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)", before all else. */
-static void describe_failures(pcq_pdu *p, const pcq_returned *back, const pcq_data_context *context)
+static void describe_failures(pcq_pdu *p, const pcq_data_context *context)
 {
-    readings_answer answer = pcq_data_answer(back->tvb, context);
-    readings *r = readings_begin(pcq_pool(p), &answer);
+    readings *r = readings_begin(pcq_pool(p), &context->answer);
     refusals_text text = {.word = "failed", .count = context->summary.failed};
 
     while (text.named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r)) {
@@ -857,40 +856,41 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     const char *size = text_counted(pool, back->out_size, "byte");
     const char *blocks = text_counted(pool, summary->blocks, "block");
     if (summary->failed > 0) {
-        describe_failures(p, back, context);
+        describe_failures(p, context);
         blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
     }
-    readings_answer answer = pcq_data_answer(back->tvb, context);
-    value_describe(&p->call, &context->first, &answer, summary->values, blocks, size);
+    value_describe(&p->call, &context->first, &context->answer, summary->values, blocks, size);
 }
 
 /* What has the form of the sample before is as sound as that, all else is walked. */
-static void keep_sample(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
+static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *context)
 {
+    tvbuff_t *tvb = context->answer.tvb;
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     perf_data_summary *summary = &context->summary;
-    state_sample *sample = sample_keep_alike(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+    state_sample *sample = sample_keep_alike(handle, bytes, size, p->call.event, p->call.pinfo->num);
 
     if (sample) {
         *summary = sample->summary;
     } else if (pcq_check_data(tvb, summary)) {
-        sample = sample_keep(context->handle, bytes, size, p->call.event, p->call.pinfo->num);
+        sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
     }
-    p->record->sample = context->sample = sample;
-    context->has_form = sample && sample->form;
+    context->answer.sample = p->record->sample = sample;
+    context->answer.has_form = sample && sample->form;
 }
 
 /* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
-static void look_again(pcq_pdu *p, tvbuff_t *tvb, pcq_data_context *context)
+static void look_again(const pcq_pdu *p, pcq_data_context *context)
 {
-    state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    tvbuff_t *tvb = context->answer.tvb;
+    const state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     uint32_t size = tvb_captured_length(tvb);
 
-    context->sample = sample;
-    context->has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
-    if (context->has_form) {
+    context->answer.sample = sample;
+    context->answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (context->answer.has_form) {
         context->summary = sample->summary;
     } else {
         pcq_check_data(tvb, &context->summary);
@@ -912,30 +912,33 @@ static void report_no_header(pcq_pdu *p, const pcq_returned *back)
 static void pcq_data_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_data_context context;
+    pcq_data_context context = {
+        .report = &p->call.report,
+        .answer = {.layout = &pcq_readings_layout,
+                   .server = p->call.server,
+                   .event = p->call.event,
+                   .names_event = p->call.names_event,
+                   .is_repeated = call_is_repeated(&p->call)},
+    };
 
-    memset(&context, 0, sizeof context);
-    context.report = &p->call.report;
-    context.server = p->call.server;
-    context.event = p->call.event;
-    context.names_event = p->call.names_event;
-    context.is_repeated = call_is_repeated(&p->call);
     pcq_read_returned(p, 1, &back);
     bool done = pcq_read_returned_status(p, &back);
     if (done) {
         report_no_header(p, &back);
     }
     call_end_stub(&p->call);
-    context.handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    context.answer.handle = handle;
+    context.answer.tvb = back.tvb;
     if (back.tvb) {
-        if (done && context.handle && call_may_learn(&p->call)) {
-            keep_sample(p, back.tvb, &context);
+        if (done && handle && call_may_learn(&p->call)) {
+            keep_sample(p, handle, &context);
         } else {
-            look_again(p, back.tvb, &context);
+            look_again(p, &context);
         }
-        pcq_dissect_data(back.tvb, back.tree, &context);
+        pcq_dissect_data(back.tree, &context);
         if (done) {
-            p->answer = pcq_data_answer(back.tvb, &context);
+            p->answer = context.answer;
             p->tapped.answer = &p->answer;
             p->tapped.tells_counters = p->answer.sample != NULL;
             p->tapped.counters = context.summary.blocks;
@@ -943,7 +946,7 @@ static void pcq_data_response(pcq_pdu *p)
         }
         describe_data(p, &back, &context);
     }
-    call_show_number(&p->call, p->call.tree, context.handle);
+    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */

@@ -63,7 +63,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
     state_subject subject = facts_title_subject(title_index);
-    state_known known = facts_lookup_name(view->context->server, &subject, view->context->names_event);
+    state_known known = facts_lookup_name(view->context->answer.server, &subject, view->context->answer.names_event);
 
     if (tree == NULL || !known.fact) {
         return NULL;
@@ -467,24 +467,26 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
     proto_item_append_text(item, ": %u %s", pair->title_index, text);
 }
 
-void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
+uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
 {
     tree_budget budget;
+    uint32_t count = 0;
     title_pair pair;
     bool looked_at = proto_field_is_referenced(tree, proto_hkpd);
 
     budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
-        context->titles++;
+        count++;
         if (!pair.whole || !pair.has_text || !pair.is_number || looked_at) {
             if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
-                show_title(tvb, tree, &pair, context->report);
+                show_title(tvb, tree, &pair, report);
             } else {
                 budget.others_hidden++;
             }
         }
     }
-    budget_report(&budget, context->report, proto_tree_get_parent(tree), "titles");
+    budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
+    return count;
 }
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
@@ -654,19 +656,12 @@ static void show_event(hkpd_view *view, perf_block_event event)
     }
 }
 
-bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context)
+bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
 
-    perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, &context->summary);
-    return context->summary.sound_objects > 0;
-}
-
-readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context)
-{
-    return (readings_answer){
-        &hkpd_readings_layout, context->server,     NULL, context->sample, false, context->event, tvb,
-        context->names_event,  context->is_repeated};
+    perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, summary);
+    return summary->sound_objects > 0;
 }
 
 static void show_structures(hkpd_view *view)
@@ -680,15 +675,14 @@ static void show_structures(hkpd_view *view)
                   "objects, counter definitions or instances");
 }
 
-void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context)
+void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
 {
-    hkpd_view view = {.base = {.tvb = tvb, .tree = tree, .report = context->report, .fields = &fields},
+    hkpd_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
                       .context = context};
-    readings_answer answer = hkpd_block_answer(tvb, context);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!values_begin(&view.base, &answer, &context->first, context->summary.values, structures)) {
+    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values, structures)) {
         return;
     }
     view.walk = hkpd_readings_walk(view.base.readings);

@@ -15,14 +15,9 @@
 
 typedef struct {
     findings_report *report;
-    state_host *server;
-    const state_sample *sample; /* this answer's, NULL if it is none */
-    uint32_t event;
-    uint32_t names_event;       /* as of when names are looked up; 0 finds none */
-    bool is_repeated;           /* another frame answered the same call before */
-    perf_block_summary summary; /* of a block: filled by hkpd_check_block() */
-    uint32_t titles;            /* of a list: how many pairs there are */
-    value_first first;          /* of a block */
+    readings_answer answer;
+    perf_block_summary summary; /* filled by hkpd_check_block() */
+    value_first first;
 } hkpd_context;
 
 /* One pair of a list of titles. */
@@ -32,7 +27,8 @@ typedef void (*hkpd_title_visitor)(uint32_t index, const char *text, void *user)
  * NULL) for each. */
 bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user);
 
-void hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
+/* Shows them, and returns how many pairs there are. */
+uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);
 
 /* A block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is not
  * certain which of them stands where or whose it is. */
@@ -42,12 +38,9 @@ void hkpd_buffers_register(int proto);
 
 /* Walks the block without looking at values. Returns true if something in it can be compared with other samples; each
  * object answers for itself (perf_block_object_sound()). */
-bool hkpd_check_block(tvbuff_t *tvb, hkpd_context *context);
+bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary);
 
 /* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */
-void hkpd_dissect_block(tvbuff_t *tvb, proto_tree *tree, hkpd_context *context);
-
-/* The same as a stream of readings. */
-readings_answer hkpd_block_answer(tvbuff_t *tvb, const hkpd_context *context);
+void hkpd_dissect_block(proto_tree *tree, hkpd_context *context);
 
 #endif

@@ -17,6 +17,7 @@
 #include "dcerpc/fields.h"
 #include "hkpd/winreg-hook.h"
 #include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd-readings.h"
 #include "text/value-strings.h"
 
 #include <epan/exceptions.h>
@@ -753,16 +754,6 @@ typedef struct {
     answer_kind kind;
 } answer;
 
-static void init_context(hkpd_pdu *p, hkpd_context *context, findings_report *report)
-{
-    memset(context, 0, sizeof *context);
-    context->report = report;
-    context->server = p->call.server;
-    context->event = p->call.event;
-    context->names_event = p->call.names_event;
-    context->is_repeated = call_is_repeated(&p->call);
-}
-
 static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 {
     memset(back, 0, sizeof *back);
@@ -775,17 +766,6 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 }
 
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
-
-static bool is_sound_block(hkpd_pdu *p, tvbuff_t *tvb)
-{
-    findings_report report;
-    hkpd_context context;
-
-    findings_begin(&report, NULL, &p->call.fields->expert);
-    init_context(p, &context, &report);
-    hkpd_check_block(tvb, &context);
-    return context.summary.faults == 0 && !report.damaged;
-}
 
 /* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
  * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds
@@ -804,9 +784,11 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
         (is_ours || hkpd_check_titles(tvb, hkpd_pool(p), NULL, NULL))) {
         return ANSWER_TITLES;
     }
+    perf_block_summary summary;
     uint32_t size = tvb_captured_length(tvb);
-    bool begins_so = perf_block_is(tvb_get_ptr(tvb, 0, (int)size), size);
-    return begins_so && (is_ours || is_sound_block(p, tvb)) ? ANSWER_BLOCK : ANSWER_OTHER;
+    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
+    bool is_block = perf_block_is(bytes, size) && (is_ours || perf_block_check(bytes, size, &summary));
+    return is_block ? ANSWER_BLOCK : ANSWER_OTHER;
 }
 
 /* An answer with performance data tells what the handle is, if its opening was not captured. A handle that was closed and
@@ -912,23 +894,29 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
     }
     const char *size = text_counted(pool, back->value.data_size, "byte");
     const char *objects = text_counted(pool, summary->objects, "object");
-    readings_answer block = hkpd_block_answer(back->value.tvb, context);
-    value_describe(&p->call, &context->first, &block, summary->values, objects, size);
+    value_describe(&p->call, &context->first, &context->answer, summary->values, objects, size);
 }
 
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
-    hkpd_context context;
+    hkpd_context context = {
+        .report = &p->call.report,
+        .answer = {.layout = &hkpd_readings_layout,
+                   .server = p->call.server,
+                   .event = p->call.event,
+                   .names_event = p->call.names_event,
+                   .is_repeated = call_is_repeated(&p->call)},
+    };
+    bool sound = hkpd_check_block(back->value.tvb, &context.summary);
 
-    init_context(p, &context, &p->call.report);
-    bool sound = hkpd_check_block(back->value.tvb, &context);
     if (learn && sound && p->call.record->handle) {
         keep_sample(p, back->value.tvb);
     }
-    context.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
-    hkpd_dissect_block(reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
+    context.answer.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
+    context.answer.tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
+    hkpd_dissect_block(p->hkpd, &context);
     if (back->status == STATUS_SUCCESS) {
-        p->answer = hkpd_block_answer(back->value.tvb, &context);
+        p->answer = context.answer;
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
         p->tapped.tells_counters = p->answer.sample != NULL;
@@ -982,14 +970,13 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
 
 static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
-    hkpd_context context;
+    tvbuff_t *tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
 
-    init_context(p, &context, &p->call.report);
     if (learn) {
         learn_titles(p, back);
     }
-    hkpd_dissect_titles(reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"), p->hkpd, &context);
-    call_info(&p->call, "%s, %s", text_counted(hkpd_pool(p), context.titles, "title"),
+    uint32_t titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report);
+    call_info(&p->call, "%s, %s", text_counted(hkpd_pool(p), titles, "title"),
               text_counted(hkpd_pool(p), back->value.data_size, "byte"));
 }
 

@@ -81,8 +81,8 @@ static const char *set_text(data_view *view, const state_identifier *identifier)
 {
     if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
         memcpy(view->set, identifier->guid, sizeof view->set);
-        view->set_label =
-            facts_counterset_label(pool_of(view), view->context->server, identifier->guid, view->context->names_event);
+        view->set_label = facts_counterset_label(pool_of(view), view->context->answer.server, identifier->guid,
+                                                 view->context->answer.names_event);
     }
     return view->set_label;
 }
@@ -177,9 +177,10 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
 
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->server, identifier->guid, id,
-                                                 view->context->names_event);
-        pcq_add_known_type(inner, view->base.tvb, view->context->server, identifier->guid, id, view->context->event);
+        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->answer.server, identifier->guid,
+                                                 id, view->context->answer.names_event);
+        pcq_add_known_type(inner, view->base.tvb, view->context->answer.server, identifier->guid, id,
+                           view->context->answer.event);
         if (name) {
             proto_item_append_text(item, " (%s)", name);
         }
@@ -362,19 +363,6 @@ bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
     return flawless || summary->sound_blocks > 0;
 }
 
-readings_answer pcq_data_answer(tvbuff_t *tvb, const pcq_data_context *context)
-{
-    return (readings_answer){&pcq_readings_layout,
-                             context->server,
-                             context->handle,
-                             context->sample,
-                             context->has_form,
-                             context->event,
-                             tvb,
-                             context->names_event,
-                             context->is_repeated};
-}
-
 static void show_structures(data_view *view)
 {
     perf_walk_event event;
@@ -419,19 +407,18 @@ static bool structures_are_wanted(proto_tree *tree)
            values_samples_wanted(tree, &fields) || pcq_fields_wanted(tree);
 }
 
-void pcq_dissect_data(tvbuff_t *tvb, proto_tree *tree, pcq_data_context *context)
+void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
 {
     if (tree == NULL && context->summary.faults == 0) {
         return;
     }
-    data_view view = {.base = {.tvb = tvb, .tree = tree, .report = context->report, .fields = &fields},
+    data_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
                       .context = context};
-    readings_answer answer = pcq_data_answer(tvb, context);
     bool structures =
         context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!values_begin(&view.base, &answer, &context->first, context->summary.values, structures) ||
-        tvb_captured_length(tvb) == 0) {
+    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values, structures) ||
+        tvb_captured_length(context->answer.tvb) == 0) {
         return;
     }
     view.walk = pcq_readings_walk(view.base.readings);
