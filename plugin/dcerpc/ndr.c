@@ -6,6 +6,7 @@
 #include "dcerpc/ndr.h"
 
 #include "dcerpc/fields.h"
+#include "perf/bytes.h"
 
 static int ett_array = -1;
 static int ett_pointer = -1;
@@ -235,45 +236,10 @@ void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 /* Codes, offsets and the lengths of strings are small numbers, whatever a peer makes of them. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
 
-static uint32_t silent_u32(ndr_reader *ndr)
+static void skip(ndr_reader *ndr, uint64_t size)
 {
-    bounded_reader *reader = &ndr->reader;
-
-    ndr_align(ndr, 4);
-    if (reader->failed || reader_left(reader) < 4) {
-        reader->failed = true;
-        return 0;
-    }
-    uint32_t value = tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
-    reader->pos += 4;
-    return value;
-}
-
-static uint64_t silent_count(ndr_reader *ndr)
-{
-    bounded_reader *reader = &ndr->reader;
-
-    if (!ndr->ndr64) {
-        return silent_u32(ndr);
-    }
-    ndr_align(ndr, 8);
-    if (reader->failed || reader_left(reader) < 8) {
-        reader->failed = true;
-        return 0;
-    }
-    uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
-    reader->pos += 8;
-    return value;
-}
-
-static void silent_skip(ndr_reader *ndr, uint64_t size)
-{
-    bounded_reader *reader = &ndr->reader;
-
-    if (size > reader_left(reader)) {
-        reader->failed = true;
-    } else {
-        reader->pos += (uint32_t)size;
+    if (reader_need(&ndr->reader, size, "A parameter")) {
+        ndr->reader.pos += (uint32_t)size;
     }
 }
 
@@ -281,16 +247,11 @@ static void silent_skip(ndr_reader *ndr, uint64_t size)
  * appendix A), but who makes handles in another way need not care: that counts only beside the attributes. */
 static unsigned strange_handle(ndr_reader *ndr)
 {
-    bounded_reader *reader = &ndr->reader;
-    uint8_t uuid[16];
+    uint8_t handle[NDR_CONTEXT_HANDLE_SIZE];
+    const uint8_t *uuid = handle + 4;
 
-    uint32_t attributes = silent_u32(ndr);
-    if (reader->failed || reader_left(reader) < sizeof uuid) {
-        reader->failed = true;
-        return 0;
-    }
-    reader_guid_bytes(reader->tvb, reader->pos, reader->encoding, uuid);
-    reader->pos += sizeof uuid;
+    ndr_context_handle(ndr, 0, handle);
+    uint32_t attributes = perf_le32(handle);
     unsigned version = uuid[7] >> 4;
     bool is_uuid = (uuid[8] & 0xC0) == 0x80 && version >= 1 && version <= 5;
     return attributes <= 0xFF ? 0 : 1 + (attributes > 0xFFFFFF) + !is_uuid;
@@ -304,14 +265,14 @@ static bool is_status(uint32_t status)
 
 static unsigned strange_array(ndr_reader *ndr, bool varying, uint32_t element_size, uint64_t largest)
 {
-    uint64_t max_count = silent_count(ndr);
-    uint64_t offset = varying ? silent_count(ndr) : 0;
-    uint64_t actual_count = varying ? silent_count(ndr) : max_count;
+    uint64_t max_count = ndr_count(ndr, 0);
+    uint64_t offset = varying ? ndr_count(ndr, 0) : 0;
+    uint64_t actual_count = varying ? ndr_count(ndr, 0) : max_count;
 
     if (ndr->reader.failed) {
         return 0;
     }
-    silent_skip(ndr, actual_count <= UINT32_MAX ? actual_count * element_size : UINT64_MAX);
+    skip(ndr, actual_count <= UINT32_MAX ? actual_count * element_size : UINT64_MAX);
     return (max_count > largest) + (offset > LARGEST_SMALL_NUMBER) + (actual_count > max_count);
 }
 
@@ -321,18 +282,18 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
     case 'H':
         return strange_handle(ndr);
     case 'S':
-        return silent_u32(ndr) > largest;
+        return ndr_u32(ndr, 0) > largest;
     case 'C':
-        return silent_u32(ndr) > LARGEST_SMALL_NUMBER;
+        return ndr_u32(ndr, 0) > LARGEST_SMALL_NUMBER;
     case 'G':
         ndr_align(ndr, 4);
-        silent_skip(ndr, 16);
+        skip(ndr, 16);
         return 0;
     case 'L':
-        silent_u32(ndr);
+        ndr_u32(ndr, 0);
         return 0;
     case 'R':
-        return !is_status(silent_u32(ndr));
+        return !is_status(ndr_u32(ndr, 0));
     case 'W':
         return strange_array(ndr, true, 2, LARGEST_SMALL_NUMBER);
     case 'V':
@@ -360,7 +321,7 @@ unsigned ndr_strange_things(ndr_reader *ndr, const char *shape, uint64_t largest
 
     for (; *shape && !ndr->reader.failed; shape++) {
         if (*shape == 'p') {
-            there = silent_count(ndr) != 0;
+            there = ndr_count(ndr, 0) != 0;
         } else if (there || *shape == 'R') {
             strange += strange_parameter(ndr, *shape, largest);
         }
