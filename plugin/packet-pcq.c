@@ -51,6 +51,7 @@ typedef struct {
 typedef struct {
     rpc_call call;
     pcq_record *record;     /* the same as call.record */
+    uint32_t largest;       /* dwInSize that the interface admits */
     bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
     tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
@@ -67,14 +68,7 @@ typedef struct {
     proto_item *item;
 } pcq_returned;
 
-/* Largest sizes that the interface admits, in bytes ([MS-PCQ] 3.1.4.1.5 to 3.1.4.1.7). */
-#define PCQ_MAX_INFO 67108864
-#define PCQ_MAX_DATA 1073741824
-
 /* --- A call ------------------------------------------------------------------------------------------------------ */
-
-/* Largest array of ValidateCounters ([MS-PCQ] 3.1.4.1.7). */
-#define MAX_IDENTIFIERS 67108864
 
 static rpc_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
 
@@ -116,14 +110,13 @@ static void pcq_read_machine(pcq_pdu *p)
     }
 }
 
-/* dwInSize, of which the interface admits up to `largest` ([MS-PCQ] 3.1.4.1). */
-static void pcq_read_in_size(pcq_pdu *p, uint32_t largest)
+static void pcq_read_in_size(pcq_pdu *p)
 {
     p->record->in_size = ndr_u32(&p->call.ndr, hf_in_size);
-    if (p->record->in_size > largest) {
+    if (p->record->in_size > p->largest) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_IN_SIZE_RANGE,
                      "dwInSize %u is more than the interface admits (%u), the server refuses it", p->record->in_size,
-                     largest);
+                     p->largest);
     }
 }
 
@@ -254,10 +247,10 @@ static void check_sent(pcq_pdu *p, const ndr_array *array)
     if (p->call.ndr.reader.failed) {
         return;
     }
-    if (array->max_count > MAX_IDENTIFIERS) {
+    if (array->max_count > p->largest) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
                      "lpData would have %" PRIu64 " bytes, more than the interface admits (%u)", array->max_count,
-                     MAX_IDENTIFIERS);
+                     p->largest);
     } else if (call_is_request(&p->call) && array->max_count != p->record->in_size) {
         findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
                      "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
@@ -287,14 +280,6 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
 
-/* That of the handle, else the server's address. */
-static const char *machine_of(const pcq_pdu *p)
-{
-    const state_handle *handle = p->call.record->handle;
-
-    return handle_machine(handle, p->call.server);
-}
-
 static void pcq_init_context(pcq_pdu *p, pcq_context *context)
 {
     pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
@@ -304,7 +289,7 @@ static void pcq_init_context(pcq_pdu *p, pcq_context *context)
     context->request_code = p->record->request_code;
     context->lcid = p->record->lcid;
     memcpy(context->guid, p->record->guid, sizeof context->guid);
-    context->machine = machine_of(p);
+    context->machine = handle_machine(p->call.record->handle, p->call.server);
 }
 
 static void pcq_learn(pcq_pdu *p, const pcq_context *context)
@@ -317,11 +302,6 @@ static void pcq_learn(pcq_pdu *p, const pcq_context *context)
 
 /* --- Operations 0 to 2: which countersets there are, what they consist of, which instances they have ------------- */
 
-/* Largest dwInSize that the interface admits, in GUIDs and in bytes ([MS-PCQ] 3.1.4.1.1 to 3.1.4.1.3). */
-#define MAX_GUIDS 256
-#define MAX_REGISTRATION 134217728
-#define MAX_INSTANCES 67108864
-
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
@@ -330,7 +310,7 @@ static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_
 static void pcq_enumerate_request(pcq_pdu *p)
 {
     pcq_read_machine(p);
-    pcq_read_in_size(p, MAX_GUIDS);
+    pcq_read_in_size(p);
     pcq_request_end(p);
     call_info(&p->call, "room for %s", text_counted(pcq_pool(p), p->record->in_size, "GUID"));
 }
@@ -449,7 +429,7 @@ static void pcq_registration_request(pcq_pdu *p)
                      "RequestCode %u is unknown, the answer's layout too", p->record->request_code);
     }
     read_request_lcid(p);
-    pcq_read_in_size(p, MAX_REGISTRATION);
+    pcq_read_in_size(p);
     pcq_request_end(p);
     if (p->record->call.request_read) {
         about_registration(p);
@@ -496,7 +476,7 @@ static void pcq_instances_request(pcq_pdu *p)
 {
     pcq_read_machine(p);
     read_counterset(p);
-    pcq_read_in_size(p, MAX_INSTANCES);
+    pcq_read_in_size(p);
     pcq_request_end(p);
     if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
@@ -759,22 +739,18 @@ static void pcq_close_response(pcq_pdu *p)
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
 
-static void query_request(pcq_pdu *p, uint32_t largest)
+/* QueryCounterData's is the same. */
+static void pcq_query_request(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
     proto_item *item = read_handle(p, bytes);
 
-    pcq_read_in_size(p, largest);
+    pcq_read_in_size(p);
     pcq_request_end(p);
     if (p->call.has_column) {
         call_info_texts(&p->call, "room for ", text_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
     }
     use_handle(p, bytes, item);
-}
-
-static void pcq_info_request(pcq_pdu *p)
-{
-    query_request(p, PCQ_MAX_INFO);
 }
 
 /* Each identifier has a block of its own: no index twice, none beyond the last. */
@@ -826,11 +802,6 @@ static void pcq_info_response(pcq_pdu *p)
 }
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
-
-static void pcq_data_request(pcq_pdu *p)
-{
-    query_request(p, PCQ_MAX_DATA);
-}
 
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)", before all else. */
 static void describe_failures(pcq_pdu *p, const pcq_data_context *context)
@@ -978,17 +949,15 @@ static const state_identifier *identifier_at(const pcq_context *context, unsigne
     return wmem_array_index(context->identifiers, i);
 }
 
-/* "3: \Set(instance)\Counter, 2 more". */
+/* ": \Set(instance)\Counter, 2 more". */
 static const char *identifiers_text(pcq_pdu *p, const pcq_context *context)
 {
-    unsigned count = wmem_array_get_count(context->identifiers);
-
-    if (count == 0) {
-        return wmem_strdup_printf(pcq_pool(p), "%u", context->count);
+    if (context->count == 0) {
+        return "";
     }
     const char *first = text_short(pcq_pool(p), identifier_text(p, identifier_at(context, 0)));
-    return count == 1 ? wmem_strdup_printf(pcq_pool(p), "1: %s", first)
-                      : wmem_strdup_printf(pcq_pool(p), "%u: %s, %u more", context->count, first, context->count - 1);
+    return context->count == 1 ? wmem_strdup_printf(pcq_pool(p), ": %s", first)
+                               : wmem_strdup_printf(pcq_pool(p), ": %s, %u more", first, context->count - 1);
 }
 
 static void pcq_validate_request(pcq_pdu *p)
@@ -997,12 +966,12 @@ static void pcq_validate_request(pcq_pdu *p)
     pcq_context context;
     proto_item *item = read_handle(p, bytes);
 
-    pcq_read_in_size(p, PCQ_MAX_INFO);
+    pcq_read_in_size(p);
     read_identifiers(p, &context);
     p->record->add = ndr_u32(&p->call.ndr, hf_add) != 0;
     pcq_request_end(p);
     if (p->call.has_column) {
-        call_info(&p->call, "%s %s", p->record->add ? "add" : "remove", identifiers_text(p, &context));
+        call_info(&p->call, "%s %u%s", p->record->add ? "add" : "remove", context.count, identifiers_text(p, &context));
     }
     use_handle(p, bytes, item);
     if (p->call.first_time && p->call.record->handle) {
@@ -1032,15 +1001,11 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
     if (!p->call.has_column) {
         return;
     }
-    if (context->refused == 0 && wmem_array_get_count(context->identifiers) > 0) {
-        call_info(&p->call, "%u %s: %s%s", context->count, done,
-                  text_short(pcq_pool(p), identifier_text(p, identifier_at(context, 0))),
-                  context->count > 1 ? wmem_strdup_printf(pcq_pool(p), ", %u more", context->count - 1) : "");
-        return;
-    }
-    call_info(&p->call, "%u %s", context->count - context->refused, done);
     if (context->refused > 0) {
+        call_info(&p->call, "%u %s", context->count - context->refused, done);
         describe_refused(p, context);
+    } else {
+        call_info(&p->call, "%u %s%s", context->count, done, identifiers_text(p, context));
     }
 }
 
@@ -1097,28 +1062,31 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-/* X(opnum, name, functions, parameters of request and response as in dcerpc/ndr.h, largest count that makes sense).
- * GUIDs are counted in EnumerateCounterSet, bytes elsewhere. */
+/* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
+ * admits). GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, enumerate, "WS", "SSgR", 0xFFFF) \
-    X(1, QueryCounterSetRegistrationInfo, registration, "WGCLS", "SSVR", 134217728) \
-    X(2, EnumerateCounterSetInstances, instances, "WGS", "SSVR", 67108864) \
-    X(3, OpenQueryHandle, open, "W", "HR", 0) \
-    X(4, CloseQueryHandle, close, "H", "HR", 0) \
-    X(5, QueryCounterInfo, info, "HS", "SSVR", PCQ_MAX_INFO) \
-    X(6, QueryCounterData, data, "HS", "SSVR", PCQ_MAX_DATA) \
-    X(7, ValidateCounters, validate, "HSAC", "AR", PCQ_MAX_INFO)
+    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256) \
+    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864) \
+    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0) \
+    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0) \
+    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864) \
+    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824) \
+    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864)
+
+/* A count of no more than these makes sense to somebody, even where the server refuses it. */
+#define LARGEST_SMALL_COUNT 0xFFFF
 
 typedef struct {
     void (*request)(pcq_pdu *p);
     void (*response)(pcq_pdu *p);
     const char *request_shape;
     const char *response_shape;
-    uint64_t largest;
+    uint32_t largest;
 } operation;
 
-#define OPERATION_ROW(opnum, name, functions, request_shape, response_shape, largest) \
-    {pcq_##functions##_request, pcq_##functions##_response, request_shape, response_shape, largest},
+#define OPERATION_ROW(opnum, name, request, response, request_shape, response_shape, largest) \
+    {pcq_##request, pcq_##response, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
@@ -1177,8 +1145,10 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     pcq_pdu p;
 
     pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
+    p.largest = op->largest;
     bool is_request = call_is_request(&p.call);
-    if (!call_is_noise(&p.call, is_request ? op->request_shape : op->response_shape, op->largest)) {
+    const char *shape = is_request ? op->request_shape : op->response_shape;
+    if (!call_is_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
         (is_request ? op->request : op->response)(&p);
     } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
         pcq_validate_unknown(&p);
