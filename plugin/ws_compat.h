@@ -86,16 +86,15 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_open_capture(path, error, details) wtap_open_offline((path), WTAP_TYPE_AUTO, (error), (details), false)
 #endif
 
-/* What the init function of a -z statistic returns, and how it says that it could not start: 4.6 takes false for it,
- * before that a program ended. */
+/* What the init function of a -z statistic returns: 4.6 takes false if it could not start, before that a program ended. */
 #if WS_AT_LEAST(4, 6)
 typedef bool ws_stat_started;
-#define WS_STAT_STARTED return true
-#define WS_STAT_FAILED return false
+#define WS_STAT_STARTED(started) return started
 #else
 typedef void ws_stat_started;
-#define WS_STAT_STARTED return
-#define WS_STAT_FAILED exit(1)
+#define WS_STAT_STARTED(started) \
+    if (!(started)) \
+    exit(1)
 #endif
 
 #endif

@@ -5,8 +5,6 @@
  */
 #include "state/queries.h"
 
-#include "state/spans.h"
-
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
 struct state_query_epoch {
@@ -16,12 +14,19 @@ struct state_query_epoch {
     wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
 };
 
-/* How many entries held from an event on. */
+/* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an
+ * array of their own then: whoever has the old one finds there what held at his event. */
+typedef struct {
+    wmem_array_t *entries; /* state_query_entry * */
+    uint32_t held;         /* of them, that have not ended */
+} entry_list;
+
+/* What held from an event on. */
 typedef struct {
     uint32_t event;
-    uint32_t held;
-    uint32_t refused;
-} counts_at;
+    entry_list all;
+    entry_list accepted; /* the same without those of refused identifiers */
+} held_at;
 
 /* A change of the counters that was asked for. */
 typedef struct {
@@ -30,13 +35,10 @@ typedef struct {
 } asked_change;
 
 struct state_query {
-    wmem_array_t *entries;  /* state_query_entry *, in the order they were added */
-    state_spans spans;      /* of the entries */
-    state_spans held_spans; /* the same, with 0 for those of refused identifiers */
-    wmem_map_t *current;    /* state_identifier -> its current state_query_entry */
-    wmem_array_t *epochs;   /* state_query_epoch, ascending events */
-    wmem_array_t *counts;   /* counts_at, ascending events */
-    counts_at now;
+    held_at now;
+    wmem_array_t *held;        /* held_at, ascending events */
+    wmem_map_t *current;       /* state_identifier -> its current state_query_entry */
+    wmem_array_t *epochs;      /* state_query_epoch, ascending events */
     wmem_array_t *changes;     /* asked_change, ascending events */
     unsigned first_change;     /* of those that no later call has overtaken */
     uint32_t overtaken;        /* changes without an answer when a later call had one */
@@ -44,15 +46,6 @@ struct state_query {
     uint32_t told_before;      /* the same of the calls that told what came of them */
     bool complete;             /* of the newest epoch, and what it was told, but for the changes that were overtaken */
     wmem_array_t *told;
-    /* what assign_anew() found last: the answers of a query mostly have the same blocks */
-    struct {
-        uint32_t epoch; /* its event */
-        uint32_t count;
-        uint32_t room;
-        uint32_t *types;
-        const state_identifier **blocks;
-        bool *assumed;
-    } last;
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
@@ -157,6 +150,53 @@ void queries_register(void)
     names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);
 }
 
+/* --- Entries --------------------------------------------------------------------------------------------------- */
+
+static wmem_array_t *new_entries(void)
+{
+    return wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
+}
+
+static state_query_entry *entry_at(const entry_list *list, unsigned i)
+{
+    return *(state_query_entry **)wmem_array_index(list->entries, i);
+}
+
+static void list_add(entry_list *list, state_query_entry *entry)
+{
+    wmem_array_append_one(list->entries, entry);
+    list->held++;
+}
+
+static void list_ended_one(entry_list *list)
+{
+    unsigned count = wmem_array_get_count(list->entries);
+
+    if (count <= 2 * --list->held) {
+        return;
+    }
+    wmem_array_t *held = new_entries();
+    for (unsigned i = 0; i < count; i++) {
+        state_query_entry *entry = entry_at(list, i);
+        if (entry->end == UINT32_MAX) {
+            wmem_array_append_one(held, entry);
+        }
+    }
+    list->entries = held;
+}
+
+/* The next that holds at an event. */
+static const state_query_entry *list_next(const entry_list *list, uint32_t event, unsigned *next)
+{
+    while (*next < wmem_array_get_count(list->entries)) {
+        const state_query_entry *entry = entry_at(list, (*next)++);
+        if (entry->from <= event && entry->end > event) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 /* --- What a query holds ---------------------------------------------------------------------------------------- */
 
 /* Where the answer to a change is missing nothing is known. */
@@ -185,19 +225,15 @@ static struct state_query *query_of(state_handle *handle)
 {
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
-        query->entries = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
+        query->now.all.entries = new_entries();
+        query->now.accepted.entries = new_entries();
         query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(asked_change), 1);
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
-        query->counts = wmem_array_new(wmem_file_scope(), sizeof(counts_at));
+        query->held = wmem_array_new(wmem_file_scope(), sizeof(held_at));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
         begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
-}
-
-static uint32_t *count_of(struct state_query *query, const state_query_entry *entry)
-{
-    return entry->identifier.status == 0 ? &query->now.held : &query->now.refused;
 }
 
 static void end_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
@@ -205,11 +241,11 @@ static void end_entry(struct state_query *query, const state_identifier *identif
     state_query_entry *entry = wmem_map_remove(query->current, identifier);
 
     if (entry) {
-        spans_set_end(&query->spans, entry->number, event);
+        entry->end = event;
+        list_ended_one(&query->now.all);
         if (entry->identifier.status == 0) {
-            spans_set_end(&query->held_spans, entry->number, event);
+            list_ended_one(&query->now.accepted);
         }
-        --*count_of(query, entry);
     }
 }
 
@@ -220,19 +256,19 @@ static void add_entry(struct state_query *query, const state_identifier *identif
     end_entry(query, identifier, event);
     copy_identifier(&entry->identifier, identifier);
     entry->from = event;
-    entry->number = wmem_array_get_count(query->entries);
-    wmem_array_append_one(query->entries, entry);
-    spans_append(&query->spans, UINT32_MAX);
-    spans_append(&query->held_spans, identifier->status == 0 ? UINT32_MAX : 0);
+    entry->end = UINT32_MAX;
+    list_add(&query->now.all, entry);
+    if (identifier->status == 0) {
+        list_add(&query->now.accepted, entry);
+    }
     wmem_map_insert(query->current, &entry->identifier, entry);
-    ++*count_of(query, entry);
 }
 
 /* Behind the last change of an event. */
-static void note_counts(struct state_query *query, uint32_t event)
+static void note_held(struct state_query *query, uint32_t event)
 {
     query->now.event = event;
-    wmem_array_append_one(query->counts, query->now);
+    wmem_array_append_one(query->held, query->now);
 }
 
 static bool is_held(const struct state_query *query, const state_identifier *identifier)
@@ -257,7 +293,7 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
             add_entry(query, &identifiers[i], event);
         }
     }
-    note_counts(query, event);
+    note_held(query, event);
     if (changed) {
         begin_changed_epoch(query, event, query->complete);
     }
@@ -314,10 +350,11 @@ void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
 
 static void end_all_entries(struct state_query *query, uint32_t event)
 {
-    unsigned i = 0;
+    const entry_list before = query->now.all;
+    const state_query_entry *entry;
+    unsigned next = 0;
 
-    while ((i = spans_next(&query->spans, i, event)) < spans_count(&query->spans)) {
-        const state_query_entry *entry = *(state_query_entry **)wmem_array_index(query->entries, i);
+    while ((entry = list_next(&before, event, &next)) != NULL) {
         end_entry(query, &entry->identifier, event);
     }
 }
@@ -331,7 +368,7 @@ static void hold_these(struct state_query *query, const state_identifier *identi
         identifier.status = 0;
         add_entry(query, &identifier, event);
     }
-    note_counts(query, event);
+    note_held(query, event);
 }
 
 static bool holds_these(const struct state_query *query, const state_identifier *identifiers, uint32_t count)
@@ -341,7 +378,7 @@ static bool holds_these(const struct state_query *query, const state_identifier 
     for (uint32_t i = 0; i < count; i++) {
         held += is_held(query, &identifiers[i]);
     }
-    return held == count && count == query->now.held;
+    return held == count && count == query->now.accepted.held;
 }
 
 /* Who asked behind a change whose answer is missing is told what came of it. Who is told of other counters than those that
@@ -373,35 +410,32 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
     wmem_array_append_one(query->told, version);
 }
 
-static uint32_t counts_event(const void *element)
+static uint32_t held_event(const void *element)
 {
-    return ((const counts_at *)element)->event;
+    return ((const held_at *)element)->event;
+}
+
+/* NULL if nothing is known. */
+static const held_at *held_then(const struct state_query *query, uint32_t event)
+{
+    unsigned changes = query ? event_count_until(query->held, event, held_event) : 0;
+
+    return changes > 0 ? wmem_array_index(query->held, changes - 1) : NULL;
 }
 
 void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
 {
-    const struct state_query *query = handle->query;
-    unsigned changes = query ? event_count_until(query->counts, event, counts_event) : 0;
-    const counts_at *counts = changes > 0 ? wmem_array_index(query->counts, changes - 1) : NULL;
+    const held_at *then = held_then(handle->query, event);
 
-    *held = counts ? counts->held : 0;
-    *refused = counts ? counts->refused : 0;
-}
-
-static const state_query_entry *next_entry(const struct state_query *query, const state_spans *spans, uint32_t event,
-                                           unsigned *next)
-{
-    *next = spans_next(spans, *next, event);
-    if (*next == spans_count(spans)) {
-        return NULL;
-    }
-    const state_query_entry *entry = *(state_query_entry **)wmem_array_index(query->entries, (*next)++);
-    return entry->from <= event ? entry : NULL;
+    *held = then ? then->accepted.held : 0;
+    *refused = then ? then->all.held - then->accepted.held : 0;
 }
 
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next)
 {
-    return handle->query ? next_entry(handle->query, &handle->query->spans, event, next) : NULL;
+    const held_at *then = held_then(handle->query, event);
+
+    return then ? list_next(&then->all, event, next) : NULL;
 }
 
 static uint32_t epoch_event(const void *element)
@@ -460,7 +494,8 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
 
-/* Identifiers of one class fit the same types, so do blocks of one type: no two of a kind can be told apart. */
+/* Identifiers of one class (what they ask for, all counters or one) fit the same types, and blocks of one type are alike: no
+ * two of a kind can be told apart. */
 #define NUM_CLASSES 6
 #define NUM_TYPES 5
 
@@ -469,7 +504,6 @@ static const uint32_t class_types[NUM_TYPES] = {0, 1, 2, 4, 6};
 typedef struct {
     unsigned members[NUM_CLASSES];
     unsigned blocks[NUM_TYPES];
-    unsigned fits[NUM_TYPES]; /* classes, as bits */
 } class_match;
 
 static unsigned class_of(const state_identifier *identifier)
@@ -487,84 +521,71 @@ static unsigned type_number(uint32_t type)
     return i;
 }
 
-/* Hall's condition: whatever types are chosen, there are enough identifiers for their blocks. */
+static bool class_fits(unsigned number, unsigned type)
+{
+    const state_identifier member = {.asks = (state_asks)(number / 2), .counter_id = number % 2 ? PERF_NO_ID : 0};
+
+    return query_identifier_fits(&member, class_types[type]);
+}
+
+/* What is missing for blocks of one instance or of all, patterns have to make up for; errors take what is left. */
 static bool can_match(const class_match *match)
 {
-    for (unsigned chosen = 1; chosen < 1U << NUM_TYPES; chosen++) {
-        unsigned blocks = 0, members = 0, classes = 0;
-        for (unsigned t = 0; t < NUM_TYPES; t++) {
-            if (chosen & 1U << t) {
-                blocks += match->blocks[t];
-                classes |= match->blocks[t] > 0 ? match->fits[t] : 0;
-            }
-        }
-        for (unsigned c = 0; c < NUM_CLASSES; c++) {
-            members += classes & 1U << c ? match->members[c] : 0;
-        }
-        if (blocks > members) {
+    for (unsigned all_counters = 0; all_counters < 2; all_counters++) {
+        const unsigned *members = match->members + all_counters, *blocks = match->blocks + 1 + all_counters;
+        int of_one = (int)(blocks[0] - members[PERF_ASKS_ONE * 2]);
+        int of_all = (int)(blocks[2] - members[PERF_ASKS_ALL * 2]);
+        if (MAX(of_one, 0) + MAX(of_all, 0) > (int)members[PERF_ASKS_PATTERN * 2]) {
             return false;
         }
     }
     return true;
 }
 
-static bool count_classes(const state_identifier **identifiers, const uint32_t *types, uint32_t count,
-                          class_match *match)
-{
-    memset(match, 0, sizeof *match);
-    for (uint32_t i = 0; i < count; i++) {
-        unsigned type = type_number(types[i]);
-        if (type == NUM_TYPES) {
-            return false;
-        }
-        match->blocks[type]++;
-        match->members[class_of(identifiers[i])]++;
-        for (unsigned t = 0; t < NUM_TYPES; t++) {
-            match->fits[t] |=
-                query_identifier_fits(identifiers[i], class_types[t]) ? 1U << class_of(identifiers[i]) : 0;
-        }
-    }
-    return can_match(match);
-}
-
 /* The class whose only member the only block of a type belongs to, in every way to match them; NUM_CLASSES if there is
  * none. */
-static unsigned only_class(class_match match, unsigned type)
+static unsigned only_class(const class_match *match, unsigned type)
 {
-    for (unsigned c = 0; c < NUM_CLASSES && match.blocks[type] == 1; c++) {
-        if (match.members[c] == 1 && match.fits[type] & 1U << c) {
-            class_match without = match;
-            without.fits[type] &= ~(1U << c);
-            if (!can_match(&without)) {
-                return c;
-            }
+    unsigned only = NUM_CLASSES;
+
+    for (unsigned c = 0; c < NUM_CLASSES && match->blocks[type] == 1; c++) {
+        class_match rest = *match;
+        rest.blocks[type]--;
+        rest.members[c]--;
+        if (match->members[c] == 0 || !class_fits(c, type) || !can_match(&rest)) {
+            continue;
         }
+        if (match->members[c] > 1 || only < NUM_CLASSES) {
+            return NUM_CLASSES;
+        }
+        only = c;
     }
-    return NUM_CLASSES;
+    return only;
 }
 
 /* Names the blocks that only one identifier fits. Returns how many. */
 static uint32_t assign_certain(const state_identifier **identifiers, const uint32_t *types,
                                state_assignment *assignment)
 {
-    class_match match;
-    unsigned owner[NUM_TYPES];
-    const state_identifier *member[NUM_CLASSES + 1] = {NULL};
+    class_match match = {{0}, {0}};
+    const state_identifier *member[NUM_CLASSES + 1] = {NULL}, *owner[NUM_TYPES];
     uint32_t certain = 0;
 
-    if (!count_classes(identifiers, types, assignment->count, &match)) {
-        return 0;
+    for (uint32_t i = 0; i < assignment->count; i++) {
+        unsigned type = type_number(types[i]), number = class_of(identifiers[i]);
+        if (type == NUM_TYPES) {
+            return 0;
+        }
+        match.blocks[type]++;
+        match.members[number]++;
+        member[number] = identifiers[i];
     }
     for (unsigned t = 0; t < NUM_TYPES; t++) {
-        owner[t] = only_class(match, t);
+        owner[t] = member[only_class(&match, t)];
     }
     for (uint32_t i = 0; i < assignment->count; i++) {
-        member[class_of(identifiers[i])] = identifiers[i];
-    }
-    for (uint32_t i = 0; i < assignment->count; i++) {
-        unsigned c = owner[type_number(types[i])];
-        assignment->blocks[i] = c < NUM_CLASSES ? member[c] : NULL;
-        certain += c < NUM_CLASSES;
+        assignment->blocks[i] = owner[type_number(types[i])];
+        certain += assignment->blocks[i] != NULL;
     }
     return certain;
 }
@@ -583,78 +604,39 @@ static bool assign_by_order(const state_identifier **identifiers, const uint32_t
     return true;
 }
 
-static bool assign_anew(wmem_allocator_t *pool, const struct state_query *query, uint32_t event, const uint32_t *types,
-                        state_assignment *assignment)
+/* What held at an event, in order; NULL unless that is one for each of `count` blocks. */
+static const state_identifier **identifiers_of(wmem_allocator_t *pool, const struct state_query *query, uint32_t event,
+                                               uint32_t count)
 {
-    const state_identifier **identifiers = wmem_alloc_array(pool, const state_identifier *, assignment->count);
+    const held_at *then = held_then(query, event);
     const state_query_entry *entry;
     unsigned next = 0;
-    uint32_t held = 0;
 
-    while ((entry = next_entry(query, &query->held_spans, event, &next)) != NULL) {
-        if (held == assignment->count) {
-            return false;
-        }
-        identifiers[held++] = &entry->identifier;
+    if (then == NULL || then->accepted.held != count) {
+        return NULL;
     }
-    if (held != assignment->count) {
-        return false;
+    const state_identifier **identifiers = wmem_alloc_array(pool, const state_identifier *, count);
+    for (uint32_t i = 0; i < count && (entry = list_next(&then->accepted, event, &next)) != NULL; i++) {
+        identifiers[i] = &entry->identifier;
     }
-    uint32_t certain = assign_certain(identifiers, types, assignment);
-    return certain == held || assign_by_order(identifiers, types, assignment) || certain > 0;
-}
-
-/* Which entries hold changes with the epoch alone. */
-static bool assign_as_last(const state_query_epoch *epoch, const uint32_t *types, state_assignment *assignment)
-{
-    const struct state_query *query = epoch->query;
-    uint32_t count = assignment->count;
-
-    if (query->last.epoch != epoch->event || query->last.count != count ||
-        memcmp(query->last.types, types, count * sizeof types[0]) != 0) {
-        return false;
-    }
-    memcpy(assignment->blocks, query->last.blocks, count * sizeof assignment->blocks[0]);
-    memcpy(assignment->assumed, query->last.assumed, count * sizeof assignment->assumed[0]);
-    return true;
-}
-
-static void keep_assignment(const state_query_epoch *epoch, const uint32_t *types, const state_assignment *assignment)
-{
-    struct state_query *query = epoch->query;
-    uint32_t count = assignment->count;
-
-    if (query->last.room < count) {
-        query->last.types = wmem_realloc(wmem_file_scope(), query->last.types, count * sizeof types[0]);
-        query->last.blocks = wmem_realloc(wmem_file_scope(), query->last.blocks, count * sizeof assignment->blocks[0]);
-        query->last.assumed =
-            wmem_realloc(wmem_file_scope(), query->last.assumed, count * sizeof assignment->assumed[0]);
-        query->last.room = count;
-    }
-    query->last.epoch = epoch->event;
-    query->last.count = count;
-    memcpy(query->last.assumed, assignment->assumed, count * sizeof assignment->assumed[0]);
-    memcpy(query->last.types, types, count * sizeof types[0]);
-    memcpy(query->last.blocks, assignment->blocks, count * sizeof assignment->blocks[0]);
+    return identifiers;
 }
 
 bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment)
 {
+    const state_identifier **identifiers = NULL;
+
     memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
     assignment->assumed = wmem_alloc0_array(pool, bool, count);
-    if (epoch == NULL || !epoch->complete || count == 0) {
+    if (epoch && epoch->complete && count > 0) {
+        identifiers = identifiers_of(pool, epoch->query, event, count);
+    }
+    if (identifiers == NULL) {
         return false;
     }
-    if (assign_as_last(epoch, types, assignment)) {
-        return true;
-    }
-    if (assign_anew(pool, epoch->query, event, types, assignment)) {
-        keep_assignment(epoch, types, assignment);
-        return true;
-    }
-    memset(assignment->blocks, 0, count * sizeof assignment->blocks[0]);
-    return false;
+    uint32_t certain = assign_certain(identifiers, types, assignment);
+    return certain == count || assign_by_order(identifiers, types, assignment) || certain > 0;
 }

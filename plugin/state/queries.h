@@ -45,7 +45,7 @@ void queries_register(void);
 typedef struct {
     state_identifier identifier;
     uint32_t from;
-    unsigned number; /* among all entries of the query, in the order they were added */
+    uint32_t end; /* UINT32_MAX as long as it holds */
 } state_query_entry;
 
 /* A ValidateCounters request. */

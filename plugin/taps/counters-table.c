@@ -9,36 +9,6 @@
 #include "taps/table.h"
 #include "perf/summary.h"
 
-/* Bytes of the paths that have a row of their own. */
-#define MAX_ROW_BYTES (32 << 20)
-
-enum {
-    PATH,
-    SAMPLES,
-    MEAN,
-    MAXIMUM,
-    UNIT,
-    MINIMUM,
-    FIRST,
-    LAST,
-    RESULTS,
-    RESETS,
-    GAPS,
-    REFUSALS,
-    ASSUMED,
-    NUM_COLUMNS
-};
-
-static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Counter", "%s"},  {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Mean", "%.15g"},  {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Maximum", "%.15g"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Unit", "%s"},     {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Minimum", "%.15g"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "First", "%.15g"}, {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Last", "%.15g"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Results", "%u"},   {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Resets", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Gaps", "%u"},      {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refusals", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Assumed", "%u"},
-};
-
 /* One path. */
 typedef struct {
     unsigned row;
@@ -47,6 +17,25 @@ typedef struct {
     uint64_t assumed; /* samples of which it is assumed that they are its own */
     perf_summary results;
 } counter;
+
+#define COLUMNS(X) \
+    X(PATH, TABLE_ITEM_STRING, "Counter", NULL, 0) \
+    X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u", offsetof(counter, samples)) \
+    X(MEAN, TABLE_ITEM_FLOAT, "Mean", "%.15g", 0) \
+    X(MAXIMUM, TABLE_ITEM_FLOAT, "Maximum", "%.15g", 0) \
+    X(UNIT, TABLE_ITEM_STRING, "Unit", NULL, 0) \
+    X(MINIMUM, TABLE_ITEM_FLOAT, "Minimum", "%.15g", 0) \
+    X(FIRST, TABLE_ITEM_FLOAT, "First", "%.15g", 0) \
+    X(LAST, TABLE_ITEM_FLOAT, "Last", "%.15g", 0) \
+    X(RESULTS, TABLE_ITEM_UINT, "Results", "%u", offsetof(counter, results.count)) \
+    X(RESETS, TABLE_ITEM_UINT, "Resets", "%u", offsetof(counter, resets)) \
+    X(GAPS, TABLE_ITEM_UINT, "Gaps", "%u", offsetof(counter, gaps)) \
+    X(REFUSALS, TABLE_ITEM_UINT, "Refusals", "%u", offsetof(counter, refusals)) \
+    X(ASSUMED, TABLE_ITEM_UINT, "Assumed", "%u", offsetof(counter, assumed))
+
+enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
+
+static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
 /* How often a handle was answered; of HKEY_PERFORMANCE_DATA, whose answers hold now these objects and now those, how often
  * with one object. */
@@ -73,10 +62,8 @@ typedef struct {
 
 /* Of one view. */
 typedef struct {
-    GHashTable *counters;  /* path -> counter */
     GHashTable *followers; /* state_handle -> follower */
-    uint32_t row_bytes;    /* of the paths that have rows */
-    uint32_t kept;         /* of those that columns keep */
+    uint32_t kept;         /* bytes of the paths that columns keep */
 } counters;
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
@@ -95,7 +82,6 @@ static void begin(table_view *view)
 {
     counters *all = view->own;
 
-    all->counters = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     all->followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
 }
 
@@ -104,7 +90,6 @@ static void end(table_view *view)
     counters *all = view->own;
 
     g_hash_table_destroy(all->followers);
-    g_hash_table_destroy(all->counters);
 }
 
 static void forget_handles(table_view *view)
@@ -133,21 +118,9 @@ static follower *follower_of(counters *all, const state_handle *handle)
 
 static counter *counter_of(table_view *view, const char *path)
 {
-    counters *all = view->own;
-    counter *c = g_hash_table_lookup(all->counters, path);
+    bool is_new;
 
-    if (c) {
-        return c;
-    }
-    size_t size = strlen(path) + 1;
-    if (table_is_full(view) || size > MAX_ROW_BYTES - all->row_bytes) {
-        return table_others(view, sizeof(counter));
-    }
-    all->row_bytes += (uint32_t)size;
-    c = g_new0(counter, 1);
-    g_hash_table_insert(all->counters, g_strdup(path), c);
-    table_add(view, path, c);
-    return c;
+    return table_row(view, path, path, &is_new);
 }
 
 static void show(table_view *view, unsigned row)
@@ -155,12 +128,6 @@ static void show(table_view *view, unsigned row)
     const counter *c = table_data(view, row);
     const perf_summary *results = &c->results;
 
-    table_set_count(view, row, SAMPLES, c->samples);
-    table_set_count(view, row, RESULTS, results->count);
-    table_set_count(view, row, RESETS, c->resets);
-    table_set_count(view, row, GAPS, c->gaps);
-    table_set_count(view, row, REFUSALS, c->refusals);
-    table_set_count(view, row, ASSUMED, c->assumed);
     if (results->count == 0 || table_is_others(view, row)) {
         return;
     }
@@ -229,7 +196,7 @@ static void count_sample(table_view *view, counter *c, readings *r)
 /* Of a path that found no room. */
 static void count_other(table_view *view, readings *r)
 {
-    counter *c = table_others(view, sizeof(counter));
+    counter *c = table_others(view);
 
     count_sample(view, c, r);
     table_changed(view, c->row);
@@ -313,6 +280,8 @@ void counters_table_register(void)
         .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .behind = 4,
+        .row_size = sizeof(counter),
+        .has_text_keys = true,
         .own_size = sizeof(counters),
         .begin = begin,
         .count = count,

@@ -18,20 +18,19 @@
 
 /* One -z. */
 typedef struct {
-    char *path;
-    output_file
-        *first; /* opened at once, so that what cannot be written is said before the capture is read; then NULL */
+    output_task task; /* its file: the first document's, NULL once that is written */
     documents *documents;
-    tapped_left_out left;
 } csv_export;
 
 static void reset(void *data)
 {
     csv_export *export = data;
 
-    documents_free(export->documents);
-    export->documents = documents_new(export->path);
-    tapped_left_out_clear(&export->left);
+    output_restart(&export->task);
+    if (export->documents) {
+        documents_free(export->documents);
+    }
+    export->documents = documents_new(export->task.path);
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -40,7 +39,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     csv_export *export = data;
     const tapped_call *call = tapped;
 
-    if (!tapped_count(&export->left, call) || call->answer == NULL) {
+    if (!tapped_count(&export->task.left, call) || call->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     documents_add(export->documents, pinfo, call);
@@ -50,16 +49,16 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 /* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
 static char *path_of(const csv_export *export, unsigned number)
 {
-    if (number == 0 || strcmp(export->path, "-") == 0) {
-        return g_strdup(export->path);
+    if (number == 0 || strcmp(export->task.path, "-") == 0) {
+        return g_strdup(export->task.path);
     }
-    const char *dot = strrchr(export->path, '.');
+    const char *dot = strrchr(export->task.path, '.');
     if (dot && strpbrk(dot, G_DIR_SEPARATOR_S "/")) {
         dot = NULL; /* a folder's */
     }
-    size_t stem = dot ? (size_t)(dot - export->path) : strlen(export->path);
+    size_t stem = dot ? (size_t)(dot - export->task.path) : strlen(export->task.path);
     char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
-    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->path, suffix, dot ? dot : "");
+    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->task.path, suffix, dot ? dot : "");
     g_free(suffix);
     return path;
 }
@@ -83,11 +82,11 @@ static void write_empty(output_file *file)
 static void write_one(csv_export *export, unsigned number)
 {
     char *path = path_of(export, number);
-    output_file *file = number == 0 && export->first ? export->first : output_open(path, export);
+    output_file *file = number == 0 && export->task.file ? export->task.file : output_open(path, export);
     documents *d = export->documents;
 
     if (number == 0) {
-        export->first = NULL;
+        export->task.file = NULL;
     }
     if (file) {
         bool written = true;
@@ -133,28 +132,16 @@ static void draw(void *data)
     for (unsigned i = 0; i < count && !export->documents->failed; i++) {
         write_one(export, i);
     }
-    documents_count_assumed(export->documents, &export->left);
-    output_say_left_out(&export->left, "columns");
+    documents_count_assumed(export->documents, &export->task.left);
+    output_say_left_out(&export->task.left, "columns");
     report_left_out(export->documents);
 }
 
 static ws_stat_started start(const char *argument, void *user _U_)
 {
-    output_argument parsed;
-
-    if (!output_argument_parse(argument, STATISTIC, &parsed)) {
-        WS_STAT_FAILED;
-    }
     csv_export *export = g_new0(csv_export, 1);
-    export->path = parsed.path;
-    export->first = output_open(parsed.path, export);
-    export->documents = documents_new(parsed.path);
-    bool listening = export->first && output_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
-    g_free(parsed.filter);
-    if (!listening) {
-        WS_STAT_FAILED; /* the program ends, and its temporary files with it */
-    }
-    WS_STAT_STARTED;
+
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
 }
 
 void export_csv_register(void)

@@ -43,9 +43,7 @@ typedef struct {
 
 /* One -z. */
 typedef struct {
-    char *path;
-    output_file *file;
-    tapped_left_out left;
+    output_task task;
     perf_csv text;
     /* the cells that all rows of the answer begin with, and all of the instance */
     perf_csv of_answer;
@@ -73,11 +71,7 @@ static void reset(void *data)
 {
     long_export *export = data;
 
-    if (export->file) {
-        output_close(export->file);
-    }
-    export->file = output_open(export->path, export);
-    tapped_left_out_clear(&export->left);
+    output_restart(&export->task);
     perf_csv_clear(&export->text);
     write_header(export);
 }
@@ -274,10 +268,10 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     long_export *export = data;
     const tapped_call *call = tapped;
 
-    if (export->file == NULL) {
+    if (export->task.file == NULL) {
         return TAP_PACKET_FAILED;
     }
-    if (!tapped_count(&export->left, call) || call->answer == NULL || call->is_repeated) {
+    if (!tapped_count(&export->task.left, call) || call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);
@@ -287,11 +281,11 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     while (readings_next(r)) {
         write_reading(export, r);
         assumed += r->assumed;
-        output_take_long(export->file, &export->text);
+        output_take_long(export->task.file, &export->text);
     }
-    output_take_at_once(export->file, &export->text);
+    output_take_at_once(export->task.file, &export->text);
     if (assumed > 0) {
-        tapped_count_assumed(&export->left, call->answer->handle->number, assumed);
+        tapped_count_assumed(&export->task.left, call->answer->handle->number, assumed);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -300,30 +294,19 @@ static void draw(void *data)
 {
     long_export *export = data;
 
-    if (export->file) {
-        output_take_all(export->file, &export->text);
-        output_place(export->file);
+    if (export->task.file) {
+        output_take_all(export->task.file, &export->text);
+        output_place(export->task.file);
     }
-    output_say_left_out(&export->left, "rows");
+    output_say_left_out(&export->task.left, "rows");
 }
 
 static ws_stat_started start(const char *argument, void *user _U_)
 {
-    output_argument parsed;
-
-    if (!output_argument_parse(argument, STATISTIC, &parsed)) {
-        WS_STAT_FAILED;
-    }
     long_export *export = g_new0(long_export, 1);
-    export->path = parsed.path;
+
     export->prefix_text = g_byte_array_new();
-    reset(export);
-    bool listening = export->file && output_listen(TAPPED_NAME, export, parsed.filter, reset, add, draw);
-    g_free(parsed.filter);
-    if (!listening) {
-        WS_STAT_FAILED; /* the program ends, and its temporary files with it */
-    }
-    WS_STAT_STARTED;
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
 }
 
 void export_long_register(void)

@@ -111,15 +111,13 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
 
     if (strncmp(argument, prefix, strlen(prefix)) != 0 || argument[strlen(prefix)] == '\0') {
         report_failure("pcq: say where to write the names: -z pcq,names,FILE");
-        WS_STAT_FAILED;
+        WS_STAT_STARTED(false);
     }
     names_export *export = g_new0(names_export, 1);
     export->path = g_strdup(argument + strlen(prefix));
-    if (!output_claim(export->path, export) || !output_listen("frame", export, NULL, NULL, see, write_names) ||
-        !output_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL)) {
-        WS_STAT_FAILED;
-    }
-    WS_STAT_STARTED;
+    WS_STAT_STARTED(output_claim(export->path, export) &&
+                    output_listen("frame", export, NULL, NULL, see, write_names) &&
+                    output_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL));
 }
 
 void export_names_register(void)

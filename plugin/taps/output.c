@@ -377,21 +377,6 @@ void output_close(output_file *file)
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
-bool output_argument_parse(const char *argument, const char *statistic, output_argument *parsed)
-{
-    const char *rest = argument + strlen(statistic);
-    const char *comma = *rest == ',' ? strchr(rest + 1, ',') : NULL;
-    size_t length = comma ? (size_t)(comma - rest - 1) : *rest == ',' ? strlen(rest + 1) : 0;
-
-    if (length == 0) {
-        report_failure("pcq: say where to write: -z %s,FILE[,FILTER]", statistic);
-        return false;
-    }
-    parsed->path = g_strndup(rest + 1, length);
-    parsed->filter = comma && comma[1] ? g_strdup(comma + 1) : NULL;
-    return true;
-}
-
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw)
 {
@@ -403,4 +388,31 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
         return false;
     }
     return true;
+}
+
+void output_restart(output_task *task)
+{
+    if (task->file) {
+        output_close(task->file);
+    }
+    task->file = output_open(task->path, task);
+    tapped_left_out_clear(&task->left);
+}
+
+bool output_start(const char *argument, const char *statistic, output_task *task, tap_reset_cb reset,
+                  tap_packet_cb packet, tap_draw_cb draw)
+{
+    char **parts = g_strsplit(argument + strlen(statistic), ",", 3);
+    bool started = false;
+
+    if (g_strv_length(parts) > 1 && *parts[1]) {
+        const char *filter = parts[2] && *parts[2] ? parts[2] : NULL;
+        task->path = g_strdup(parts[1]);
+        reset(task);
+        started = task->file && output_listen(TAPPED_NAME, task, filter, reset, packet, draw);
+    } else {
+        report_failure("pcq: say where to write: -z %s,FILE[,FILTER]", statistic);
+    }
+    g_strfreev(parts);
+    return started;
 }

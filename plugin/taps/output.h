@@ -73,13 +73,20 @@ void output_say_left_out(const tapped_left_out *left, const char *what);
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
-/* What stands behind "pcq,csv,": a file and perhaps a filter. False, and reported, if there is no file. To be freed. */
+/* One `-z STATISTIC,FILE[,FILTER]`: what listens for it begins with this. */
 typedef struct {
     char *path;
-    char *filter; /* NULL without one */
-} output_argument;
+    output_file *file; /* opened at once, so that what cannot be written is said before the capture is read */
+    tapped_left_out left;
+} output_task;
 
-bool output_argument_parse(const char *argument, const char *statistic, output_argument *parsed);
+/* Fills `task`, calls `reset` once, and registers the listener. False, and reported, if anything is wrong: the program ends then,
+ * and its temporary files with it. */
+bool output_start(const char *argument, const char *statistic, output_task *task, tap_reset_cb reset,
+                  tap_packet_cb packet, tap_draw_cb draw);
+
+/* It begins anew, with another file. */
+void output_restart(output_task *task);
 
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,

@@ -19,51 +19,6 @@
 /* A server's clock is not that far off: then it is none (some count from the start of the machine). */
 #define MAX_CLOCK_OFFSET 1e9
 
-enum {
-    HANDLE,
-    SAMPLES,
-    INTERVAL,
-    JITTER,
-    LONGEST,
-    LATE_ASKED,
-    LATE_ANSWERED,
-    RESPONSE,
-    SLOWEST,
-    SLOWEST_FRAME,
-    SIZE,
-    COUNTERS,
-    REFUSED,
-    FAILED,
-    CLOCK,
-    CLIENT,
-    SERVER,
-    OPENED,
-    CLOSED,
-    NUM_COLUMNS
-};
-
-static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Handle", "%s"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Samples", "%u"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Interval (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Jitter (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Longest (s)", "%.6f"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late asked", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Late answered", "%u"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Response (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest (s)", "%.6f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Slowest frame", "%.0f"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Bytes/sample", "%.0f"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Counters", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Refused", "%u"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Failed blocks", "%u"},
-    {TABLE_ITEM_FLOAT, TAP_ALIGN_RIGHT, "Server clock (s)", "%+.3f"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Server", "%s"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Opened", "%s"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Closed", "%s"},
-};
-
 /* An interval is late if it is so many times as long as the median. */
 #define LATE 1.5
 
@@ -88,7 +43,7 @@ typedef struct {
     uint64_t bytes;
     uint64_t refused; /* identifiers */
     uint64_t failed;  /* blocks */
-    int64_t counters;
+    uint64_t counters;
     int64_t unknown;   /* of them, that no ValidateCounters in the capture told */
     perf_point clocks; /* of the last sample */
     double waited;     /* for the last sample and since */
@@ -102,6 +57,31 @@ typedef struct {
     GArray *paces;               /* pace; NULL before the first */
     uint64_t late[NUM_VERDICTS]; /* of those that are not among them */
 } query;
+
+#define COLUMNS(X) \
+    X(HANDLE, TABLE_ITEM_STRING, "Handle", NULL, 0) \
+    X(SAMPLES, TABLE_ITEM_UINT, "Samples", "%u", offsetof(query, samples)) \
+    X(INTERVAL, TABLE_ITEM_FLOAT, "Interval (s)", "%.6f", 0) \
+    X(JITTER, TABLE_ITEM_FLOAT, "Jitter (s)", "%.6f", 0) \
+    X(LONGEST, TABLE_ITEM_FLOAT, "Longest (s)", "%.6f", 0) \
+    X(LATE_ASKED, TABLE_ITEM_UINT, "Late asked", "%u", 0) \
+    X(LATE_ANSWERED, TABLE_ITEM_UINT, "Late answered", "%u", 0) \
+    X(RESPONSE, TABLE_ITEM_FLOAT, "Response (s)", "%.6f", 0) \
+    X(SLOWEST, TABLE_ITEM_FLOAT, "Slowest (s)", "%.6f", 0) \
+    X(SLOWEST_FRAME, TABLE_ITEM_FLOAT, "Slowest frame", "%.0f", 0) \
+    X(SIZE, TABLE_ITEM_FLOAT, "Bytes/sample", "%.0f", 0) \
+    X(COUNTERS, TABLE_ITEM_UINT, "Counters", "%u", offsetof(query, counters)) \
+    X(REFUSED, TABLE_ITEM_UINT, "Refused", "%u", offsetof(query, refused)) \
+    X(FAILED, TABLE_ITEM_UINT, "Failed blocks", "%u", offsetof(query, failed)) \
+    X(CLOCK, TABLE_ITEM_FLOAT, "Server clock (s)", "%+.3f", 0) \
+    X(CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
+    X(SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
+    X(OPENED, TABLE_ITEM_STRING, "Opened", NULL, 0) \
+    X(CLOSED, TABLE_ITEM_STRING, "Closed", NULL, 0)
+
+enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
+
+static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
 
@@ -136,20 +116,15 @@ static void show_ends(table_view *view, query *q, packet_info *pinfo, const tapp
 static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     const state_handle *handle = tapped->handle;
-    query *q = g_hash_table_lookup(view->known, handle);
+    const char *name = wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "hkpd" : "query", handle->number);
+    bool is_new = false;
+    query *q = table_row(view, handle, name, &is_new);
 
-    if (q) {
-        return q;
+    if (is_new) {
+        q->handle = handle;
+        q->is_hkpd = tapped->is_hkpd;
+        show_ends(view, q, pinfo, tapped);
     }
-    if (table_is_full(view)) {
-        return table_others(view, sizeof(query));
-    }
-    q = g_new0(query, 1);
-    q->handle = handle;
-    q->is_hkpd = tapped->is_hkpd;
-    table_add(view, wmem_strdup_printf(pinfo->pool, "%s %u", q->is_hkpd ? "hkpd" : "query", handle->number), q);
-    show_ends(view, q, pinfo, tapped);
-    g_hash_table_insert(view->known, (void *)handle, q);
     return q;
 }
 
@@ -191,16 +166,12 @@ static void show(table_view *view, unsigned row)
     const query *q = table_data(view, row);
     char closed[32] = "left open";
 
-    table_set_count(view, row, SAMPLES, q->samples);
     if (q->samples > 0) {
         table_set_number(view, row, SIZE, round((double)q->bytes / (double)q->samples));
     }
     if (q->handle == NULL) {
         return;
     }
-    table_set_count(view, row, COUNTERS, (uint64_t)MAX(q->counters, 0));
-    table_set_count(view, row, REFUSED, q->refused);
-    table_set_count(view, row, FAILED, q->failed);
     if (q->closed_frame != 0) {
         snprintf(closed, sizeof closed, "frame %u", q->closed_frame);
     }
@@ -282,7 +253,7 @@ static void count_counters(query *q, const tapped_call *tapped)
     if (tapped->tells_counters) {
         q->unknown = (int64_t)tapped->counters - held;
     }
-    q->counters = q->unknown + held;
+    q->counters = (uint64_t)MAX(q->unknown + held, 0);
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         q->refused += tapped_is_refused(tapped, i);
     }
@@ -321,6 +292,7 @@ void queries_table_register(void)
     static taps_table table = {
         .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
+        .row_size = sizeof(query),
         .count = count,
         .show = show,
         .free_row = free_query,

@@ -38,60 +38,51 @@ static const value_string meanings[] = {
     {0, NULL},
 };
 
-enum { PATH, ERROR_NAME, TIMES, FIRST_FRAME, QUERY, CLIENT, MEANING, NUM_COLUMNS };
-
-static const stat_tap_table_item columns_shown[NUM_COLUMNS] = {
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Path", "%s"},    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Error", "%s"},
-    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "Times", "%u"},    {TABLE_ITEM_UINT, TAP_ALIGN_RIGHT, "First frame", "%u"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Query", "%s"},   {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Client", "%s"},
-    {TABLE_ITEM_STRING, TAP_ALIGN_LEFT, "Meaning", "%s"},
-};
-
 /* One path, error and query. */
 typedef struct {
     unsigned row;
     uint64_t times;
-    uint32_t first_frame;
+    uint64_t first_frame;
 } refusal;
 
-static refusal *add(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
+#define COLUMNS(X) \
+    X(PATH, TABLE_ITEM_STRING, "Path", NULL, 0) \
+    X(ERROR_NAME, TABLE_ITEM_STRING, "Error", NULL, 0) \
+    X(TIMES, TABLE_ITEM_UINT, "Times", "%u", offsetof(refusal, times)) \
+    X(FIRST_FRAME, TABLE_ITEM_UINT, "First frame", "%u", offsetof(refusal, first_frame)) \
+    X(QUERY, TABLE_ITEM_STRING, "Query", NULL, 0) \
+    X(CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
+    X(MEANING, TABLE_ITEM_STRING, "Meaning", NULL, 0)
+
+enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
+
+static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
+
+static void show_ends(table_view *view, unsigned row, packet_info *pinfo, const tapped_call *tapped, uint32_t status)
 {
     const char *meaning = try_val_to_str(status, meanings), *query = "";
-    refusal *refused = g_new0(refusal, 1);
 
     if (tapped->handle && tapped->handle->number != 0) {
         query = wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number);
     }
-    refused->first_frame = pinfo->num;
-    table_add(view, path, refused);
-    table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
-    table_set_text(view, refused->row, QUERY, query);
-    table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
-    table_set_text(view, refused->row, MEANING, meaning ? meaning : "");
-    return refused;
+    table_set_text(view, row, ERROR_NAME, text_win32_error(pinfo->pool, status));
+    table_set_text(view, row, QUERY, query);
+    table_set_text(view, row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
+    table_set_text(view, row, MEANING, meaning ? meaning : "");
 }
 
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
 {
     char *key = wmem_strdup_printf(pinfo->pool, "%p %u %s", (const void *)tapped->handle, status, path);
-    refusal *refused = g_hash_table_lookup(view->known, key);
+    bool is_new = false;
+    refusal *refused = table_row(view, key, path, &is_new);
 
-    if (refused == NULL && table_is_full(view)) {
-        refused = table_others(view, sizeof(refusal));
-    } else if (refused == NULL) {
-        refused = add(view, pinfo, tapped, path, status);
-        g_hash_table_insert(view->known, g_strdup(key), refused);
+    if (is_new) {
+        refused->first_frame = pinfo->num;
+        show_ends(view, refused->row, pinfo, tapped, status);
     }
     refused->times++;
     table_changed(view, refused->row);
-}
-
-static void show(table_view *view, unsigned row)
-{
-    const refusal *refused = table_data(view, row);
-
-    table_set_count(view, row, TIMES, refused->times);
-    table_set_count(view, row, FIRST_FRAME, refused->first_frame);
 }
 
 static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call *tapped)
@@ -127,9 +118,9 @@ void refusals_table_register(void)
         .ui = {.title = "Refused Counters", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .behind = 2,
+        .row_size = sizeof(refusal),
         .has_text_keys = true,
         .count = count,
-        .show = show,
     };
 
     table_register(&table);

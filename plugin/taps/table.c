@@ -9,6 +9,10 @@
 
 #include <epan/tap.h>
 
+/* Rows of a table, and bytes of their first texts; what goes beyond shares one more. */
+#define MAX_ROWS 100000
+#define MAX_ROW_BYTES (32 << 20)
+
 #define OTHERS "(all others: there are too many)"
 #define TEXT_CHUNK 16384
 #define NOTE_WIDTH 40 /* characters */
@@ -17,15 +21,8 @@ static GSList *tables; /* taps_table */
 
 /* Wireshark's window shows cells as the rows change, sorts them as numbers, and leaves out those that have no value.
  * tshark and sharkd print them once, numbers by the locale, and a row ends with its first cell without a value: they get
- * texts. */
-static bool in_window;
-
-static bool runs_in(const char *program)
-{
-    const char *name = g_get_prgname();
-
-    return name && strstr(name, program) != NULL;
-}
+ * texts. Only a window counts itself. */
+static bool in_window = true;
 
 /* Where a column stands. */
 static unsigned place_of(const taps_table *t, unsigned column)
@@ -46,6 +43,7 @@ static void begin_rows(table_view *view)
     view->known = t->has_text_keys ? g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL)
                                    : g_hash_table_new(NULL, NULL);
     view->rows = g_ptr_array_new_with_free_func(t->free_row ? t->free_row : g_free);
+    view->row_bytes = 0;
     view->texts = g_string_chunk_new(TEXT_CHUNK);
     view->notes = g_ptr_array_new_with_free_func(g_free);
     view->others = 0;
@@ -97,6 +95,24 @@ static void view_free(void *data)
     g_free(view);
 }
 
+static stat_tap_table_item *fields_of(const taps_table *t)
+{
+    stat_tap_table_item *fields = g_new(stat_tap_table_item, t->ui.nfields);
+
+    for (unsigned i = 0; i < t->ui.nfields; i++) {
+        const table_column *c = &t->columns[i];
+        bool is_text = c->type == TABLE_ITEM_STRING;
+        bool is_printed = is_text || (c->type == TABLE_ITEM_FLOAT && !in_window);
+        fields[place_of(t, i)] = (stat_tap_table_item){
+            is_printed ? TABLE_ITEM_STRING : c->type,
+            is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
+            c->name,
+            is_printed ? "%s" : c->format,
+        };
+    }
+    return fields;
+}
+
 /* What those see that are told nothing. A window might look here before its first packet comes. */
 static void add_empty_table(stat_tap_table_ui *ui)
 {
@@ -121,8 +137,13 @@ static void forget_views(taps_table *t)
 
 static void begin(stat_tap_table_ui *ui)
 {
-    if (ui->refcount == 0) {
-        forget_views((taps_table *)ui); /* no window shows one */
+    taps_table *t = (taps_table *)ui;
+
+    in_window = ui->refcount > 0;
+    if (!in_window) {
+        forget_views(t);
+        g_free(ui->fields);
+        ui->fields = fields_of(t);
     }
     if (stat_tap_find_table(ui, ui->title) == NULL) {
         add_empty_table(ui);
@@ -163,9 +184,10 @@ static void forget_capture(void)
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
         for (GSList *v = t->views; v; v = v->next) {
-            g_hash_table_remove_all(((table_view *)v->data)->known);
             if (t->forget) {
                 t->forget(v->data);
+            } else {
+                g_hash_table_remove_all(((table_view *)v->data)->known);
             }
         }
     }
@@ -178,11 +200,12 @@ static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned c
     return &view->table->elements[row][place_of(view->of, column)];
 }
 
-void table_add(table_view *view, const char *text, void *data)
+static void *add_row(table_view *view, const char *text)
 {
     unsigned row = view->rows->len;
+    unsigned *data = g_malloc0(view->of->row_size);
 
-    *(unsigned *)data = row;
+    *data = row;
     stat_tap_init_table_row(view->table, row, 0, NULL);
     memset(view->table->elements[row], 0, view->ui.nfields * sizeof(stat_tap_table_item_type)); /* a note stood there */
     g_ptr_array_add(view->rows, data);
@@ -194,44 +217,61 @@ void table_add(table_view *view, const char *text, void *data)
             table_set_text(view, row, i, i == 0 ? text : "");
         }
     }
+    return data;
 }
 
-bool table_is_full(const table_view *view)
-{
-    return view->rows->len >= TABLE_ROWS;
-}
-
-void *table_others(table_view *view, size_t size)
+void *table_others(table_view *view)
 {
     if (view->others == 0) {
-        table_add(view, OTHERS, g_malloc0(size));
+        add_row(view, OTHERS);
         view->others = view->rows->len;
     }
     return table_data(view, view->others - 1);
 }
 
-void table_changed(table_view *view, unsigned row)
+void *table_row(table_view *view, const void *key, const char *text, bool *is_new)
 {
-    if (in_window) {
+    void *data = g_hash_table_lookup(view->known, key);
+    size_t size = strlen(text) + 1;
+
+    if (data) {
+        return data;
+    }
+    if (view->rows->len >= MAX_ROWS || size > MAX_ROW_BYTES - view->row_bytes) {
+        return table_others(view);
+    }
+    view->row_bytes += (uint32_t)size;
+    data = add_row(view, text);
+    g_hash_table_insert(view->known, view->of->has_text_keys ? g_strdup(key) : (void *)(uintptr_t)key, data);
+    *is_new = true;
+    return data;
+}
+
+static void show_row(table_view *view, unsigned row)
+{
+    const char *data = table_data(view, row);
+    uint64_t count;
+
+    for (unsigned i = 0; i < view->ui.nfields; i++) {
+        size_t at = view->of->columns[i].count;
+        if (at > 0) {
+            memcpy(&count, data + at, sizeof count);
+            table_set_count(view, row, i, count);
+        }
+    }
+    if (view->of->show) {
         view->of->show(view, row);
     }
 }
 
-/* --- Notes ----------------------------------------------------------------------------------------------------- */
-
-static char *note_of(const table_view *view, unsigned number)
+void table_changed(table_view *view, unsigned row)
 {
-    unsigned general = 0;
-    char *line;
-
-    while ((line = tapped_left_out_line(&view->left, "samples", general)) != NULL) {
-        if (general++ == number) {
-            return line;
-        }
-        g_free(line);
+    if (in_window) {
+        show_row(view, row);
     }
-    return view->of->note ? view->of->note(view, number - general) : NULL;
 }
+
+/* --- Notes ----------------------------------------------------------------------------------------------------- */
 
 /* A sentence must not make its column wider than the window. */
 static void wrap(char *line)
@@ -253,7 +293,7 @@ static void show_notes(table_view *view)
     char *line;
 
     g_ptr_array_set_size(view->notes, 0);
-    for (unsigned i = 0; (line = note_of(view, i)) != NULL; i++) {
+    for (unsigned i = 0; (line = tapped_left_out_line(&view->left, "samples", i)) != NULL; i++) {
         if (in_window) {
             wrap(line);
         }
@@ -281,8 +321,9 @@ void table_say_left_out(void)
 {
     static tapped_left_out left;
     static bool listening;
+    const char *program = g_get_prgname(); /* a tree is not told who shows it */
 
-    if (!listening && runs_in("tshark")) {
+    if (!listening && program && strstr(program, "tshark")) {
         listening = true;
         output_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
     }
@@ -293,7 +334,7 @@ void table_say_left_out(void)
 static void show_view(table_view *view)
 {
     for (unsigned i = 0; i < view->rows->len; i++) {
-        view->of->show(view, i);
+        show_row(view, i);
     }
     show_notes(view);
     for (unsigned i = 0; i < view->notes->len; i++) {
@@ -367,7 +408,7 @@ void table_set_number(table_view *view, unsigned row, unsigned column, double nu
         item->type = TABLE_ITEM_FLOAT;
         item->value.float_value = number;
     } else {
-        g_ascii_formatd(text, sizeof text, view->of->columns[column].field_format, number);
+        g_ascii_formatd(text, sizeof text, view->of->columns[column].format, number);
         table_set_text(view, row, column, text);
     }
 }
@@ -399,27 +440,11 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
     return TAP_PACKET_REDRAW;
 }
 
-static stat_tap_table_item *fields_of(const taps_table *t)
-{
-    stat_tap_table_item *fields = g_new(stat_tap_table_item, t->ui.nfields);
-
-    for (unsigned i = 0; i < t->ui.nfields; i++) {
-        stat_tap_table_item *field = &fields[place_of(t, i)];
-        *field = t->columns[i];
-        if (!in_window && field->type == TABLE_ITEM_FLOAT) {
-            field->type = TABLE_ITEM_STRING;
-            field->field_format = "%s";
-        }
-    }
-    return fields;
-}
-
 /* Wireshark 4.0 has no menu for REGISTER_STAT_GROUP_GENERIC. */
 void table_register(taps_table *t)
 {
     static tap_param filter = {PARAM_FILTER, "filter", "Filter", NULL, TRUE};
 
-    in_window = !runs_in("tshark") && !runs_in("sharkd");
     t->ui.fields = fields_of(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
     t->ui.tap_name = TAPPED_NAME;

@@ -16,29 +16,36 @@
 
 #include "readings/tapped.h"
 
-/* Rows of a table; what goes beyond shares one more. */
-#define TABLE_ROWS 100000
-
 typedef struct table_view table_view;
+
+/* A column. */
+typedef struct {
+    stat_tap_table_item_enum type; /* TABLE_ITEM_FLOAT may lack a number */
+    const char *name;
+    const char *format; /* of numbers that are printed */
+    size_t count;       /* TABLE_ITEM_UINT: where a row's data have it, a uint64_t; 0: show() sets it */
+} table_column;
+
+/* A table's columns are one list of X(NUMBER, type, name, format, count). */
+#define TABLE_NUMBER(number, ...) number,
+#define TABLE_COLUMN(number, ...) {__VA_ARGS__},
 
 /* One statistic, as long as the program: what is not common to our tables. */
 typedef struct {
-    stat_tap_table_ui ui;               /* title, `-z`, number of columns */
-    const stat_tap_table_item *columns; /* those that are TABLE_ITEM_FLOAT may lack a number */
-    unsigned behind;                    /* a window shows the first column, which may be wide, behind so many others */
-    bool has_text_keys;                 /* in `known`, whose they are; else addresses */
-    size_t own_size;                    /* of what a view keeps beside its rows, zeros at first; the functions that have
-                                           to do with that may be NULL */
+    stat_tap_table_ui ui; /* title, `-z`, number of columns */
+    const table_column *columns;
+    unsigned behind;    /* a window shows the first column, which may be wide, behind so many others */
+    size_t row_size;    /* of a row's data */
+    bool has_text_keys; /* what tells rows apart is a text; else an address */
+    size_t own_size;    /* of what a view keeps beside its rows, zeros at first; the functions that have to do with that
+                           may be NULL */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
-    void (*show)(table_view *view, unsigned row);
+    void (*show)(table_view *view, unsigned row); /* what is no count; NULL: nothing */
     void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
     void (*end)(table_view *view);    /* frees what `own` points to */
-    void (*free_row)(void *data);     /* NULL: g_free */
-    /* Sentences on what the rows do not say, counted from 0 up to NULL, to be freed: each is a last row, and a line on
-     * standard error. NULL: what tapped.h says of every listener is all. */
-    char *(*note)(const table_view *view, unsigned number);
-    GSList *views; /* the rest is table.c's */
+    void (*free_row)(void *data);     /* what the row's data point to */
+    GSList *views;                    /* the rest is table.c's */
 } taps_table;
 
 /* What one listener was told. */
@@ -47,8 +54,9 @@ struct table_view {
     taps_table *of;
     stat_tap_table *table;
     void *own;
-    GHashTable *known;   /* what tells rows apart -> what they show; emptied with the capture */
-    GPtrArray *rows;     /* what each shows */
+    GHashTable *known;   /* what tells rows apart -> their data; emptied with the capture, unless forget() does more */
+    GPtrArray *rows;     /* the data of each, which begin with its number */
+    uint32_t row_bytes;  /* of their first texts */
     GStringChunk *texts; /* of the cells */
     GPtrArray *notes;    /* texts of the last rows */
     tapped_left_out left;
@@ -58,12 +66,10 @@ struct table_view {
 /* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
 void table_register(taps_table *t);
 
-/* A row with its first text. It owns `data`, which begins with the number of its row. */
-void table_add(table_view *view, const char *text, void *data);
-
-/* The row that all share for which there is no room; its data is made of `size` bytes. */
-bool table_is_full(const table_view *view);
-void *table_others(table_view *view, size_t size);
+/* The data of the row that `key` tells; a new one (zeros, and `is_new` is set) gets its first text. All share one for which there
+ * is no room. */
+void *table_row(table_view *view, const void *key, const char *text, bool *is_new);
+void *table_others(table_view *view);
 
 /* Says at tshark's end what no statistic could take. */
 void table_say_left_out(void);
