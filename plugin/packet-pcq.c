@@ -78,8 +78,7 @@ static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo,
 {
     rpc_call *call = &p->call;
 
-    call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
-    call_begin(call, sizeof(pcq_record));
+    call_begin(call, &fields, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (pcq_record *)call->record;
     memset(&p->tapped, 0, sizeof p->tapped);
     call_aloud(call);

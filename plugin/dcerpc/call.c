@@ -69,20 +69,6 @@ static void forget(void)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
-               proto_tree *tree, dcerpc_info *di, uint8_t *drep)
-{
-    memset(call, 0, offsetof(rpc_call, about));
-    call->about.size = call->info.size = 0;
-    call->fields = fields;
-    call->tvb = tvb;
-    call->offset = offset;
-    call->pinfo = pinfo;
-    call->tree = tree;
-    call->di = di;
-    call->drep = drep;
-}
-
 /* A PDU takes its event when it is first seen, and keeps it. */
 static void take_event(rpc_call *call)
 {
@@ -106,10 +92,18 @@ bool call_is_repeated(const rpc_call *call)
     return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
-void call_begin(rpc_call *call, size_t record_size)
+void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    const packet_info *pinfo = call->pinfo;
-
+    memset(call, 0, offsetof(rpc_call, about));
+    call->about.size = call->info.size = 0;
+    call->fields = fields;
+    call->tvb = tvb;
+    call->offset = offset;
+    call->pinfo = pinfo;
+    call->tree = tree;
+    call->di = di;
+    call->drep = drep;
     call->record = record_of(call, record_size);
     call->server = host_get(call_is_request(call) ? &pinfo->dst : &pinfo->src);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);

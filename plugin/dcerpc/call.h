@@ -52,7 +52,6 @@ typedef struct rpc_fields {
     int handle_number;
     int handle_opened_in;
     int handle_closed_in;
-    int status;
     int rest;
     int noise;
 } rpc_fields;
@@ -88,11 +87,9 @@ typedef struct {
     rpc_info_text info;
 } rpc_call;
 
-void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
-               proto_tree *tree, dcerpc_info *di, uint8_t *drep);
-
 /* `record_size` is that of the protocol's own record. */
-void call_begin(rpc_call *call, size_t record_size);
+void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
 /* True of a response to a call that another frame answered before. */
 bool call_is_repeated(const rpc_call *call);

@@ -200,8 +200,7 @@ static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinf
     p->hkpd = NULL;
     p->item = NULL;
     memset(&p->tapped, 0, sizeof p->tapped);
-    call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
-    call_begin(&p->call, sizeof(hkpd_record));
+    call_begin(&p->call, &fields, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (hkpd_record *)p->call.record;
     call_silently(&p->call);
 }
@@ -216,28 +215,15 @@ static uint16_t hkpd_opnum(const hkpd_pdu *p)
     return p->call.di->call_data->opnum;
 }
 
-/* Lets the stock function show the stub, whole or up to `end`. */
-static int hkpd_call_stock(hkpd_pdu *p)
-{
-    const rpc_call *call = &p->call;
-
-    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-}
-
-static void hkpd_call_stock_until(hkpd_pdu *p, uint32_t end)
-{
-    const rpc_call *call = &p->call;
-
-    winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-}
-
 /* What was read silently may have failed: the stock function says so itself. */
 static int hkpd_end_with_stock(hkpd_pdu *p)
 {
-    p->call.report.damaged = false;
-    p->call.ndr.reader.failed = false;
-    call_end(&p->call, p->item);
-    return hkpd_call_stock(p);
+    rpc_call *call = &p->call;
+
+    call->report.damaged = false;
+    call->ndr.reader.failed = false;
+    call_end(call, p->item);
+    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
 }
 
 static int hkpd_end(hkpd_pdu *p)
@@ -290,17 +276,11 @@ static state_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_
     return handle;
 }
 
-/* The handle of a request, or of a response to an opening, and where it stands in the stub. */
-static void hkpd_read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
-{
-    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-}
-
 static void hkpd_read_asked_handle(hkpd_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (p->call.first_time && !p->call.ndr.reader.failed) {
         p->record->handle_read = true;
         memcpy(p->record->handle_bytes, bytes, sizeof bytes);
@@ -406,20 +386,20 @@ static const char *hkpd_read_name(hkpd_pdu *p, int hf)
     return name;
 }
 
-/* Returns the item; `there` says whether there is a number at all. */
-static proto_item *read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value, bool *there)
+/* False if there is no number at all. */
+static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
 {
     ndr_reader *ndr = &p->call.ndr;
     ndr_pointer pointer;
 
     *value = 0;
-    *there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
-    if (*there) {
+    bool there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
+    if (there) {
         *value = ndr_u32(ndr, hf);
         proto_item_append_text(pointer.node, ": %u", *value);
     }
     ndr_pointer_end(ndr, &pointer);
-    return ndr->reader.item;
+    return there;
 }
 
 static void read_type(hkpd_pdu *p, hkpd_value_parameters *value)
@@ -459,10 +439,9 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
 /* The last two of them, behind the data. */
 static void hkpd_read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
 {
-    bool there;
-
-    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size, &there);
-    value->length_item = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length, &value->has_length);
+    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size);
+    value->has_length = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length);
+    value->length_item = p->call.ndr.reader.item;
 }
 
 static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
@@ -471,27 +450,6 @@ static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
     read_type(p, value);
     read_data(p, value);
     hkpd_read_sizes(p, value);
-}
-
-/* An optional number that nobody asks for. */
-static void hkpd_skip_pointed_u32(hkpd_pdu *p)
-{
-    uint32_t value;
-    bool there;
-
-    read_pointed_u32(p, "Number", hf_winreg_data_size, &value, &there);
-}
-
-/* Data that the client sends along: no performance data. */
-static void hkpd_show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
-{
-    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
-}
-
-/* The stock dissector's field of a value's name. */
-static int hkpd_value_name_field(void)
-{
-    return hf_winreg_value_name;
 }
 
 /* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */
@@ -543,7 +501,7 @@ static int hkpd_open_response(hkpd_pdu *p)
                                                      : HKPD_KEY_DATA;
     asked_key asked = kind != HKPD_KEY_DATA || opnum == WINREG_OPEN_HKPD ? ASKED_OURS : ASKED_OTHER;
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
     return opened(p, bytes, status, asked, kind, 0);
 }
@@ -584,13 +542,13 @@ static asked_key asked_for(const hkpd_pdu *p, hkpd_key_kind *kind, uint32_t *lan
 static int hkpd_open_key_response(hkpd_pdu *p)
 {
     hkpd_key_kind kind;
-    uint32_t language;
+    uint32_t language, disposition;
     uint8_t bytes[PERF_HANDLE_SIZE];
     asked_key asked = asked_for(p, &kind, &language);
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
-        hkpd_skip_pointed_u32(p);
+        read_pointed_u32(p, "Number", hf_winreg_data_size, &disposition);
     }
     uint32_t status = hkpd_read_status(p);
     return opened(p, bytes, status, asked, kind, language);
@@ -614,7 +572,7 @@ static int hkpd_close_key_response(hkpd_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
     state_handle *handle = p->call.record->handle;
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
     if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
@@ -674,31 +632,42 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
     }
 }
 
+/* The stock function shows the stub up to `end`; what stands behind is read here. */
+static void stock_until(hkpd_pdu *p, uint32_t end)
+{
+    rpc_call *call = &p->call;
+
+    winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    call_aloud(call);
+    call->ndr.reader.pos = end;
+}
+
+/* Data that the client sends along: no performance data. */
+static void show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
+{
+    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
+}
+
 /* NDR64: the stock function shows the handle, and would look for the name in a wrong place (Wireshark 4.0 and 4.4). */
 static int show_request64(hkpd_pdu *p)
 {
-    uint32_t handle_end = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
     hkpd_value_parameters value;
 
-    hkpd_call_stock_until(p, handle_end);
-    call_aloud(&p->call);
-    p->call.ndr.reader.pos = handle_end;
-    hkpd_read_name(p, hkpd_value_name_field());
+    stock_until(p, (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE);
+    hkpd_read_name(p, hf_winreg_value_name);
     hkpd_read_value(p, &value);
     if (value.data_size > 0) {
-        hkpd_show_sent_data(p, &value);
+        show_sent_data(p, &value);
     }
     return hkpd_end(p);
 }
 
-/* The stock function shows what stands before the data that the client sends along, which it would show byte by
- * byte. */
+/* The stock function would show the data that the client sends along byte by byte. */
 static int show_request_with_data(hkpd_pdu *p, hkpd_value_parameters *value)
 {
-    hkpd_call_stock_until(p, value->data);
-    hkpd_show_sent_data(p, value);
-    call_aloud(&p->call);
-    p->call.ndr.reader.pos = value->data + value->data_size;
+    stock_until(p, value->data);
+    show_sent_data(p, value);
+    p->call.ndr.reader.pos += value->data_size;
     hkpd_read_sizes(p, value);
     return hkpd_end(p);
 }
@@ -1020,7 +989,7 @@ static int hkpd_value_response(hkpd_pdu *p)
     answer_kind kind = back.kind;
     hkpd_show_question(p, -1);
     call_aloud(&p->call);
-    read_answer(p, &back, hkpd_value_name_field());
+    read_answer(p, &back, hf_winreg_value_name);
     call_report_status(&p->call, back.status);
     check_length(p, &back);
     if (kind == ANSWER_BLOCK) {
