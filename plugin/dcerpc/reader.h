@@ -88,8 +88,7 @@ tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
  * none there. NULL if `structure` is. */
 proto_item *reader_field_at(proto_item *structure, uint32_t offset);
 
-/* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a
- * tree. */
+/* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a tree. */
 uint32_t reader_tree_room(const proto_tree *tree);
 
 /* 16 bytes of a GUID in either byte order, as the little-endian bytes that buffers carry. */

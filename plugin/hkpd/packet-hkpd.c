@@ -737,8 +737,7 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
 
 /* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
- * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds
- * up. */
+ * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds up. */
 static answer_kind kind_of(hkpd_pdu *p, const answer *back)
 {
     uint32_t language;
