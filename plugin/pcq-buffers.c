@@ -123,8 +123,6 @@ static bool pcq_check_size(bounded_reader *reader, uint32_t size, uint32_t heade
 /* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
 #define MAX_IDLE_ITEMS 40000
 
-static const value_string no_string_vals[] = {{NO_STRING, "none"}, {0, NULL}};
-
 /* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
 typedef struct {
     uint32_t count;     /* headers that are there */
@@ -391,8 +389,6 @@ static const value_string aggregate_vals[] = {
     {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
 };
 
-static const value_string no_counter_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
-
 /* What one record says about its relations, for the check of the whole set. */
 typedef struct {
     uint32_t id;
@@ -601,8 +597,6 @@ void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *cont
 
 #define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
 
-static const value_string wildcard_index_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
-
 static void read_identifier_name(bounded_reader *reader, state_identifier *identifier)
 {
     packet_info *pinfo = reader_pinfo(reader);
@@ -782,6 +776,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
 void pcq_buffers_register(int proto)
 {
+    static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
     static hf_register_info hf[] = {
         FIELD(hf_undecoded, "Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL,
               "Bytes whose meaning is not known"),
@@ -789,8 +784,8 @@ void pcq_buffers_register(int proto)
         FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
         FIELD_NODE(hf_string_counter, "String", "pcq.string_counter", "PERF_STRING_COUNTER_HEADER"),
-        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_string_vals), "dwOffset, in bytes"),
+        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals),
+              "dwOffset, in bytes"),
         FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description",
                    "Perfmon's explanation of the counter"),
         FIELD_TEXT(hf_counterset_description, "Counterset description", "pcq.counterset.description",
@@ -821,13 +816,13 @@ void pcq_buffers_register(int proto)
         FIELD(hf_default_scale, "Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL,
               "Power of ten for graphs; calculated values are not scaled"),
         FIELD(hf_base_id, "Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "BaseCounterId"),
+              VALS(none_vals), "BaseCounterId"),
         FIELD(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "PerfTimeId"),
+              VALS(none_vals), "PerfTimeId"),
         FIELD(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32,
-              BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), "PerfFreqId"),
+              BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "PerfFreqId"),
         FIELD(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "MultiId"),
+              VALS(none_vals), "MultiId"),
         FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
               VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
@@ -835,7 +830,7 @@ void pcq_buffers_register(int proto)
               &win32_error_ext, "The server's verdict; without meaning in a request"),
         FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
         FIELD(hf_identifier_index, "Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(wildcard_index_vals), "Which block of the counter data is this identifier's"),
+              VALS(none_vals), "Which block of the counter data is this identifier's"),
     };
     static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
 

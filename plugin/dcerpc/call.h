@@ -115,12 +115,14 @@ bool call_may_learn(const rpc_call *call);
 
 /* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
  * says. */
-void call_about(rpc_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void call_info(rpc_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
+#define call_about(call, ...) call_append(call, &(call)->about, __VA_ARGS__)
+#define call_info(call, ...) call_append(call, &(call)->info, __VA_ARGS__)
+void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* The same of texts that are put together, up to NULL. */
-void call_about_texts(rpc_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
-void call_info_texts(rpc_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
+#define call_about_texts(call, ...) call_append_texts(call, &(call)->about, __VA_ARGS__)
+#define call_info_texts(call, ...) call_append_texts(call, &(call)->info, __VA_ARGS__)
+void call_append_texts(const rpc_call *call, rpc_info_text *to, ...) G_GNUC_NULL_TERMINATED;
 
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);

@@ -94,8 +94,6 @@ uint32_t reader_tree_room(const proto_tree *tree);
 /* 16 bytes of a GUID in either byte order, as the little-endian bytes that buffers carry. */
 void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
-/* Helpers for what readers of other sources (the counter data walk) share with this one. */
-bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 /* Notes half surrogate pairs in `size` bytes. False if there are any: such a name is nothing to learn, but a value beside
  * it is certain. */
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
