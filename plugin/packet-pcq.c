@@ -279,16 +279,25 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
 
-static void pcq_init_context(pcq_pdu *p, pcq_context *context)
+static pcq_context new_context(pcq_pdu *p)
 {
-    pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
-    context->names_event = p->call.names_event;
-    context->is_response = !call_is_request(&p->call);
-    context->request_known = p->record->call.request_read;
-    context->request_code = p->record->request_code;
-    context->lcid = p->record->lcid;
-    memcpy(context->guid, p->record->guid, sizeof context->guid);
-    context->machine = handle_machine(p->call.record->handle, p->call.server);
+    const pcq_record *record = p->record;
+    pcq_context context = {
+        .report = &p->call.report,
+        .server = p->call.server,
+        .event = p->call.event,
+        .names_event = p->call.names_event,
+        .request_known = record->call.request_read,
+        .request_code = record->request_code,
+        .lcid = record->lcid,
+        .machine = handle_machine(record->call.handle, p->call.server),
+        .is_response = !call_is_request(&p->call),
+        .lessons = wmem_array_new(pcq_pool(p), sizeof(pcq_lesson)),
+        .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
+    };
+
+    memcpy(context.guid, record->guid, sizeof context.guid);
+    return context;
 }
 
 static void pcq_learn(pcq_pdu *p, const pcq_context *context)
@@ -317,9 +326,8 @@ static void pcq_enumerate_request(pcq_pdu *p)
 static void pcq_enumerate_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 16, &back);
     if (back.tvb) {
         pcq_dissect_counterset_list(back.tvb, back.tree, &context, p->call.ndr.reader.encoding);
@@ -448,9 +456,8 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context, const 
 static void pcq_registration_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
         pcq_dissect_registration(back.tvb, back.tree, &context);
@@ -485,9 +492,8 @@ static void pcq_instances_request(pcq_pdu *p)
 static void pcq_instances_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
         pcq_dissect_instances(back.tvb, back.tree, &context);
@@ -775,9 +781,8 @@ static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *it
 static void pcq_info_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     context.is_response = false; /* the status of its identifiers has no meaning */
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
@@ -928,7 +933,7 @@ static void read_identifiers(pcq_pdu *p, pcq_context *context)
     bool repeated = !call_is_request(&p->call) && p->call.record->request_damaged;
 
     p->identifiers_sound = true;
-    pcq_init_context(p, context);
+    *context = new_context(p);
     pcq_read_sent(p, &back);
     if (back.tvb == NULL) {
         return;

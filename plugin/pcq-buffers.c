@@ -78,10 +78,10 @@ static void pcq_end_list(bounded_reader *reader, proto_tree *tree, uint32_t hidd
 }
 
 /* A buffer whose layout is not known. */
-static void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree)
+static void dissect_unknown(bounded_reader *reader, pcq_context *context _U_)
 {
-    if (tvb_captured_length(tvb) > 0) {
-        proto_tree_add_item(tree, hf_undecoded, tvb, 0, -1, ENC_NA);
+    if (reader_left(reader) > 0) {
+        proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, 0, -1, ENC_NA);
     }
 }
 
@@ -298,8 +298,9 @@ static void check_table(bounded_reader *reader, string_table *table, uint32_t si
 }
 
 /* RequestCode 5, 6 and 10. */
-static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree, pcq_context *context)
+static void dissect_counter_strings(bounded_reader *reader, pcq_context *context)
 {
+    proto_tree *tree = reader->tree;
     bounded_reader header;
     string_table table;
     uint32_t hidden = 0;
@@ -334,7 +335,7 @@ static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
 /* RequestCode 3, 4, 7 and 9. */
-static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *context)
+static void dissect_single_string(bounded_reader *reader, pcq_context *context)
 {
     uint32_t room = reader_left(reader);
     uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
@@ -357,7 +358,7 @@ static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *conte
     }
 }
 
-static void pcq_dissect_provider_guid(bounded_reader *reader, pcq_context *context)
+static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 {
     uint8_t guid[16];
 
@@ -525,8 +526,9 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     return num_counters;
 }
 
-static void dissect_counterset_struct(bounded_reader *reader, proto_tree *tree, pcq_context *context)
+static void dissect_counterset_struct(bounded_reader *reader, pcq_context *context)
 {
+    proto_tree *tree = reader->tree;
     wmem_array_t *counters = wmem_array_new(reader_pinfo(reader)->pool, sizeof(counter_relations));
     uint32_t left = read_counterset_reg_info(reader, context);
     uint32_t hidden = 0;
@@ -563,34 +565,24 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
 
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
+    static void (*const dissect[])(bounded_reader *reader, pcq_context *context) = {
+        [PERF_REG_UNKNOWN] = dissect_unknown,
+        [PERF_REG_COUNTERSET_STRUCT] = dissect_counterset_struct,
+        [PERF_REG_COUNTER_STRUCT] = dissect_counter_struct,
+        [PERF_REG_COUNTERSET_NAME_STRING] = dissect_single_string,
+        [PERF_REG_COUNTERSET_HELP_STRING] = dissect_single_string,
+        [PERF_REG_COUNTER_NAME_STRINGS] = dissect_counter_strings,
+        [PERF_REG_COUNTER_HELP_STRINGS] = dissect_counter_strings,
+        [PERF_REG_PROVIDER_NAME] = dissect_single_string,
+        [PERF_REG_PROVIDER_GUID] = dissect_provider_guid,
+        [PERF_REG_COUNTERSET_ENGLISH_NAME] = dissect_single_string,
+        [PERF_REG_COUNTER_ENGLISH_NAMES] = dissect_counter_strings,
+    };
+    bool known = context->request_known && context->request_code < array_length(dissect);
     bounded_reader reader;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    switch (context->request_known ? context->request_code : PERF_REG_UNKNOWN) {
-    case PERF_REG_COUNTERSET_STRUCT:
-        dissect_counterset_struct(&reader, tree, context);
-        break;
-    case PERF_REG_COUNTER_STRUCT:
-        dissect_counter_struct(&reader, context);
-        break;
-    case PERF_REG_COUNTER_NAME_STRINGS:
-    case PERF_REG_COUNTER_HELP_STRINGS:
-    case PERF_REG_COUNTER_ENGLISH_NAMES:
-        pcq_dissect_counter_strings(&reader, tree, context);
-        break;
-    case PERF_REG_COUNTERSET_NAME_STRING:
-    case PERF_REG_COUNTERSET_HELP_STRING:
-    case PERF_REG_PROVIDER_NAME:
-    case PERF_REG_COUNTERSET_ENGLISH_NAME:
-        pcq_dissect_single_string(&reader, context);
-        break;
-    case PERF_REG_PROVIDER_GUID:
-        pcq_dissect_provider_guid(&reader, context);
-        break;
-    default:
-        pcq_dissect_unknown(tvb, tree);
-        break;
-    }
+    dissect[known ? context->request_code : PERF_REG_UNKNOWN](&reader, context);
 }
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
@@ -687,17 +679,6 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
-
-void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event, uint32_t frame)
-{
-    memset(context, 0, sizeof *context);
-    context->report = report;
-    context->server = server;
-    context->event = event;
-    context->frame = frame;
-    context->lessons = wmem_array_new(report->pinfo->pool, sizeof(pcq_lesson));
-    context->identifiers = wmem_array_new(report->pinfo->pool, sizeof(state_identifier));
-}
 
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {

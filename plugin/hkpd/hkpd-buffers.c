@@ -627,35 +627,6 @@ static void show_fault(hkpd_view *view)
     }
 }
 
-static void show_event(hkpd_view *view, perf_block_event event)
-{
-    switch (event) {
-    case PERF_BLOCK_HEADER:
-        hkpd_show_header(view);
-        break;
-    case PERF_BLOCK_OBJECT:
-        hkpd_show_object(view);
-        break;
-    case PERF_BLOCK_DEFINITION:
-        hkpd_show_definition(view);
-        break;
-    case PERF_BLOCK_INSTANCE:
-        hkpd_show_instance(view);
-        break;
-    case PERF_BLOCK_COUNTERS:
-        show_counters(view);
-        break;
-    case PERF_BLOCK_VALUE:
-        show_value(view);
-        break;
-    case PERF_BLOCK_NO_VALUE:
-        break;
-    default:
-        show_fault(view);
-        break;
-    }
-}
-
 bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -666,10 +637,18 @@ bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary)
 
 static void show_structures(hkpd_view *view)
 {
+    static void (*const show[])(hkpd_view *view) = {
+        [PERF_BLOCK_HEADER] = hkpd_show_header,         [PERF_BLOCK_OBJECT] = hkpd_show_object,
+        [PERF_BLOCK_DEFINITION] = hkpd_show_definition, [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
+        [PERF_BLOCK_COUNTERS] = show_counters,          [PERF_BLOCK_VALUE] = show_value,
+        [PERF_BLOCK_NO_VALUE] = NULL,                   [PERF_BLOCK_FAULT] = show_fault,
+    };
     perf_block_event event;
 
     while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
-        show_event(view, event);
+        if (show[event]) {
+            show[event](view);
+        }
     }
     budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "objects, counter definitions or instances");

@@ -1008,18 +1008,18 @@ static ws_pref_bool pref_decode = true;
 
 /* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/ndr.h) */
 #define HKPD_OPERATIONS(X) \
-    X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKLM, "OpenHKLM", NULL, hkpd_open_response, "HR") \
+    X(0, "OpenHKCR", NULL, hkpd_open_response, "HR") \
+    X(1, "OpenHKCU", NULL, hkpd_open_response, "HR") \
+    X(2, "OpenHKLM", NULL, hkpd_open_response, "HR") \
     X(WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKU, "OpenHKU", NULL, hkpd_open_response, "HR") \
-    X(WINREG_CLOSE_KEY, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR") \
+    X(4, "OpenHKU", NULL, hkpd_open_response, "HR") \
+    X(5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR") \
     X(WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR") \
     X(WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR") \
-    X(WINREG_OPEN_KEY, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR") \
+    X(15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR") \
     X(WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR") \
-    X(WINREG_OPEN_HKCC, "OpenHKCC", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKDD, "OpenHKDD", NULL, hkpd_open_response, "HR") \
+    X(27, "OpenHKCC", NULL, hkpd_open_response, "HR") \
+    X(28, "OpenHKDD", NULL, hkpd_open_response, "HR") \
     X(WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR") \
     X(WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR")
 
