@@ -90,23 +90,30 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
+/* A name of `size` bytes that takes `room` with its terminator. Returns it. */
+static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, uint32_t at, uint32_t size, uint32_t room,
+                             uint32_t code_page, const char *what)
+{
+    unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    tvbuff_t *tvb = view->base.tvb;
+    const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, PERF_NAME_MAX);
+    proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, room, name);
+
+    if (text_is_wide(code_page)) {
+        reader_check_utf16(reader->report, item, tvb, at, size, order, what);
+    }
+    return name;
+}
+
 static void show_system_name(hkpd_view *view, bounded_reader *reader)
 {
-    const perf_block_walk *walk = view->walk;
-    unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    uint32_t at = view->walk->header.name, size = view->walk->header.name_size, room = view->walk->header.name_room;
 
-    if (walk->header.name_room == 0 || reader->tree == NULL) {
-        return;
+    if (room > 0 && reader->tree) {
+        const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
+                                     PERF_CODE_PAGE_UNICODE, "The system name");
+        proto_item_append_text(reader->node, " of %s", name);
     }
-    uint32_t size =
-        walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->header.name,
-                                walk->header.name_size, PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
-    proto_item *item =
-        proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
-    reader_check_utf16(reader->report, item, view->base.tvb, walk->header.name, walk->header.name_size, order,
-                       "The system name");
-    proto_item_append_text(reader->node, " of %s", name);
 }
 
 static void show_byte_order(bounded_reader *reader)
@@ -240,24 +247,6 @@ static void hkpd_show_definition(hkpd_view *view)
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
-static void show_instance_name(hkpd_view *view, bounded_reader *reader)
-{
-    const perf_block_walk *walk = view->walk;
-    unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-
-    if (walk->instance.name_room == 0 || reader->tree == NULL) {
-        return;
-    }
-    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->instance.name,
-                                walk->instance.name_size, walk->object.code_page, order, PERF_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->base.tvb, walk->instance.name,
-                                             walk->instance.name_room, name);
-    if (text_is_wide(walk->object.code_page)) {
-        reader_check_utf16(reader->report, item, view->base.tvb, walk->instance.name, walk->instance.name_size, order,
-                           "The instance's name");
-    }
-}
-
 static void hkpd_show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -277,7 +266,10 @@ static void hkpd_show_instance(hkpd_view *view)
     reader_u32(&reader, hf_instance_unique_id);
     reader_u32(&reader, hf_instance_name_offset);
     reader_u32(&reader, hf_instance_name_size);
-    show_instance_name(view, &reader);
+    if (walk->instance.name_room > 0 && reader.tree) {
+        show_name(view, &reader, hf_instance_name, walk->instance.name, walk->instance.name_size,
+                  walk->instance.name_room, walk->object.code_page, "The instance's name");
+    }
     proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
     view->body = reader.tree;
 }
@@ -627,21 +619,17 @@ static void show_fault(hkpd_view *view)
     }
 }
 
-bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary)
-{
-    uint32_t size = tvb_captured_length(tvb);
-
-    perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, summary);
-    return summary->sound_objects > 0;
-}
-
 static void show_structures(hkpd_view *view)
 {
     static void (*const show[])(hkpd_view *view) = {
-        [PERF_BLOCK_HEADER] = hkpd_show_header,         [PERF_BLOCK_OBJECT] = hkpd_show_object,
-        [PERF_BLOCK_DEFINITION] = hkpd_show_definition, [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
-        [PERF_BLOCK_COUNTERS] = show_counters,          [PERF_BLOCK_VALUE] = show_value,
-        [PERF_BLOCK_NO_VALUE] = NULL,                   [PERF_BLOCK_FAULT] = show_fault,
+        [PERF_BLOCK_HEADER] = hkpd_show_header,
+        [PERF_BLOCK_OBJECT] = hkpd_show_object,
+        [PERF_BLOCK_DEFINITION] = hkpd_show_definition,
+        [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
+        [PERF_BLOCK_COUNTERS] = show_counters,
+        [PERF_BLOCK_VALUE] = show_value,
+        [PERF_BLOCK_NO_VALUE] = NULL,
+        [PERF_BLOCK_FAULT] = show_fault,
     };
     perf_block_event event;
 

@@ -341,6 +341,13 @@ static void hkpd_show_handle(hkpd_pdu *p, const state_handle *handle, int offset
     reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
 }
 
+static void show_if_ours(hkpd_pdu *p, const state_handle *handle, int offset)
+{
+    if (hkpd_is_shown(handle)) {
+        hkpd_show_handle(p, handle, offset);
+    }
+}
+
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
 static uint32_t hkpd_read_status(hkpd_pdu *p)
@@ -485,9 +492,7 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key 
             call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
         }
     }
-    if (hkpd_is_shown(record->answering)) {
-        hkpd_show_handle(p, record->answering, hkpd_handle_offset(p));
-    }
+    show_if_ours(p, record->answering, hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
@@ -514,9 +519,7 @@ static int hkpd_open_key_request(hkpd_pdu *p)
     if (p->call.first_time && name) {
         p->record->name = wmem_strdup(wmem_file_scope(), name);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    }
+    show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
@@ -561,9 +564,7 @@ static int hkpd_close_key_request(hkpd_pdu *p)
     if (call_may_learn(&p->call) && p->call.record->handle) {
         handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    }
+    show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
@@ -578,9 +579,7 @@ static int hkpd_close_key_response(hkpd_pdu *p)
         handle->end == p->call.record->request_event) {
         handle_not_closed(handle);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), -1);
-    }
+    show_if_ours(p, hkpd_known_handle(p), -1);
     return hkpd_end_with_stock(p);
 }
 
@@ -875,9 +874,10 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
                    .names_event = p->call.names_event,
                    .is_repeated = call_is_repeated(&p->call)},
     };
-    bool sound = hkpd_check_block(back->value.tvb, &context.summary);
+    uint32_t size = tvb_captured_length(back->value.tvb);
 
-    if (learn && sound && p->call.record->handle) {
+    perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &context.summary);
+    if (learn && context.summary.sound_objects > 0 && p->call.record->handle) {
         keep_sample(p, back->value.tvb);
     }
     context.answer.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
@@ -1006,34 +1006,31 @@ static int hkpd_value_response(hkpd_pdu *p)
 
 static ws_pref_bool pref_decode = true;
 
-/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/ndr.h) */
-#define HKPD_OPERATIONS(X) \
-    X(0, "OpenHKCR", NULL, hkpd_open_response, "HR") \
-    X(1, "OpenHKCU", NULL, hkpd_open_response, "HR") \
-    X(2, "OpenHKLM", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR") \
-    X(4, "OpenHKU", NULL, hkpd_open_response, "HR") \
-    X(5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR") \
-    X(WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR") \
-    X(WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR") \
-    X(15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR") \
-    X(WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR") \
-    X(27, "OpenHKCC", NULL, hkpd_open_response, "HR") \
-    X(28, "OpenHKDD", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR")
-
 typedef int (*pdu_function)(hkpd_pdu *p);
 
+/* Of winreg: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. */
 static const struct {
     uint16_t opnum;
-    const char *name;
+    const char *name; /* as the stock dissector has it */
     pdu_function request;
     pdu_function response;
     const char *response_shape;
 } operations[] = {
-#define OPERATION_ROW(opnum, name, request, response, shape) {opnum, name, request, response, shape},
-    HKPD_OPERATIONS(OPERATION_ROW)};
+    {0, "OpenHKCR", NULL, hkpd_open_response, "HR"},
+    {1, "OpenHKCU", NULL, hkpd_open_response, "HR"},
+    {2, "OpenHKLM", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR"},
+    {4, "OpenHKU", NULL, hkpd_open_response, "HR"},
+    {5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR"},
+    {WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR"},
+    {WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR"},
+    {15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR"},
+    {WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR"},
+    {27, "OpenHKCC", NULL, hkpd_open_response, "HR"},
+    {28, "OpenHKDD", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR"},
+};
 
 static bool is_active(void)
 {
@@ -1129,16 +1126,15 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     return length;
 }
 
-/* Where no function is for the request the stock one stays. */
 static void hook(void)
 {
-#define HOOK_ROW(opnum, name, request, response, shape) {opnum, name, dissect_pdu, dissect_pdu},
-    static dcerpc_sub_dissector entries[] = {HKPD_OPERATIONS(HOOK_ROW)};
+    static dcerpc_sub_dissector entries[array_length(operations)];
 
-    for (unsigned i = 0; i < array_length(entries); i++) {
-        if (operations[i].request == NULL) {
-            entries[i].dissect_rqst = NULL;
-        }
+    for (unsigned i = 0; i < array_length(operations); i++) {
+        entries[i].num = operations[i].opnum;
+        entries[i].name = operations[i].name;
+        entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
+        entries[i].dissect_resp = dissect_pdu;
     }
     winreg_hook_install(entries, array_length(entries), is_active);
 }
