@@ -9,7 +9,7 @@
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
-#include "perf/number-text.h"
+#include "perf/decimal.h"
 
 /* Stands before each of them. */
 #define SEPARATOR ", "
