@@ -1190,12 +1190,6 @@ static void register_preferences(void)
     apply_preferences();
 }
 
-/* A Wireshark that brings this dissector itself keeps it. */
-static bool is_taken(void)
-{
-    return proto_get_id_by_filter_name("pcq") != -1;
-}
-
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
@@ -1225,8 +1219,8 @@ static void register_fields(void)
 
 void proto_register_pcq(void)
 {
-    if (is_taken()) {
-        return;
+    if (proto_get_id_by_filter_name("pcq") != -1) {
+        return; /* a Wireshark that brings this dissector itself keeps it */
     }
     value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");

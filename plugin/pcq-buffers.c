@@ -210,8 +210,8 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     at.end = table->end;
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
-               ? reader_string(&at, hf_counter_description, room, "The counter's description")
-               : reader_name(&at, hf_counter_name, room, "The counter's name");
+               ? reader_text(&at, hf_counter_description, room, PERF_TEXT_WHOLE, "The counter's description")
+               : reader_text(&at, hf_counter_name, room, PERF_NAME_MAX, "The counter's name");
 }
 
 static void teach_table_name(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t id,
@@ -343,13 +343,13 @@ static void dissect_single_string(bounded_reader *reader, pcq_context *context)
     room = MIN(room, size + 2);
     switch (context->request_code) {
     case PERF_REG_COUNTERSET_HELP_STRING:
-        context->text = reader_string(reader, hf_counterset_description, room, "The description");
+        context->text = reader_text(reader, hf_counterset_description, room, PERF_TEXT_WHOLE, "The description");
         break;
     case PERF_REG_PROVIDER_NAME:
-        context->text = reader_name(reader, hf_provider_name, room, "The provider's name");
+        context->text = reader_text(reader, hf_provider_name, room, PERF_NAME_MAX, "The provider's name");
         break;
     default:
-        context->text = reader_name(reader, hf_counterset_name, room, "The counterset's name");
+        context->text = reader_text(reader, hf_counterset_name, room, PERF_NAME_MAX, "The counterset's name");
         pcq_teach_name(context, PERF_NO_ID, context->text);
         break;
     }
@@ -598,7 +598,7 @@ static void read_identifier_name(bounded_reader *reader, state_identifier *ident
     if (room == 0) {
         return;
     }
-    identifier->instance = reader_name(reader, hf_instance_name, room, "The instance's name");
+    identifier->instance = reader_text(reader, hf_instance_name, room, PERF_NAME_MAX, "The instance's name");
     identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {

@@ -206,7 +206,7 @@ bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb
     return false;
 }
 
-static const char *read_text(bounded_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
+const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what)
 {
     if (!reader_need(reader, room, what)) {
         return NULL;
@@ -226,16 +226,6 @@ static const char *read_text(bounded_reader *reader, int hf, uint32_t room, cons
     }
     reader->pos += room;
     return text;
-}
-
-const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what)
-{
-    return read_text(reader, hf, room, what, PERF_TEXT_WHOLE);
-}
-
-const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what)
-{
-    return read_text(reader, hf, room, what, PERF_NAME_MAX);
 }
 
 void reader_skip(bounded_reader *reader, uint32_t size)

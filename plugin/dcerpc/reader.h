@@ -65,12 +65,10 @@ uint64_t reader_filetime(bounded_reader *reader, int hf);
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
 void reader_systemtime(bounded_reader *reader, int hf);
 
-/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's
- * pool; NULL if `room` is not there. A missing terminator and lone surrogates are reported as `what`. */
-const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what);
-
-/* The same for a name, of which PERF_NAME_MAX characters are kept and shown. */
-const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what);
+/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
+ * name PERF_NAME_MAX characters, else PERF_TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
+ * are reported as `what`. */
+const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what);
 
 void reader_skip(bounded_reader *reader, uint32_t size);
 
