@@ -31,17 +31,22 @@ static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_
 
 static int ett_hkpd = -1;
 
-/* Keys whose values are performance data or titles. */
-#define HKPD_KEYS(X) \
-    X(DATA, "HKEY_PERFORMANCE_DATA") \
-    X(TEXT, "HKEY_PERFORMANCE_TEXT") \
-    X(NLS_TEXT, "HKEY_PERFORMANCE_NLSTEXT") \
-    X(PERFLIB, "Perflib") \
-    X(LANGUAGE, "Perflib\\")
+/* Keys whose values are performance data or titles; any other; and one of which that is not known: its opening was not read, or
+ * the handle that it went out from is not known. */
+typedef enum {
+    HKPD_KEY_DATA,
+    HKPD_KEY_TEXT,
+    HKPD_KEY_NLS_TEXT,
+    HKPD_KEY_PERFLIB,
+    HKPD_KEY_LANGUAGE, /* below Perflib */
+    HKPD_KEY_OTHER,
+    HKPD_KEY_UNKNOWN
+} hkpd_key_kind;
 
-#define HKPD_KEY_ENUM(key, text) HKPD_KEY_##key,
-
-typedef enum { HKPD_KEYS(HKPD_KEY_ENUM) HKPD_NUM_KEYS } hkpd_key_kind;
+typedef struct {
+    hkpd_key_kind kind;
+    uint32_t language; /* of HKPD_KEY_LANGUAGE */
+} hkpd_key_name;
 
 typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
 
@@ -50,8 +55,7 @@ typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titl
 
 /* Which key with performance data a handle stands for. Belongs to the handle. */
 typedef struct hkpd_key {
-    hkpd_key_kind kind;
-    uint32_t language; /* of HKPD_KEY_LANGUAGE */
+    hkpd_key_name name;
     /* the last answer, as long as it was ERROR_MORE_DATA; only for the first pass */
     const char *too_small_name;
     uint32_t too_small_frame; /* of its request */
@@ -153,25 +157,24 @@ static bool hkpd_is_performance_name(const char *name)
     return name && (is_index_list(name) || hkpd_titles_of(name, &language) != HKPD_TITLES_NONE);
 }
 
-/* A key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
-static bool hkpd_is_perflib_key(const char *name, bool below_perflib, hkpd_key_kind *kind, uint32_t *language)
+/* By a key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
+static hkpd_key_name key_called(const char *name, bool below_perflib)
 {
     const char *last = strrchr(name, '\\');
     const char *word = last ? last + 1 : name;
-
-    *language = 0;
-    *kind = HKPD_KEY_PERFLIB;
-    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
-        return true;
-    }
-    *kind = HKPD_KEY_LANGUAGE;
     size_t length = strlen("\\Perflib");
-    bool below = last ? (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0
-                      : below_perflib;
-    if (!below) {
-        return false;
+    hkpd_key_name key = {HKPD_KEY_OTHER, 0};
+
+    if (last) {
+        below_perflib = (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0;
     }
-    return g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, language);
+    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
+        key.kind = HKPD_KEY_PERFLIB;
+    } else if (below_perflib &&
+               (g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, &key.language))) {
+        key.kind = HKPD_KEY_LANGUAGE;
+    }
+    return key;
 }
 
 /* "Counter 009", "value name 2", "default value". */
@@ -244,7 +247,7 @@ static bool hkpd_is_shown(const state_handle *handle)
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
-    return key && key->kind <= HKPD_KEY_NLS_TEXT;
+    return key && key->name.kind <= HKPD_KEY_NLS_TEXT;
 }
 
 /* The life of a handle that is known, as of this PDU, to be one with performance data. */
@@ -265,13 +268,12 @@ static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 
 /* A life that begins with event `begin`; frame 0 if the opening was not captured. */
 static state_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame,
-                                      hkpd_key_kind kind, uint32_t language)
+                                      hkpd_key_name name)
 {
     state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
 
     handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
-    handle->key->kind = kind;
-    handle->key->language = language;
+    handle->key->name = name;
     handle_confirm(handle);
     return handle;
 }
@@ -307,13 +309,13 @@ static void hkpd_show_node(hkpd_pdu *p)
 }
 
 /* "HKEY_PERFORMANCE_DATA", "Perflib\009". */
-static const char *key_text(const hkpd_pdu *p, const hkpd_key *key)
+static const char *key_text(const hkpd_pdu *p, hkpd_key_name key)
 {
-#define KEY_TEXT(key, text) text,
-    static const char *const texts[HKPD_NUM_KEYS] = {HKPD_KEYS(KEY_TEXT)};
+    static const char *const texts[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT",
+                                        "Perflib"};
 
-    return key->kind == HKPD_KEY_LANGUAGE ? wmem_strdup_printf(hkpd_pool(p), "%s%03X", texts[key->kind], key->language)
-                                          : texts[key->kind];
+    return key.kind == HKPD_KEY_LANGUAGE ? wmem_strdup_printf(hkpd_pool(p), "Perflib\\%03X", key.language)
+                                         : texts[key.kind];
 }
 
 /* The handle of this call, with where it was opened and closed. `offset` is where it stands in the stub, -1 if it does
@@ -337,8 +339,8 @@ static void hkpd_show_handle(hkpd_pdu *p, const state_handle *handle, int offset
         proto_item_set_generated(item);
     }
     proto_tree *tree = call_show_life(&p->call, item, handle);
-    proto_item_append_text(item, " (%s)", key_text(p, key));
-    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
+    proto_item_append_text(item, " (%s)", key_text(p, key->name));
+    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key->name));
 }
 
 static void show_if_ours(hkpd_pdu *p, const state_handle *handle, int offset)
@@ -472,23 +474,15 @@ static bool hkpd_call_find_stock_fields(void)
 
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
-/* What an opening was asked for. */
-typedef enum {
-    ASKED_UNKNOWN, /* the request was not read, or the handle that it went out from is not known */
-    ASKED_OURS,
-    ASKED_OTHER
-} asked_key;
-
 /* The response that opens a key; `status` stands behind the handle, or further on. */
-static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key asked, hkpd_key_kind kind,
-                  uint32_t language)
+static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_name asked)
 {
     rpc_record *record = p->call.record;
 
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        if (asked == ASKED_OURS) {
-            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, kind, language);
-        } else if (asked == ASKED_OTHER) {
+        if (asked.kind < HKPD_KEY_OTHER) {
+            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
+        } else if (asked.kind == HKPD_KEY_OTHER) {
             call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
         }
     }
@@ -501,14 +495,14 @@ static int hkpd_open_response(hkpd_pdu *p)
 {
     uint16_t opnum = hkpd_opnum(p);
     uint8_t bytes[PERF_HANDLE_SIZE];
-    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPT   ? HKPD_KEY_TEXT
+    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPD   ? HKPD_KEY_DATA
+                         : opnum == WINREG_OPEN_HKPT ? HKPD_KEY_TEXT
                          : opnum == WINREG_OPEN_HKPN ? HKPD_KEY_NLS_TEXT
-                                                     : HKPD_KEY_DATA;
-    asked_key asked = kind != HKPD_KEY_DATA || opnum == WINREG_OPEN_HKPD ? ASKED_OURS : ASKED_OTHER;
+                                                     : HKPD_KEY_OTHER;
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked, kind, 0);
+    return opened(p, bytes, status, (hkpd_key_name){kind, 0});
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -524,37 +518,33 @@ static int hkpd_open_key_request(hkpd_pdu *p)
 }
 
 /* What the request asked for. An empty name opens the same key once more. */
-static asked_key asked_for(const hkpd_pdu *p, hkpd_key_kind *kind, uint32_t *language)
+static hkpd_key_name asked_for(const hkpd_pdu *p)
 {
     const state_handle *from = p->call.record->handle;
     const hkpd_key *parent = hkpd_key_of(from);
     const char *name = p->record->name;
 
-    *kind = parent ? parent->kind : HKPD_KEY_DATA;
-    *language = parent ? parent->language : 0;
-    if (name == NULL) {
-        return ASKED_UNKNOWN;
+    if (name == NULL || (*name == '\0' && from == NULL)) {
+        return (hkpd_key_name){HKPD_KEY_UNKNOWN, 0};
     }
     if (*name == '\0') {
-        return parent ? ASKED_OURS : from ? ASKED_OTHER : ASKED_UNKNOWN;
+        return parent ? parent->name : (hkpd_key_name){HKPD_KEY_OTHER, 0};
     }
-    return hkpd_is_perflib_key(name, parent && parent->kind == HKPD_KEY_PERFLIB, kind, language) ? ASKED_OURS
-                                                                                                 : ASKED_OTHER;
+    return key_called(name, parent && parent->name.kind == HKPD_KEY_PERFLIB);
 }
 
 static int hkpd_open_key_response(hkpd_pdu *p)
 {
-    hkpd_key_kind kind;
-    uint32_t language, disposition;
+    uint32_t disposition;
     uint8_t bytes[PERF_HANDLE_SIZE];
-    asked_key asked = asked_for(p, &kind, &language);
+    hkpd_key_name asked = asked_for(p);
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
         read_pointed_u32(p, "Number", hf_winreg_data_size, &disposition);
     }
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked, kind, language);
+    return opened(p, bytes, status, asked);
 }
 
 /* BaseRegCloseKey, 3.1.5.5. */
@@ -773,7 +763,7 @@ static void find_handle(hkpd_pdu *p, const answer *back)
     record->call.handle = hkpd_find_open(p, record->handle_bytes);
     if (record->call.handle == NULL) {
         record->call.handle = hkpd_open_handle(p, record->handle_bytes, record->call.request_event, 0,
-                                               closed ? closed->kind : HKPD_KEY_DATA, closed ? closed->language : 0);
+                                               closed ? closed->name : (hkpd_key_name){HKPD_KEY_DATA, 0});
     }
 }
 
@@ -810,7 +800,7 @@ static void describe_success(hkpd_pdu *p, const answer *back)
 
     findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
     if (back->value.data_size > 0) {
-        if (hkpd_key_of(handle)->kind == HKPD_KEY_DATA) {
+        if (hkpd_key_of(handle)->name.kind == HKPD_KEY_DATA) {
             findings_add(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
@@ -928,7 +918,7 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
         return;
     }
     if (lesson.language == 0 && key) {
-        lesson.language = key->kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->language;
+        lesson.language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
     if ((lesson.language & LANGUAGE_MASK) == LANGUAGE_ENGLISH) {
         lesson.kind = PERF_FACT_ENGLISH;
