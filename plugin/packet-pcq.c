@@ -604,12 +604,13 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     }
 }
 
-/* Where a handle was opened and closed, and what it holds at this moment. */
+/* Below its item, if it has one, where a handle was opened and closed, and what it holds at this moment; its number. */
 static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
     if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
         show_query(p, call_show_life(&p->call, item, handle), handle);
     }
+    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
@@ -642,7 +643,6 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
                      handle->closed_frame);
     }
     show_handle(p, item, handle);
-    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
@@ -682,7 +682,7 @@ static void pcq_open_request(pcq_pdu *p)
     pcq_read_machine(p);
     pcq_request_end(p);
     /* on a later look, the query that the response opened */
-    call_show_number(&p->call, p->call.tree, p->call.record->handle);
+    show_handle(p, NULL, p->call.record->handle);
     if (p->record->machine && *p->record->machine) {
         call_info(&p->call, "%s", p->record->machine);
     }
@@ -702,7 +702,6 @@ static void pcq_open_response(pcq_pdu *p)
             call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
     }
     show_handle(p, item, record->handle);
-    call_show_number(&p->call, p->call.tree, record->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
@@ -736,10 +735,7 @@ static void pcq_close_response(pcq_pdu *p)
             handle_not_closed(handle);
         }
     }
-    if (!call_handle_is_null(bytes)) {
-        show_handle(p, item, handle);
-    }
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
@@ -798,7 +794,7 @@ static void pcq_info_response(pcq_pdu *p)
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
                    p->call.event, p->call.pinfo->num);
@@ -921,7 +917,7 @@ static void pcq_data_response(pcq_pdu *p)
         }
         describe_data(p, &back, &context);
     }
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
@@ -1045,7 +1041,7 @@ static void pcq_validate_response(pcq_pdu *p)
     call_report_status(&p->call, status);
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done);
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
     if (!readable || (done && !(p->identifiers_sound && p->record->call.request_read))) {
         pcq_validate_unknown(p);

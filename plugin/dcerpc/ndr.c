@@ -172,9 +172,9 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     uint64_t size = array->actual_count <= UINT32_MAX ? array->actual_count * element_size : UINT64_MAX;
 
     if (reader_need(reader, size, array->what)) {
-        reader->pos += (uint32_t)size;
+        left = (uint32_t)size;
+        reader->pos += left;
         end_array(ndr, array);
-        return tvb_new_subset_length(reader->tvb, start, (uint32_t)size);
     }
     return tvb_new_subset_length(reader->tvb, start, left);
 }
