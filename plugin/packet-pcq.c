@@ -78,8 +78,7 @@ static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo,
 {
     rpc_call *call = &p->call;
 
-    call_init(call, &fields, tvb, offset, pinfo, tree, di, drep);
-    call_begin(call, sizeof(pcq_record));
+    call_begin(call, &fields, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (pcq_record *)call->record;
     memset(&p->tapped, 0, sizeof p->tapped);
     call_aloud(call);
@@ -280,16 +279,25 @@ static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
 
-static void pcq_init_context(pcq_pdu *p, pcq_context *context)
+static pcq_context new_context(pcq_pdu *p)
 {
-    pcq_context_init(context, &p->call.report, p->call.server, p->call.event, p->call.pinfo->num);
-    context->names_event = p->call.names_event;
-    context->is_response = !call_is_request(&p->call);
-    context->request_known = p->record->call.request_read;
-    context->request_code = p->record->request_code;
-    context->lcid = p->record->lcid;
-    memcpy(context->guid, p->record->guid, sizeof context->guid);
-    context->machine = handle_machine(p->call.record->handle, p->call.server);
+    const pcq_record *record = p->record;
+    pcq_context context = {
+        .report = &p->call.report,
+        .server = p->call.server,
+        .event = p->call.event,
+        .names_event = p->call.names_event,
+        .request_known = record->call.request_read,
+        .request_code = record->request_code,
+        .lcid = record->lcid,
+        .machine = handle_machine(record->call.handle, p->call.server),
+        .is_response = !call_is_request(&p->call),
+        .lessons = wmem_array_new(pcq_pool(p), sizeof(pcq_lesson)),
+        .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
+    };
+
+    memcpy(context.guid, record->guid, sizeof context.guid);
+    return context;
 }
 
 static void pcq_learn(pcq_pdu *p, const pcq_context *context)
@@ -318,9 +326,8 @@ static void pcq_enumerate_request(pcq_pdu *p)
 static void pcq_enumerate_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 16, &back);
     if (back.tvb) {
         pcq_dissect_counterset_list(back.tvb, back.tree, &context, p->call.ndr.reader.encoding);
@@ -449,9 +456,8 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context, const 
 static void pcq_registration_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
         pcq_dissect_registration(back.tvb, back.tree, &context);
@@ -486,9 +492,8 @@ static void pcq_instances_request(pcq_pdu *p)
 static void pcq_instances_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
         pcq_dissect_instances(back.tvb, back.tree, &context);
@@ -599,12 +604,13 @@ static void show_query(pcq_pdu *p, proto_tree *tree, const state_handle *handle)
     }
 }
 
-/* Where a handle was opened and closed, and what it holds at this moment. */
+/* Below its item, if it has one, where a handle was opened and closed, and what it holds at this moment; its number. */
 static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle)
 {
     if (item && handle && proto_field_is_referenced(p->call.tree, proto_pcq)) {
         show_query(p, call_show_life(&p->call, item, handle), handle);
     }
+    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
@@ -637,7 +643,6 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
                      handle->closed_frame);
     }
     show_handle(p, item, handle);
-    call_show_number(&p->call, p->call.tree, handle);
 }
 
 /* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
@@ -677,7 +682,7 @@ static void pcq_open_request(pcq_pdu *p)
     pcq_read_machine(p);
     pcq_request_end(p);
     /* on a later look, the query that the response opened */
-    call_show_number(&p->call, p->call.tree, p->call.record->handle);
+    show_handle(p, NULL, p->call.record->handle);
     if (p->record->machine && *p->record->machine) {
         call_info(&p->call, "%s", p->record->machine);
     }
@@ -697,7 +702,6 @@ static void pcq_open_response(pcq_pdu *p)
             call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
     }
     show_handle(p, item, record->handle);
-    call_show_number(&p->call, p->call.tree, record->handle);
 }
 
 /* --- Opnum 4: CloseQueryHandle, 3.1.4.1.8 ---------------------------------------------------------------------- */
@@ -731,10 +735,7 @@ static void pcq_close_response(pcq_pdu *p)
             handle_not_closed(handle);
         }
     }
-    if (!call_handle_is_null(bytes)) {
-        show_handle(p, item, handle);
-    }
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);
 }
 
 /* --- Opnum 5: QueryCounterInfo, 3.1.4.1.5 ---------------------------------------------------------------------- */
@@ -776,9 +777,8 @@ static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *it
 static void pcq_info_response(pcq_pdu *p)
 {
     pcq_returned back;
-    pcq_context context;
+    pcq_context context = new_context(p);
 
-    pcq_init_context(p, &context);
     context.is_response = false; /* the status of its identifiers has no meaning */
     pcq_read_returned(p, 1, &back);
     if (back.tvb) {
@@ -794,7 +794,7 @@ static void pcq_info_response(pcq_pdu *p)
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
                    p->call.event, p->call.pinfo->num);
@@ -917,7 +917,7 @@ static void pcq_data_response(pcq_pdu *p)
         }
         describe_data(p, &back, &context);
     }
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
 }
 
 /* --- Opnum 7: ValidateCounters, 3.1.4.1.7 ---------------------------------------------------------------------- */
@@ -929,7 +929,7 @@ static void read_identifiers(pcq_pdu *p, pcq_context *context)
     bool repeated = !call_is_request(&p->call) && p->call.record->request_damaged;
 
     p->identifiers_sound = true;
-    pcq_init_context(p, context);
+    *context = new_context(p);
     pcq_read_sent(p, &back);
     if (back.tvb == NULL) {
         return;
@@ -1041,7 +1041,7 @@ static void pcq_validate_response(pcq_pdu *p)
     call_report_status(&p->call, status);
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done);
-    call_show_number(&p->call, p->call.tree, handle);
+    show_handle(p, NULL, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;
     if (!readable || (done && !(p->identifiers_sound && p->record->call.request_read))) {
         pcq_validate_unknown(p);
@@ -1186,12 +1186,6 @@ static void register_preferences(void)
     apply_preferences();
 }
 
-/* A Wireshark that brings this dissector itself keeps it. */
-static bool is_taken(void)
-{
-    return proto_get_id_by_filter_name("pcq") != -1;
-}
-
 static void register_fields(void)
 {
     static hf_register_info hf[] = {
@@ -1221,8 +1215,8 @@ static void register_fields(void)
 
 void proto_register_pcq(void)
 {
-    if (is_taken()) {
-        return;
+    if (proto_get_id_by_filter_name("pcq") != -1) {
+        return; /* a Wireshark that brings this dissector itself keeps it */
     }
     value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");

@@ -78,10 +78,10 @@ static void pcq_end_list(bounded_reader *reader, proto_tree *tree, uint32_t hidd
 }
 
 /* A buffer whose layout is not known. */
-static void pcq_dissect_unknown(tvbuff_t *tvb, proto_tree *tree)
+static void dissect_unknown(bounded_reader *reader, pcq_context *context _U_)
 {
-    if (tvb_captured_length(tvb) > 0) {
-        proto_tree_add_item(tree, hf_undecoded, tvb, 0, -1, ENC_NA);
+    if (reader_left(reader) > 0) {
+        proto_tree_add_item(reader->tree, hf_undecoded, reader->tvb, 0, -1, ENC_NA);
     }
 }
 
@@ -122,8 +122,6 @@ static bool pcq_check_size(bounded_reader *reader, uint32_t size, uint32_t heade
 
 /* Strings that do not get ahead, item after item, are taken for a loop by Wireshark 4.6. */
 #define MAX_IDLE_ITEMS 40000
-
-static const value_string no_string_vals[] = {{NO_STRING, "none"}, {0, NULL}};
 
 /* The string table of 2.2.4.3 and 2.2.4.4 while it is read. */
 typedef struct {
@@ -212,8 +210,8 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     at.end = table->end;
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
-               ? reader_string(&at, hf_counter_description, room, "The counter's description")
-               : reader_name(&at, hf_counter_name, room, "The counter's name");
+               ? reader_text(&at, hf_counter_description, room, PERF_TEXT_WHOLE, "The counter's description")
+               : reader_text(&at, hf_counter_name, room, PERF_NAME_MAX, "The counter's name");
 }
 
 static void teach_table_name(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t id,
@@ -300,8 +298,9 @@ static void check_table(bounded_reader *reader, string_table *table, uint32_t si
 }
 
 /* RequestCode 5, 6 and 10. */
-static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree, pcq_context *context)
+static void dissect_counter_strings(bounded_reader *reader, pcq_context *context)
 {
+    proto_tree *tree = reader->tree;
     bounded_reader header;
     string_table table;
     uint32_t hidden = 0;
@@ -336,7 +335,7 @@ static void pcq_dissect_counter_strings(bounded_reader *reader, proto_tree *tree
 /* --- One string or GUID ------------------------------------------------------------------------------------------- */
 
 /* RequestCode 3, 4, 7 and 9. */
-static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *context)
+static void dissect_single_string(bounded_reader *reader, pcq_context *context)
 {
     uint32_t room = reader_left(reader);
     uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
@@ -344,13 +343,13 @@ static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *conte
     room = MIN(room, size + 2);
     switch (context->request_code) {
     case PERF_REG_COUNTERSET_HELP_STRING:
-        context->text = reader_string(reader, hf_counterset_description, room, "The description");
+        context->text = reader_text(reader, hf_counterset_description, room, PERF_TEXT_WHOLE, "The description");
         break;
     case PERF_REG_PROVIDER_NAME:
-        context->text = reader_name(reader, hf_provider_name, room, "The provider's name");
+        context->text = reader_text(reader, hf_provider_name, room, PERF_NAME_MAX, "The provider's name");
         break;
     default:
-        context->text = reader_name(reader, hf_counterset_name, room, "The counterset's name");
+        context->text = reader_text(reader, hf_counterset_name, room, PERF_NAME_MAX, "The counterset's name");
         pcq_teach_name(context, PERF_NO_ID, context->text);
         break;
     }
@@ -359,7 +358,7 @@ static void pcq_dissect_single_string(bounded_reader *reader, pcq_context *conte
     }
 }
 
-static void pcq_dissect_provider_guid(bounded_reader *reader, pcq_context *context)
+static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 {
     uint8_t guid[16];
 
@@ -390,8 +389,6 @@ static const value_string aggregate_vals[] = {
     {0, "PERF_AGGREGATE_UNDEFINED"}, {1, "PERF_AGGREGATE_TOTAL"}, {2, "PERF_AGGREGATE_AVG"},
     {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
 };
-
-static const value_string no_counter_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
 
 /* What one record says about its relations, for the check of the whole set. */
 typedef struct {
@@ -529,8 +526,9 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     return num_counters;
 }
 
-static void dissect_counterset_struct(bounded_reader *reader, proto_tree *tree, pcq_context *context)
+static void dissect_counterset_struct(bounded_reader *reader, pcq_context *context)
 {
+    proto_tree *tree = reader->tree;
     wmem_array_t *counters = wmem_array_new(reader_pinfo(reader)->pool, sizeof(counter_relations));
     uint32_t left = read_counterset_reg_info(reader, context);
     uint32_t hidden = 0;
@@ -567,41 +565,29 @@ static void dissect_counter_struct(bounded_reader *reader, pcq_context *context)
 
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
+    static void (*const dissect[])(bounded_reader *reader, pcq_context *context) = {
+        [PERF_REG_UNKNOWN] = dissect_unknown,
+        [PERF_REG_COUNTERSET_STRUCT] = dissect_counterset_struct,
+        [PERF_REG_COUNTER_STRUCT] = dissect_counter_struct,
+        [PERF_REG_COUNTERSET_NAME_STRING] = dissect_single_string,
+        [PERF_REG_COUNTERSET_HELP_STRING] = dissect_single_string,
+        [PERF_REG_COUNTER_NAME_STRINGS] = dissect_counter_strings,
+        [PERF_REG_COUNTER_HELP_STRINGS] = dissect_counter_strings,
+        [PERF_REG_PROVIDER_NAME] = dissect_single_string,
+        [PERF_REG_PROVIDER_GUID] = dissect_provider_guid,
+        [PERF_REG_COUNTERSET_ENGLISH_NAME] = dissect_single_string,
+        [PERF_REG_COUNTER_ENGLISH_NAMES] = dissect_counter_strings,
+    };
+    bool known = context->request_known && context->request_code < array_length(dissect);
     bounded_reader reader;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    switch (context->request_known ? context->request_code : PERF_REG_UNKNOWN) {
-    case PERF_REG_COUNTERSET_STRUCT:
-        dissect_counterset_struct(&reader, tree, context);
-        break;
-    case PERF_REG_COUNTER_STRUCT:
-        dissect_counter_struct(&reader, context);
-        break;
-    case PERF_REG_COUNTER_NAME_STRINGS:
-    case PERF_REG_COUNTER_HELP_STRINGS:
-    case PERF_REG_COUNTER_ENGLISH_NAMES:
-        pcq_dissect_counter_strings(&reader, tree, context);
-        break;
-    case PERF_REG_COUNTERSET_NAME_STRING:
-    case PERF_REG_COUNTERSET_HELP_STRING:
-    case PERF_REG_PROVIDER_NAME:
-    case PERF_REG_COUNTERSET_ENGLISH_NAME:
-        pcq_dissect_single_string(&reader, context);
-        break;
-    case PERF_REG_PROVIDER_GUID:
-        pcq_dissect_provider_guid(&reader, context);
-        break;
-    default:
-        pcq_dissect_unknown(tvb, tree);
-        break;
-    }
+    dissect[known ? context->request_code : PERF_REG_UNKNOWN](&reader, context);
 }
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
 #define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
-
-static const value_string wildcard_index_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
 
 static void read_identifier_name(bounded_reader *reader, state_identifier *identifier)
 {
@@ -612,7 +598,7 @@ static void read_identifier_name(bounded_reader *reader, state_identifier *ident
     if (room == 0) {
         return;
     }
-    identifier->instance = reader_name(reader, hf_instance_name, room, "The instance's name");
+    identifier->instance = reader_text(reader, hf_instance_name, room, PERF_NAME_MAX, "The instance's name");
     identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {
@@ -694,17 +680,6 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
 #define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
 
-void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event, uint32_t frame)
-{
-    memset(context, 0, sizeof *context);
-    context->report = report;
-    context->server = server;
-    context->event = event;
-    context->frame = frame;
-    context->lessons = wmem_array_new(report->pinfo->pool, sizeof(pcq_lesson));
-    context->identifiers = wmem_array_new(report->pinfo->pool, sizeof(state_identifier));
-}
-
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {
     bounded_reader reader;
@@ -782,6 +757,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
 void pcq_buffers_register(int proto)
 {
+    static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
     static hf_register_info hf[] = {
         FIELD(hf_undecoded, "Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL,
               "Bytes whose meaning is not known"),
@@ -789,8 +765,8 @@ void pcq_buffers_register(int proto)
         FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
         FIELD_NODE(hf_string_counter, "String", "pcq.string_counter", "PERF_STRING_COUNTER_HEADER"),
-        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_string_vals), "dwOffset, in bytes"),
+        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals),
+              "dwOffset, in bytes"),
         FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description",
                    "Perfmon's explanation of the counter"),
         FIELD_TEXT(hf_counterset_description, "Counterset description", "pcq.counterset.description",
@@ -821,13 +797,13 @@ void pcq_buffers_register(int proto)
         FIELD(hf_default_scale, "Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL,
               "Power of ten for graphs; calculated values are not scaled"),
         FIELD(hf_base_id, "Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "BaseCounterId"),
+              VALS(none_vals), "BaseCounterId"),
         FIELD(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "PerfTimeId"),
+              VALS(none_vals), "PerfTimeId"),
         FIELD(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32,
-              BASE_DEC | BASE_SPECIAL_VALS, VALS(no_counter_vals), "PerfFreqId"),
+              BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "PerfFreqId"),
         FIELD(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(no_counter_vals), "MultiId"),
+              VALS(none_vals), "MultiId"),
         FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
               VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
@@ -835,7 +811,7 @@ void pcq_buffers_register(int proto)
               &win32_error_ext, "The server's verdict; without meaning in a request"),
         FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
         FIELD(hf_identifier_index, "Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(wildcard_index_vals), "Which block of the counter data is this identifier's"),
+              VALS(none_vals), "Which block of the counter data is this identifier's"),
     };
     static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
 

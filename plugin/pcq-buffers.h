@@ -42,8 +42,7 @@ typedef struct {
     state_host *server;
     uint32_t event;       /* as of when types are looked up; 0 finds none */
     uint32_t names_event; /* the same of names */
-    uint32_t frame;
-    bool request_known; /* the next three are as the request had them */
+    bool request_known;   /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;
     uint8_t guid[16];    /* CounterSetGuid */
@@ -61,9 +60,6 @@ typedef struct {
 } pcq_context;
 
 void pcq_buffers_register(int proto);
-
-void pcq_context_init(pcq_context *context, findings_report *report, state_host *server, uint32_t event,
-                      uint32_t frame);
 
 /* Opnum 0. GUIDs follow the data representation: they are NDR's, not the server's. */
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding);

@@ -18,13 +18,10 @@ WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
 
 WS_DLL_PUBLIC_DEF void plugin_register(void)
 {
-    static proto_plugin pcq, hkpd;
+    static proto_plugin pcq = {proto_register_pcq, proto_reg_handoff_pcq};
+    static proto_plugin hkpd = {proto_register_hkpd, proto_reg_handoff_hkpd};
 
-    pcq.register_protoinfo = proto_register_pcq;
-    pcq.register_handoff = proto_reg_handoff_pcq;
     proto_register_plugin(&pcq);
-    hkpd.register_protoinfo = proto_register_hkpd;
-    hkpd.register_handoff = proto_reg_handoff_hkpd;
     proto_register_plugin(&hkpd);
 }
 

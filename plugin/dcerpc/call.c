@@ -9,7 +9,7 @@
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"
-#include "perf/number-text.h"
+#include "perf/decimal.h"
 
 /* Stands before each of them. */
 #define SEPARATOR ", "
@@ -69,20 +69,6 @@ static void forget(void)
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
-               proto_tree *tree, dcerpc_info *di, uint8_t *drep)
-{
-    memset(call, 0, offsetof(rpc_call, about));
-    call->about.size = call->info.size = 0;
-    call->fields = fields;
-    call->tvb = tvb;
-    call->offset = offset;
-    call->pinfo = pinfo;
-    call->tree = tree;
-    call->di = di;
-    call->drep = drep;
-}
-
 /* A PDU takes its event when it is first seen, and keeps it. */
 static void take_event(rpc_call *call)
 {
@@ -106,10 +92,18 @@ bool call_is_repeated(const rpc_call *call)
     return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
-void call_begin(rpc_call *call, size_t record_size)
+void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    const packet_info *pinfo = call->pinfo;
-
+    memset(call, 0, offsetof(rpc_call, about));
+    call->about.size = call->info.size = 0;
+    call->fields = fields;
+    call->tvb = tvb;
+    call->offset = offset;
+    call->pinfo = pinfo;
+    call->tree = tree;
+    call->di = di;
+    call->drep = drep;
     call->record = record_of(call, record_size);
     call->server = host_get(call_is_request(call) ? &pinfo->dst : &pinfo->src);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
@@ -171,77 +165,38 @@ bool call_may_learn(const rpc_call *call)
 static void append(rpc_info_text *to, const char *text, size_t size)
 {
     size_t left = sizeof to->text - 1 - to->size;
+    char *end = perf_put(to->text + to->size, text, MIN(size, left));
 
-    size = MIN(size, left);
-    memcpy(to->text + to->size, text, size);
-    to->size += size;
-}
-
-static void append_format(rpc_info_text *to, const char *format, va_list args)
-{
-    append(to, SEPARATOR, SEPARATOR_SIZE);
-    size_t room = sizeof to->text - to->size;
-    int size = vsnprintf(to->text + to->size, room, format, args);
-    to->size += MIN((size_t)MAX(size, 0), room - 1);
-}
-
-/* Most packets have such a text: printf would cost more than all the rest of the call. */
-static void append_texts(rpc_info_text *to, const char *first, va_list more)
-{
-    append(to, SEPARATOR, SEPARATOR_SIZE);
-    char *end = to->text + to->size;
-    size_t left = sizeof to->text - 1 - to->size;
-    for (const char *part = first; part; part = va_arg(more, const char *)) {
-        size_t size = strlen(part);
-        size = MIN(size, left);
-        end = perf_put(end, part, size);
-        left -= size;
-    }
     to->size = (size_t)(end - to->text);
 }
 
-void call_about(rpc_call *call, const char *format, ...)
+void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ...)
 {
     va_list args;
 
-    va_start(args, format);
     if (call->has_column) {
-        append_format(&call->about, format, args);
+        append(to, SEPARATOR, SEPARATOR_SIZE);
+        size_t room = sizeof to->text - to->size;
+        va_start(args, format);
+        int size = vsnprintf(to->text + to->size, room, format, args);
+        va_end(args);
+        to->size += MIN((size_t)MAX(size, 0), room - 1);
     }
-    va_end(args);
 }
 
-void call_info(rpc_call *call, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    if (call->has_column) {
-        append_format(&call->info, format, args);
-    }
-    va_end(args);
-}
-
-void call_about_texts(rpc_call *call, const char *first, ...)
+/* Most packets have such a text: printf would cost more than all the rest of the call. */
+void call_append_texts(const rpc_call *call, rpc_info_text *to, ...)
 {
     va_list more;
 
-    va_start(more, first);
     if (call->has_column) {
-        append_texts(&call->about, first, more);
+        append(to, SEPARATOR, SEPARATOR_SIZE);
+        va_start(more, to);
+        for (const char *part; (part = va_arg(more, const char *)) != NULL;) {
+            append(to, part, strlen(part));
+        }
+        va_end(more);
     }
-    va_end(more);
-}
-
-void call_info_texts(rpc_call *call, const char *first, ...)
-{
-    va_list more;
-
-    va_start(more, first);
-    if (call->has_column) {
-        append_texts(&call->info, first, more);
-    }
-    va_end(more);
 }
 
 /* In Wireshark's own words. */

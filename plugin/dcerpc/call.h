@@ -52,7 +52,6 @@ typedef struct rpc_fields {
     int handle_number;
     int handle_opened_in;
     int handle_closed_in;
-    int status;
     int rest;
     int noise;
 } rpc_fields;
@@ -88,11 +87,9 @@ typedef struct {
     rpc_info_text info;
 } rpc_call;
 
-void call_init(rpc_call *call, const rpc_fields *fields, tvbuff_t *tvb, int offset, packet_info *pinfo,
-               proto_tree *tree, dcerpc_info *di, uint8_t *drep);
-
 /* `record_size` is that of the protocol's own record. */
-void call_begin(rpc_call *call, size_t record_size);
+void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
+                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
 /* True of a response to a call that another frame answered before. */
 bool call_is_repeated(const rpc_call *call);
@@ -118,12 +115,14 @@ bool call_may_learn(const rpc_call *call);
 
 /* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
  * says. */
-void call_about(rpc_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
-void call_info(rpc_call *call, const char *format, ...) G_GNUC_PRINTF(2, 3);
+#define call_about(call, ...) call_append(call, &(call)->about, __VA_ARGS__)
+#define call_info(call, ...) call_append(call, &(call)->info, __VA_ARGS__)
+void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* The same of texts that are put together, up to NULL. */
-void call_about_texts(rpc_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
-void call_info_texts(rpc_call *call, const char *first, ...) G_GNUC_NULL_TERMINATED;
+#define call_about_texts(call, ...) call_append_texts(call, &(call)->about, __VA_ARGS__)
+#define call_info_texts(call, ...) call_append_texts(call, &(call)->info, __VA_ARGS__)
+void call_append_texts(const rpc_call *call, rpc_info_text *to, ...) G_GNUC_NULL_TERMINATED;
 
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);

@@ -23,7 +23,7 @@ typedef struct {
 void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count);
 
 /* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number
- * of four bytes. */
+ * of four or eight bytes, a time. */
 #define FIELD(id, label, name, type, display, strings, blurb) \
     { \
         &id, \
@@ -41,6 +41,8 @@ void fields_register_prefixed(int proto, const char *prefix, const prefixed_fiel
 #define FIELD_NODE(id, label, name, blurb) FIELD(id, label, name, FT_NONE, BASE_NONE, NULL, blurb)
 #define FIELD_TEXT(id, label, name, blurb) FIELD(id, label, name, FT_STRING, BASE_NONE, NULL, blurb)
 #define FIELD_U32(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, NULL, blurb)
+#define FIELD_U64(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_DEC, NULL, blurb)
+#define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)
 
 /* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */
 bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);

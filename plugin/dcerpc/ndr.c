@@ -151,7 +151,7 @@ const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, c
         return NULL;
     }
     reader->tree = array.tree;
-    const char *text = reader_string(reader, hf, 2 * (uint32_t)array.actual_count, what);
+    const char *text = reader_text(reader, hf, 2 * (uint32_t)array.actual_count, PERF_TEXT_WHOLE, what);
     reader->tree = outer;
     if (text) {
         proto_item_append_text(array.node, ": %s", text);
@@ -172,9 +172,9 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     uint64_t size = array->actual_count <= UINT32_MAX ? array->actual_count * element_size : UINT64_MAX;
 
     if (reader_need(reader, size, array->what)) {
-        reader->pos += (uint32_t)size;
+        left = (uint32_t)size;
+        reader->pos += left;
         end_array(ndr, array);
-        return tvb_new_subset_length(reader->tvb, start, (uint32_t)size);
     }
     return tvb_new_subset_length(reader->tvb, start, left);
 }
@@ -314,7 +314,7 @@ static unsigned strange_end(const bounded_reader *reader, const char *shape)
            !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
 }
 
-unsigned ndr_strange_things(ndr_reader *ndr, const char *shape, uint64_t largest)
+bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
 {
     unsigned strange = 0;
     bool there = true;
@@ -326,5 +326,5 @@ unsigned ndr_strange_things(ndr_reader *ndr, const char *shape, uint64_t largest
             strange += strange_parameter(ndr, *shape, largest);
         }
     }
-    return strange + strange_end(&ndr->reader, shape);
+    return strange + strange_end(&ndr->reader, shape) >= 2;
 }

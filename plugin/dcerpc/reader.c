@@ -129,16 +129,13 @@ uint64_t reader_filetime(bounded_reader *reader, int hf)
     return value;
 }
 
-/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
-static int64_t days_from_civil(int year, unsigned month, unsigned day)
+/* Days since 1970-01-01 of a date in the Gregorian calendar, from 1601 on. */
+static int64_t days_of(unsigned year, unsigned month, unsigned day)
 {
-    int y = month <= 2 ? year - 1 : year;
-    int era = (y >= 0 ? y : y - 399) / 400;
-    unsigned year_of_era = (unsigned)(y - era * 400);
-    unsigned day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    static const unsigned before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+    unsigned past = month <= 2 ? year - 1 : year; /* years whose leap day has been */
 
-    return (int64_t)era * 146097 + day_of_era - 719468;
+    return 365 * ((int64_t)year - 1970) + (past / 4 - past / 100 + past / 400) - 477 + before[month - 1] + day - 1;
 }
 
 static bool date_exists(unsigned year, unsigned month, unsigned day)
@@ -150,7 +147,7 @@ static bool date_exists(unsigned year, unsigned month, unsigned day)
            day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
 }
 
-bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
     unsigned word[WORDS];
@@ -163,8 +160,8 @@ bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding,
         word[SECOND] > 59 || word[MILLISECONDS] > 999) {
         return false;
     }
-    when->secs = (time_t)(days_from_civil((int)word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 +
-                          word[MINUTE] * 60 + word[SECOND]);
+    when->secs = (time_t)(days_of(word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 +
+                          word[SECOND]);
     when->nsecs = (int)word[MILLISECONDS] * 1000000;
     return true;
 }
@@ -176,7 +173,7 @@ void reader_systemtime(bounded_reader *reader, int hf)
     if (!reader_need_field(reader, 16, hf)) {
         return;
     }
-    bool valid = reader_systemtime_nstime(reader->tvb, reader->pos, reader->encoding, &when);
+    bool valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
     if (!valid) {
         findings_add(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));
@@ -209,7 +206,7 @@ bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb
     return false;
 }
 
-static const char *read_text(bounded_reader *reader, int hf, uint32_t room, const char *what, uint32_t most)
+const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what)
 {
     if (!reader_need(reader, room, what)) {
         return NULL;
@@ -229,16 +226,6 @@ static const char *read_text(bounded_reader *reader, int hf, uint32_t room, cons
     }
     reader->pos += room;
     return text;
-}
-
-const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what)
-{
-    return read_text(reader, hf, room, what, PERF_TEXT_WHOLE);
-}
-
-const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what)
-{
-    return read_text(reader, hf, room, what, PERF_NAME_MAX);
 }
 
 void reader_skip(bounded_reader *reader, uint32_t size)

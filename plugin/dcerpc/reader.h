@@ -65,12 +65,10 @@ uint64_t reader_filetime(bounded_reader *reader, int hf);
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
 void reader_systemtime(bounded_reader *reader, int hf);
 
-/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's
- * pool; NULL if `room` is not there. A missing terminator and lone surrogates are reported as `what`. */
-const char *reader_string(bounded_reader *reader, int hf, uint32_t room, const char *what);
-
-/* The same for a name, of which PERF_NAME_MAX characters are kept and shown. */
-const char *reader_name(bounded_reader *reader, int hf, uint32_t room, const char *what);
+/* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
+ * name PERF_NAME_MAX characters, else PERF_TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
+ * are reported as `what`. */
+const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what);
 
 void reader_skip(bounded_reader *reader, uint32_t size);
 
@@ -88,15 +86,12 @@ tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
  * none there. NULL if `structure` is. */
 proto_item *reader_field_at(proto_item *structure, uint32_t offset);
 
-/* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a
- * tree. */
+/* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a tree. */
 uint32_t reader_tree_room(const proto_tree *tree);
 
 /* 16 bytes of a GUID in either byte order, as the little-endian bytes that buffers carry. */
 void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16]);
 
-/* Helpers for what readers of other sources (the counter data walk) share with this one. */
-bool reader_systemtime_nstime(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 /* Notes half surrogate pairs in `size` bytes. False if there are any: such a name is nothing to learn, but a value beside
  * it is certain. */
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,

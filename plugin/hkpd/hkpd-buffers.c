@@ -90,23 +90,30 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
 
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
 
+/* A name of `size` bytes that takes `room` with its terminator. Returns it. */
+static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, uint32_t at, uint32_t size, uint32_t room,
+                             uint32_t code_page, const char *what)
+{
+    unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    tvbuff_t *tvb = view->base.tvb;
+    const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, PERF_NAME_MAX);
+    proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, room, name);
+
+    if (text_is_wide(code_page)) {
+        reader_check_utf16(reader->report, item, tvb, at, size, order, what);
+    }
+    return name;
+}
+
 static void show_system_name(hkpd_view *view, bounded_reader *reader)
 {
-    const perf_block_walk *walk = view->walk;
-    unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
+    uint32_t at = view->walk->header.name, size = view->walk->header.name_size, room = view->walk->header.name_room;
 
-    if (walk->header.name_room == 0 || reader->tree == NULL) {
-        return;
+    if (room > 0 && reader->tree) {
+        const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
+                                     PERF_CODE_PAGE_UNICODE, "The system name");
+        proto_item_append_text(reader->node, " of %s", name);
     }
-    uint32_t size =
-        walk->header.name_size + 2 <= walk->header.name_room ? walk->header.name_size + 2 : walk->header.name_size;
-    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->header.name,
-                                walk->header.name_size, PERF_CODE_PAGE_UNICODE, order, PERF_NAME_MAX);
-    proto_item *item =
-        proto_tree_add_string(reader->tree, hf_system_name, view->base.tvb, walk->header.name, size, name);
-    reader_check_utf16(reader->report, item, view->base.tvb, walk->header.name, walk->header.name_size, order,
-                       "The system name");
-    proto_item_append_text(reader->node, " of %s", name);
 }
 
 static void show_byte_order(bounded_reader *reader)
@@ -240,24 +247,6 @@ static void hkpd_show_definition(hkpd_view *view)
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
-static void show_instance_name(hkpd_view *view, bounded_reader *reader)
-{
-    const perf_block_walk *walk = view->walk;
-    unsigned order = walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
-
-    if (walk->instance.name_room == 0 || reader->tree == NULL) {
-        return;
-    }
-    const char *name = text_get(view->context->report->pinfo->pool, view->base.tvb, walk->instance.name,
-                                walk->instance.name_size, walk->object.code_page, order, PERF_NAME_MAX);
-    proto_item *item = proto_tree_add_string(reader->tree, hf_instance_name, view->base.tvb, walk->instance.name,
-                                             walk->instance.name_room, name);
-    if (text_is_wide(walk->object.code_page)) {
-        reader_check_utf16(reader->report, item, view->base.tvb, walk->instance.name, walk->instance.name_size, order,
-                           "The instance's name");
-    }
-}
-
 static void hkpd_show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -277,7 +266,10 @@ static void hkpd_show_instance(hkpd_view *view)
     reader_u32(&reader, hf_instance_unique_id);
     reader_u32(&reader, hf_instance_name_offset);
     reader_u32(&reader, hf_instance_name_size);
-    show_instance_name(view, &reader);
+    if (walk->instance.name_room > 0 && reader.tree) {
+        show_name(view, &reader, hf_instance_name, walk->instance.name, walk->instance.name_size,
+                  walk->instance.name_room, walk->object.code_page, "The instance's name");
+    }
     proto_item_append_text(reader.node, " %u: %s", walk->instance.number, hkpd_readings_instance(view->base.readings));
     view->body = reader.tree;
 }
@@ -294,12 +286,10 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_num_objects, "Number of objects", "hkpd.num_objects", "NumObjectTypes"),
     FIELD(hf_default_object, "Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
           VALS(none_vals), "DefaultObject"),
-    FIELD(hf_system_time, "System time", "hkpd.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, "SystemTime"),
-    FIELD(hf_perf_time, "Performance time", "hkpd.perf_time", FT_UINT64, BASE_DEC, NULL,
-          "PerfTime, in units of 1 / PerfFreq seconds"),
-    FIELD(hf_perf_freq, "Frequency", "hkpd.perf_freq", FT_UINT64, BASE_DEC, NULL, "PerfFreq, per second"),
-    FIELD(hf_perf_time_100ns, "Time", "hkpd.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
-          "PerfTime100nSec"),
+    FIELD_TIME(hf_system_time, "System time", "hkpd.system_time", "SystemTime"),
+    FIELD_U64(hf_perf_time, "Performance time", "hkpd.perf_time", "PerfTime, in units of 1 / PerfFreq seconds"),
+    FIELD_U64(hf_perf_freq, "Frequency", "hkpd.perf_freq", "PerfFreq, per second"),
+    FIELD_TIME(hf_perf_time_100ns, "Time", "hkpd.perf_time_100ns", "PerfTime100nSec"),
     FIELD_U32(hf_system_name_size, "System name size", "hkpd.system_name_size", "SystemNameLength, in bytes"),
     FIELD_U32(hf_system_name_offset, "System name offset", "hkpd.system_name_offset", "SystemNameOffset"),
     FIELD_TEXT(hf_system_name, "System name", "hkpd.system_name", "The monitored computer"),
@@ -320,10 +310,8 @@ static hf_register_info structure_fields[] = {
           BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), "NumInstances"),
     FIELD(hf_object_code_page, "Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
           VALS(code_page_vals), "CodePage of the instance names"),
-    FIELD(hf_object_perf_time, "Object time", "hkpd.object.perf_time", FT_UINT64, BASE_DEC, NULL,
-          "PerfTime, of the object's own clock"),
-    FIELD(hf_object_perf_freq, "Object frequency", "hkpd.object.perf_freq", FT_UINT64, BASE_DEC, NULL,
-          "PerfFreq, of the object's clock"),
+    FIELD_U64(hf_object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock"),
+    FIELD_U64(hf_object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock"),
     FIELD_TEXT(hf_object_name, "Name", "hkpd.object.name",
                "By the title list of the server, from ObjectNameTitleIndex"),
     FIELD_NODE(hf_definition, "Counter definition", "hkpd.counter_definition", "PERF_COUNTER_DEFINITION"),
@@ -627,49 +615,24 @@ static void show_fault(hkpd_view *view)
     }
 }
 
-static void show_event(hkpd_view *view, perf_block_event event)
-{
-    switch (event) {
-    case PERF_BLOCK_HEADER:
-        hkpd_show_header(view);
-        break;
-    case PERF_BLOCK_OBJECT:
-        hkpd_show_object(view);
-        break;
-    case PERF_BLOCK_DEFINITION:
-        hkpd_show_definition(view);
-        break;
-    case PERF_BLOCK_INSTANCE:
-        hkpd_show_instance(view);
-        break;
-    case PERF_BLOCK_COUNTERS:
-        show_counters(view);
-        break;
-    case PERF_BLOCK_VALUE:
-        show_value(view);
-        break;
-    case PERF_BLOCK_NO_VALUE:
-        break;
-    default:
-        show_fault(view);
-        break;
-    }
-}
-
-bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary)
-{
-    uint32_t size = tvb_captured_length(tvb);
-
-    perf_block_check(tvb_get_ptr(tvb, 0, (int)size), size, summary);
-    return summary->sound_objects > 0;
-}
-
 static void show_structures(hkpd_view *view)
 {
+    static void (*const show[])(hkpd_view *view) = {
+        [PERF_BLOCK_HEADER] = hkpd_show_header,
+        [PERF_BLOCK_OBJECT] = hkpd_show_object,
+        [PERF_BLOCK_DEFINITION] = hkpd_show_definition,
+        [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
+        [PERF_BLOCK_COUNTERS] = show_counters,
+        [PERF_BLOCK_VALUE] = show_value,
+        [PERF_BLOCK_NO_VALUE] = NULL,
+        [PERF_BLOCK_FAULT] = show_fault,
+    };
     perf_block_event event;
 
     while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
-        show_event(view, event);
+        if (show[event]) {
+            show[event](view);
+        }
     }
     budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "objects, counter definitions or instances");

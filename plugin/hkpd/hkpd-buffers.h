@@ -16,7 +16,7 @@
 typedef struct {
     findings_report *report;
     readings_answer answer;
-    perf_block_summary summary; /* filled by hkpd_check_block() */
+    perf_block_summary summary; /* by perf_block_check() */
     value_first first;
 } hkpd_context;
 
@@ -36,11 +36,7 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
 
 void hkpd_buffers_register(int proto);
 
-/* Walks the block without looking at values. Returns true if something in it can be compared with other samples; each
- * object answers for itself (perf_block_object_sound()). */
-bool hkpd_check_block(tvbuff_t *tvb, perf_block_summary *summary);
-
-/* Shows it, after hkpd_check_block(). Does nothing if nobody looks and nothing is wrong. */
+/* Shows it. Does nothing if nobody looks and nothing is wrong. */
 void hkpd_dissect_block(proto_tree *tree, hkpd_context *context);
 
 #endif

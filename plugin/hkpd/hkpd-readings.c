@@ -1,13 +1,398 @@
 /* hkpd-readings.c
- * PERF_DATA_BLOCK as a stream of readings.
+ * PERF_DATA_BLOCK as a stream of readings, and its objects as tables of a sample.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "hkpd/hkpd-readings.h"
 
-#include "hkpd/hkpd-tables.h"
+#include "readings/layout.h"
 
-/* The layout's part of a stream. */
+/* A counter as its definition says it. */
+typedef struct {
+    uint32_t title_index; /* CounterNameTitleIndex */
+    uint32_t type;
+    uint32_t size;
+    uint32_t offset;
+    uint64_t key; /* index, and which of those with the same index */
+    const perf_counter_type *known_type;
+} hkpd_column;
+
+typedef struct {
+    reading_table base;
+    uint32_t title_index;
+    uint64_t perf_time;
+    uint64_t perf_freq;
+    wmem_array_t *columns;   /* hkpd_column */
+    wmem_map_t *by_counter;  /* key of a column -> column + 1 */
+    perf_block_walk walk;    /* behind the last row that was read */
+    wmem_array_t *cells;     /* where each row's counter block is */
+    perf_block_walk ahead;   /* the same for names, */
+    reading_instances names; /* by which children know their parents: they are told by no parent of their own */
+} hkpd_table;
+
+/* One of the samples. */
+typedef struct {
+    reading_side base;
+    const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
+    perf_block_walk scout;      /* behind the last object that was found */
+    bool at_end;
+    wmem_array_t *tables; /* hkpd_table * */
+    wmem_map_t *by_index; /* title index -> the first such hkpd_table */
+    wmem_map_t *parents;  /* of all samples of a stream: who is a parent -> its number */
+} hkpd_side;
+
+/* Where a row's counter block is; offset 0: there is none. */
+typedef struct {
+    uint32_t offset;
+    uint32_t size;
+} row_counters;
+
+/* --- Tables: objects --------------------------------------------------------------------------------------------- */
+
+static uint64_t counter_key(wmem_map_t *ordinals, uint32_t title_index)
+{
+    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
+
+    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
+    return (uint64_t)title_index << 32 | ordinal;
+}
+
+static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
+{
+    uint32_t at = walk->definition.offset;
+    hkpd_column column = {
+        .title_index = perf_block_u32(walk, at + 4),
+        .type = perf_block_u32(walk, at + 28),
+        .size = perf_block_u32(walk, at + 32),
+        .offset = perf_block_u32(walk, at + 36),
+        .key = counter_key(ordinals, perf_block_u32(walk, at + 4)),
+        .known_type = perf_counter_type_find(perf_block_u32(walk, at + 28)),
+    };
+
+    wmem_array_append_one(table->columns, column);
+}
+
+/* Reads the definitions and stops where the first row begins. */
+static void read_columns(hkpd_table *table)
+{
+    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
+    perf_block_walk ahead = table->walk;
+    perf_block_event event;
+
+    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
+    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
+        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
+            add_column(table, &ahead, ordinals);
+        }
+        table->walk = ahead;
+    }
+    table->base.columns = wmem_array_get_count(table->columns);
+}
+
+static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
+{
+    hkpd_table *table = wmem_new0(side->base.pool, hkpd_table);
+
+    reading_table_init(&table->base, &side->base, walk->object.number);
+    table->base.has_instances = walk->object.num_instances >= 0;
+    table->title_index = walk->object.index;
+    table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
+    table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
+    table->walk = table->ahead = *walk;
+    table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
+    reading_instances_init(&table->names, side->base.pool);
+    return table;
+}
+
+static bool find_next_object(hkpd_side *side)
+{
+    perf_block_event event;
+
+    while (!side->at_end && (event = perf_block_next(&side->scout)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_OBJECT) {
+            hkpd_table *table = new_table(side, &side->scout);
+            wmem_array_append_one(side->tables, table);
+            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
+                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
+            }
+            perf_block_skip_object(&side->scout);
+            return true;
+        }
+    }
+    side->at_end = true;
+    return false;
+}
+
+static hkpd_table *opened(hkpd_table *table)
+{
+    if (table && table->columns == NULL) {
+        read_columns(table);
+    }
+    return table;
+}
+
+/* By its place in the block, not in a side of an earlier sample; NULL if there is none. */
+static hkpd_table *table_at(hkpd_side *side, uint32_t number)
+{
+    while (wmem_array_get_count(side->tables) <= number) {
+        if (!find_next_object(side)) {
+            return NULL;
+        }
+    }
+    return opened(*(hkpd_table **)wmem_array_index(side->tables, number));
+}
+
+/* Where a kept sample's object stands is known, however many others lie before it. */
+static hkpd_table *table_in_sample(hkpd_side *side, uint32_t title_index)
+{
+    const state_object *object = sample_object(side->sample, title_index);
+    perf_block_walk walk = side->scout;
+
+    if (object == NULL) {
+        return NULL;
+    }
+    perf_block_go_to_object(&walk, object->number, object->offset);
+    if (perf_block_next(&walk) != PERF_BLOCK_OBJECT) {
+        return NULL;
+    }
+    hkpd_table *table = new_table(side, &walk);
+    wmem_map_insert(side->by_index, GUINT_TO_POINTER(title_index), table);
+    return table;
+}
+
+static hkpd_table *table_of(hkpd_side *side, uint32_t title_index)
+{
+    hkpd_table *table;
+
+    while ((table = wmem_map_lookup(side->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
+        if (side->sample) {
+            return table_in_sample(side, title_index);
+        }
+        if (!find_next_object(side)) {
+            return NULL;
+        }
+    }
+    return table;
+}
+
+/* --- Counters ---------------------------------------------------------------------------------------------------- */
+
+static const hkpd_column *column_at(const hkpd_table *table, uint32_t column)
+{
+    return column < table->base.columns ? wmem_array_index(table->columns, column) : NULL;
+}
+
+static bool same_counter(const hkpd_column *a, const hkpd_column *b)
+{
+    return a && b && a->key == b->key && a->type == b->type;
+}
+
+/* Column of the same counter in another sample; `hint` is where it may well be. UINT32_MAX if it is not there. */
+static uint32_t find_column(hkpd_table *table, const hkpd_column *counter, uint32_t hint)
+{
+    if (same_counter(counter, column_at(table, hint))) {
+        return hint;
+    }
+    if (table->by_counter == NULL) {
+        table->by_counter = wmem_map_new(table->base.side->pool, wmem_int64_hash, g_int64_equal);
+        for (uint32_t i = table->base.columns; i-- > 0;) {
+            wmem_map_insert(table->by_counter, &column_at(table, i)->key, GUINT_TO_POINTER(i + 1));
+        }
+    }
+    uint32_t found = GPOINTER_TO_UINT(wmem_map_lookup(table->by_counter, &counter->key)) - 1;
+    return same_counter(counter, column_at(table, found)) ? found : UINT32_MAX;
+}
+
+/* Some servers count the second number of a MULTI timer into its size. */
+static uint32_t number_size(const hkpd_column *column)
+{
+    return (column->type & PERF_MULTI) && column->size == 12 ? 8 : column->size;
+}
+
+/* Of 4 or 8 bytes; size 0 for all else. */
+static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t size)
+{
+    if (size == 4) {
+        return (perf_raw){perf_block_u32(walk, offset), 4};
+    }
+    return size == 8 ? (perf_raw){perf_block_u64(walk, offset), 8} : (perf_raw){0, 0};
+}
+
+/* The number that stands `offset` behind the start of a row's counter block. */
+static perf_raw number_at(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
+{
+    const row_counters *counters =
+        reading_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : NULL;
+
+    if (counters == NULL || counters->offset == 0 || offset < PERF_COUNTER_BLOCK_SIZE ||
+        offset + size > counters->size) {
+        return (perf_raw){0, 0};
+    }
+    return number_in(&table->walk, counters->offset + (uint32_t)offset, size);
+}
+
+static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
+{
+    hkpd_table *table = (hkpd_table *)base;
+    const hkpd_column *definition = column_at(table, column);
+
+    return definition ? number_at(table, row, definition->offset, number_size(definition)) : (perf_raw){0, 0};
+}
+
+/* --- Parents ----------------------------------------------------------------------------------------------------- */
+
+/* Which instance a parent is, for all samples the same; or only what its name is. */
+typedef struct {
+    uint32_t object;
+    uint32_t ordinal;
+    bool is_named; /* else it could not be found, its number in its object (ordinal) must do */
+    reading_name name;
+} parent_identity;
+
+#define ANY_ORDINAL UINT32_MAX
+
+static reading_name *name_in(const void *identity)
+{
+    return &((parent_identity *)(uintptr_t)identity)->name;
+}
+
+static unsigned parent_hash(const void *key)
+{
+    const parent_identity *k = key;
+    uint64_t told_by = reading_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
+
+    return wmem_int64_hash(&told_by);
+}
+
+static gboolean parent_equal(const void *a, const void *b)
+{
+    const parent_identity *x = a, *y = b;
+
+    return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
+           reading_name_equal(name_in(x), name_in(y));
+}
+
+/* A number above 0 for a parent, the same one for the same parent. */
+static uint32_t parent_number(const hkpd_side *side, const parent_identity *identity)
+{
+    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, identity));
+
+    if (number == 0) {
+        number = wmem_map_size(side->parents) + 1;
+        wmem_map_insert(side->parents, wmem_memdup(side->base.pool, identity, sizeof *identity),
+                        GUINT_TO_POINTER(number));
+    }
+    return number;
+}
+
+static reading_instance_key name_of(const perf_block_walk *walk)
+{
+    return (reading_instance_key){.name = {walk->data + walk->instance.name, walk->instance.name_size, 0}};
+}
+
+static bool is_in_object(perf_block_event event)
+{
+    return event != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT;
+}
+
+/* A row's name and which of those alike it is, NULL if there is no such row. */
+static reading_instance *named_row(hkpd_table *table, uint32_t row)
+{
+    perf_block_event event = PERF_BLOCK_HEADER;
+
+    while (reading_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
+        if (event == PERF_BLOCK_INSTANCE) {
+            reading_instance_key key = name_of(&table->ahead);
+            reading_instances_add(&table->names, &key);
+        } else if (event == PERF_BLOCK_VALUE) {
+            perf_block_skip_values(&table->ahead);
+        }
+    }
+    return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
+}
+
+static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
+{
+    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
+
+    *object = table;
+    return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* An instance is told by its UniqueID, else by its name, its parent and which of those alike it is. The parent's
+ * number in its object changes as others come and go: it is told by its own name. */
+static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
+{
+    reading_instance_key key = name_of(walk);
+    const hkpd_table *object;
+    reading_instance *parent = parent_of(side, walk, &object);
+    parent_identity identity = {walk->instance.parent_object, walk->instance.parent_instance, false, {NULL, 0, 0}};
+
+    key.id = walk->instance.unique_id;
+    key.by_id = key.id != PERF_NO_UNIQUE_ID;
+    if (parent) {
+        reading_name_digest(&parent->key.name);
+        identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
+        key.parent_name = parent_number(side, &identity);
+        identity.ordinal = parent->name_ordinal;
+    }
+    if (walk->instance.parent_object != 0) {
+        key.parent = parent_number(side, &identity);
+    }
+    return key;
+}
+
+/* An instance is followed by its counters, or by nothing more. */
+static bool next_row(reading_table *base)
+{
+    hkpd_table *table = (hkpd_table *)base;
+    row_counters counters = {0, 0};
+    bool found = false;
+    perf_block_event event;
+
+    while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
+        if (event == PERF_BLOCK_INSTANCE) {
+            reading_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
+            reading_instances_add(&base->instances, &key);
+            found = true;
+        } else if (event == PERF_BLOCK_COUNTERS) {
+            counters = (row_counters){table->walk.counters.offset, table->walk.counters.size};
+            found = true;
+        } else if (event == PERF_BLOCK_VALUE) {
+            perf_block_skip_values(&table->walk);
+        }
+    }
+    if (found) {
+        wmem_array_append_one(table->cells, counters);
+    }
+    return found;
+}
+
+static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
+{
+    static const table_layout layout = {next_row, cell};
+    hkpd_side *side = wmem_new0(pool, hkpd_side);
+
+    side->base.layout = &layout;
+    side->base.pool = pool;
+    side->base.bytes = bytes;
+    side->base.size = size;
+    side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
+    side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    perf_block_init(&side->scout, bytes, size);
+    if (perf_block_next(&side->scout) == PERF_BLOCK_HEADER) {
+        side->base.clocks.perf_time = perf_block_u64(&side->scout, 56);
+        side->base.clocks.perf_freq = perf_block_u64(&side->scout, 64);
+        side->base.clocks.time_100ns = perf_block_u64(&side->scout, 72);
+    }
+    return side;
+}
+
+/* --- The stream -------------------------------------------------------------------------------------------------- */
+
+/* The layout's part of it. */
 typedef struct {
     perf_block_walk walk;
     hkpd_side *now;
@@ -62,8 +447,6 @@ static const char *parent_text(readings *r, const perf_block_walk *object, const
     return text;
 }
 
-/* --- Objects ----------------------------------------------------------------------------------------------------- */
-
 static const char *machine_of(readings *r)
 {
     perf_block_walk walk;
@@ -82,7 +465,8 @@ static void begin(readings *r)
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
     r->machine = machine_of(r);
-    stream->now = hkpd_side_new(r->pool, r->bytes, r->size);
+    stream->now = new_side(r->pool, r->bytes, r->size);
+    stream->now->parents = wmem_map_new(r->pool, parent_hash, parent_equal);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
     perf_block_init(&stream->walk, r->bytes, r->size);
@@ -94,7 +478,9 @@ static hkpd_side *side_of(readings *r, const state_sample *sample)
     hkpd_side *side = wmem_map_lookup(stream->sides, sample);
 
     if (side == NULL) {
-        side = hkpd_side_of_sample(stream->now, sample);
+        side = new_side(r->pool, sample->bytes, sample->size);
+        side->parents = stream->now->parents;
+        side->sample = sample;
         wmem_map_insert(stream->sides, sample, side);
     }
     return side;
@@ -117,20 +503,20 @@ static void enter_object(readings *r)
     if (previous) {
         hkpd_side *before = side_of(r, previous);
         readings_pair(r, &before->base, previous->frame);
-        stream->table_before = hkpd_side_table_of(before, stream->walk.object.index);
+        stream->table_before = opened(table_of(before, stream->walk.object.index));
     }
 }
 
 static void open_table(readings *r)
 {
-    stream_of(r)->table = hkpd_side_table(stream_of(r)->now, r->number);
+    stream_of(r)->table = table_at(stream_of(r)->now, r->number);
     r->table = &stream_of(r)->table->base;
 }
 
 static const hkpd_column *column_of(readings *r)
 {
     readings_table(r);
-    return hkpd_table_column(stream_of(r)->table, r->at.column);
+    return column_at(stream_of(r)->table, r->at.column);
 }
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
@@ -163,13 +549,13 @@ const char *hkpd_readings_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    reading_name parent;
     const reading_instance *row = reading_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     const hkpd_table *object;
+    const reading_instance *parent = parent_of(stream->now, walk, &object);
 
-    if (hkpd_parent_name(stream->now, walk, &object, &parent)) {
-        text = wmem_strconcat(r->pool, parent_text(r, &object->walk, &parent), "/", text, NULL);
+    if (parent) {
+        text = wmem_strconcat(r->pool, parent_text(r, &object->walk, &parent->key.name), "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
 }
@@ -188,8 +574,7 @@ static bool is_plain(const uint8_t *bytes, uint32_t size)
 
 #define MOST_OF_TEXT (2 * PERF_NAME_MAX + 4)
 
-/* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every
- * unit. */
+/* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every unit. */
 static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
 {
     const uint8_t *text = walk->data + walk->value.offset;
@@ -216,16 +601,6 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     r->at.byte_order = byte_order(walk);
 }
 
-static perf_raw number_of(const perf_block_walk *walk, const hkpd_column *column)
-{
-    uint32_t size = walk->value.size > 0 ? hkpd_number_size(column) : 0;
-
-    if (size == 4) {
-        return (perf_raw){perf_block_u32(walk, walk->value.offset), 4};
-    }
-    return size == 8 ? (perf_raw){perf_block_u64(walk, walk->value.offset), 8} : (perf_raw){0, 0};
-}
-
 static void take_value(readings *r)
 {
     const perf_block_walk *walk = &stream_of(r)->walk;
@@ -244,7 +619,7 @@ static void take_value(readings *r)
     if (at->is_text) {
         take_text(r, walk, column->type);
     }
-    readings_take(r, number_of(walk, column));
+    readings_take(r, number_in(walk, at->offset, at->size > 0 ? number_size(column) : 0));
 }
 
 perf_block_event hkpd_readings_event(readings *r)
@@ -281,7 +656,7 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
         return false;
     }
     place->table = &before->base;
-    place->column = hkpd_table_find(before, column_of(r), r->at.column);
+    place->column = find_column(before, column_of(r), r->at.column);
     *has_counter = place->column != UINT32_MAX;
     place->row = *has_counter ? reading_table_pair(readings_table(r), r->at.row, place->table) : UINT32_MAX;
     if (place->row == UINT32_MAX) {
@@ -301,8 +676,8 @@ static perf_raw number_from(uint64_t value)
 static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_place *place, unsigned need)
 {
     hkpd_table *table = (hkpd_table *)place->table;
-    const hkpd_column *column = hkpd_table_column(table, place->column);
-    const hkpd_column *next_column = hkpd_table_column(table, place->column + 1);
+    const hkpd_column *column = column_at(table, place->column);
+    const hkpd_column *next_column = column_at(table, place->column + 1);
     bool is_base = next_column && next_column->known_type && next_column->known_type->kind == PERF_KIND_BASE;
     bool is_multi = next_column && next_column->type == PERF_COUNTER_MULTI_BASE;
 
@@ -313,7 +688,7 @@ static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_p
         return number_from(table->perf_freq);
     case PERF_NEEDS_MULTI:
         if (!is_multi) {
-            return hkpd_table_number(table, place->row, (uint64_t)column->offset + hkpd_number_size(column), 4);
+            return number_at(table, place->row, (uint64_t)column->offset + number_size(column), 4);
         }
         break;
     default:

@@ -31,17 +31,22 @@ static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_
 
 static int ett_hkpd = -1;
 
-/* Keys whose values are performance data or titles. */
-#define HKPD_KEYS(X) \
-    X(DATA, "HKEY_PERFORMANCE_DATA") \
-    X(TEXT, "HKEY_PERFORMANCE_TEXT") \
-    X(NLS_TEXT, "HKEY_PERFORMANCE_NLSTEXT") \
-    X(PERFLIB, "Perflib") \
-    X(LANGUAGE, "Perflib\\")
+/* Keys whose values are performance data or titles; any other; and one of which that is not known: its opening was not read, or
+ * the handle that it went out from is not known. */
+typedef enum {
+    HKPD_KEY_DATA,
+    HKPD_KEY_TEXT,
+    HKPD_KEY_NLS_TEXT,
+    HKPD_KEY_PERFLIB,
+    HKPD_KEY_LANGUAGE, /* below Perflib */
+    HKPD_KEY_OTHER,
+    HKPD_KEY_UNKNOWN
+} hkpd_key_kind;
 
-#define HKPD_KEY_ENUM(key, text) HKPD_KEY_##key,
-
-typedef enum { HKPD_KEYS(HKPD_KEY_ENUM) HKPD_NUM_KEYS } hkpd_key_kind;
+typedef struct {
+    hkpd_key_kind kind;
+    uint32_t language; /* of HKPD_KEY_LANGUAGE */
+} hkpd_key_name;
 
 typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
 
@@ -50,8 +55,7 @@ typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titl
 
 /* Which key with performance data a handle stands for. Belongs to the handle. */
 typedef struct hkpd_key {
-    hkpd_key_kind kind;
-    uint32_t language; /* of HKPD_KEY_LANGUAGE */
+    hkpd_key_name name;
     /* the last answer, as long as it was ERROR_MORE_DATA; only for the first pass */
     const char *too_small_name;
     uint32_t too_small_frame; /* of its request */
@@ -153,25 +157,24 @@ static bool hkpd_is_performance_name(const char *name)
     return name && (is_index_list(name) || hkpd_titles_of(name, &language) != HKPD_TITLES_NONE);
 }
 
-/* A key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
-static bool hkpd_is_perflib_key(const char *name, bool below_perflib, hkpd_key_kind *kind, uint32_t *language)
+/* By a key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
+static hkpd_key_name key_called(const char *name, bool below_perflib)
 {
     const char *last = strrchr(name, '\\');
     const char *word = last ? last + 1 : name;
-
-    *language = 0;
-    *kind = HKPD_KEY_PERFLIB;
-    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
-        return true;
-    }
-    *kind = HKPD_KEY_LANGUAGE;
     size_t length = strlen("\\Perflib");
-    bool below = last ? (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0
-                      : below_perflib;
-    if (!below) {
-        return false;
+    hkpd_key_name key = {HKPD_KEY_OTHER, 0};
+
+    if (last) {
+        below_perflib = (size_t)(last - name) >= length && g_ascii_strncasecmp(last - length, "\\Perflib", length) == 0;
     }
-    return g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, language);
+    if (g_ascii_strcasecmp(word, "Perflib") == 0) {
+        key.kind = HKPD_KEY_PERFLIB;
+    } else if (below_perflib &&
+               (g_ascii_strcasecmp(word, "CurrentLanguage") == 0 || is_language(word, &key.language))) {
+        key.kind = HKPD_KEY_LANGUAGE;
+    }
+    return key;
 }
 
 /* "Counter 009", "value name 2", "default value". */
@@ -200,8 +203,7 @@ static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinf
     p->hkpd = NULL;
     p->item = NULL;
     memset(&p->tapped, 0, sizeof p->tapped);
-    call_init(&p->call, &fields, tvb, offset, pinfo, tree, di, drep);
-    call_begin(&p->call, sizeof(hkpd_record));
+    call_begin(&p->call, &fields, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (hkpd_record *)p->call.record;
     call_silently(&p->call);
 }
@@ -216,28 +218,15 @@ static uint16_t hkpd_opnum(const hkpd_pdu *p)
     return p->call.di->call_data->opnum;
 }
 
-/* Lets the stock function show the stub, whole or up to `end`. */
-static int hkpd_call_stock(hkpd_pdu *p)
-{
-    const rpc_call *call = &p->call;
-
-    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-}
-
-static void hkpd_call_stock_until(hkpd_pdu *p, uint32_t end)
-{
-    const rpc_call *call = &p->call;
-
-    winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-}
-
 /* What was read silently may have failed: the stock function says so itself. */
 static int hkpd_end_with_stock(hkpd_pdu *p)
 {
-    p->call.report.damaged = false;
-    p->call.ndr.reader.failed = false;
-    call_end(&p->call, p->item);
-    return hkpd_call_stock(p);
+    rpc_call *call = &p->call;
+
+    call->report.damaged = false;
+    call->ndr.reader.failed = false;
+    call_end(call, p->item);
+    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
 }
 
 static int hkpd_end(hkpd_pdu *p)
@@ -258,7 +247,7 @@ static bool hkpd_is_shown(const state_handle *handle)
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
-    return key && key->kind <= HKPD_KEY_NLS_TEXT;
+    return key && key->name.kind <= HKPD_KEY_NLS_TEXT;
 }
 
 /* The life of a handle that is known, as of this PDU, to be one with performance data. */
@@ -279,28 +268,21 @@ static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 
 /* A life that begins with event `begin`; frame 0 if the opening was not captured. */
 static state_handle *hkpd_open_handle(hkpd_pdu *p, const uint8_t *bytes, uint32_t begin, uint32_t frame,
-                                      hkpd_key_kind kind, uint32_t language)
+                                      hkpd_key_name name)
 {
     state_handle *handle = call_open_handle(&p->call, PERF_HANDLE_HKPD, bytes, begin, frame, NULL);
 
     handle->key = wmem_new0(wmem_file_scope(), hkpd_key);
-    handle->key->kind = kind;
-    handle->key->language = language;
+    handle->key->name = name;
     handle_confirm(handle);
     return handle;
-}
-
-/* The handle of a request, or of a response to an opening, and where it stands in the stub. */
-static void hkpd_read_handle(hkpd_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
-{
-    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
 }
 
 static void hkpd_read_asked_handle(hkpd_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (p->call.first_time && !p->call.ndr.reader.failed) {
         p->record->handle_read = true;
         memcpy(p->record->handle_bytes, bytes, sizeof bytes);
@@ -327,13 +309,13 @@ static void hkpd_show_node(hkpd_pdu *p)
 }
 
 /* "HKEY_PERFORMANCE_DATA", "Perflib\009". */
-static const char *key_text(const hkpd_pdu *p, const hkpd_key *key)
+static const char *key_text(const hkpd_pdu *p, hkpd_key_name key)
 {
-#define KEY_TEXT(key, text) text,
-    static const char *const texts[HKPD_NUM_KEYS] = {HKPD_KEYS(KEY_TEXT)};
+    static const char *const texts[] = {"HKEY_PERFORMANCE_DATA", "HKEY_PERFORMANCE_TEXT", "HKEY_PERFORMANCE_NLSTEXT",
+                                        "Perflib"};
 
-    return key->kind == HKPD_KEY_LANGUAGE ? wmem_strdup_printf(hkpd_pool(p), "%s%03X", texts[key->kind], key->language)
-                                          : texts[key->kind];
+    return key.kind == HKPD_KEY_LANGUAGE ? wmem_strdup_printf(hkpd_pool(p), "Perflib\\%03X", key.language)
+                                         : texts[key.kind];
 }
 
 /* The handle of this call, with where it was opened and closed. `offset` is where it stands in the stub, -1 if it does
@@ -357,8 +339,15 @@ static void hkpd_show_handle(hkpd_pdu *p, const state_handle *handle, int offset
         proto_item_set_generated(item);
     }
     proto_tree *tree = call_show_life(&p->call, item, handle);
-    proto_item_append_text(item, " (%s)", key_text(p, key));
-    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key));
+    proto_item_append_text(item, " (%s)", key_text(p, key->name));
+    reader_add_generated_string(tree, hf_key, p->call.tvb, key_text(p, key->name));
+}
+
+static void show_if_ours(hkpd_pdu *p, const state_handle *handle, int offset)
+{
+    if (hkpd_is_shown(handle)) {
+        hkpd_show_handle(p, handle, offset);
+    }
 }
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
@@ -406,20 +395,20 @@ static const char *hkpd_read_name(hkpd_pdu *p, int hf)
     return name;
 }
 
-/* Returns the item; `there` says whether there is a number at all. */
-static proto_item *read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value, bool *there)
+/* False if there is no number at all. */
+static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
 {
     ndr_reader *ndr = &p->call.ndr;
     ndr_pointer pointer;
 
     *value = 0;
-    *there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
-    if (*there) {
+    bool there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
+    if (there) {
         *value = ndr_u32(ndr, hf);
         proto_item_append_text(pointer.node, ": %u", *value);
     }
     ndr_pointer_end(ndr, &pointer);
-    return ndr->reader.item;
+    return there;
 }
 
 static void read_type(hkpd_pdu *p, hkpd_value_parameters *value)
@@ -459,10 +448,9 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
 /* The last two of them, behind the data. */
 static void hkpd_read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
 {
-    bool there;
-
-    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size, &there);
-    value->length_item = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length, &value->has_length);
+    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size);
+    value->has_length = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length);
+    value->length_item = p->call.ndr.reader.item;
 }
 
 static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
@@ -471,27 +459,6 @@ static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
     read_type(p, value);
     read_data(p, value);
     hkpd_read_sizes(p, value);
-}
-
-/* An optional number that nobody asks for. */
-static void hkpd_skip_pointed_u32(hkpd_pdu *p)
-{
-    uint32_t value;
-    bool there;
-
-    read_pointed_u32(p, "Number", hf_winreg_data_size, &value, &there);
-}
-
-/* Data that the client sends along: no performance data. */
-static void hkpd_show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
-{
-    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
-}
-
-/* The stock dissector's field of a value's name. */
-static int hkpd_value_name_field(void)
-{
-    return hf_winreg_value_name;
 }
 
 /* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */
@@ -507,29 +474,19 @@ static bool hkpd_call_find_stock_fields(void)
 
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
-/* What an opening was asked for. */
-typedef enum {
-    ASKED_UNKNOWN, /* the request was not read, or the handle that it went out from is not known */
-    ASKED_OURS,
-    ASKED_OTHER
-} asked_key;
-
 /* The response that opens a key; `status` stands behind the handle, or further on. */
-static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, asked_key asked, hkpd_key_kind kind,
-                  uint32_t language)
+static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_name asked)
 {
     rpc_record *record = p->call.record;
 
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        if (asked == ASKED_OURS) {
-            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, kind, language);
-        } else if (asked == ASKED_OTHER) {
+        if (asked.kind < HKPD_KEY_OTHER) {
+            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
+        } else if (asked.kind == HKPD_KEY_OTHER) {
             call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
         }
     }
-    if (hkpd_is_shown(record->answering)) {
-        hkpd_show_handle(p, record->answering, hkpd_handle_offset(p));
-    }
+    show_if_ours(p, record->answering, hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
@@ -538,14 +495,14 @@ static int hkpd_open_response(hkpd_pdu *p)
 {
     uint16_t opnum = hkpd_opnum(p);
     uint8_t bytes[PERF_HANDLE_SIZE];
-    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPT   ? HKPD_KEY_TEXT
+    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPD   ? HKPD_KEY_DATA
+                         : opnum == WINREG_OPEN_HKPT ? HKPD_KEY_TEXT
                          : opnum == WINREG_OPEN_HKPN ? HKPD_KEY_NLS_TEXT
-                                                     : HKPD_KEY_DATA;
-    asked_key asked = kind != HKPD_KEY_DATA || opnum == WINREG_OPEN_HKPD ? ASKED_OURS : ASKED_OTHER;
+                                                     : HKPD_KEY_OTHER;
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked, kind, 0);
+    return opened(p, bytes, status, (hkpd_key_name){kind, 0});
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -556,44 +513,38 @@ static int hkpd_open_key_request(hkpd_pdu *p)
     if (p->call.first_time && name) {
         p->record->name = wmem_strdup(wmem_file_scope(), name);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    }
+    show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
 /* What the request asked for. An empty name opens the same key once more. */
-static asked_key asked_for(const hkpd_pdu *p, hkpd_key_kind *kind, uint32_t *language)
+static hkpd_key_name asked_for(const hkpd_pdu *p)
 {
     const state_handle *from = p->call.record->handle;
     const hkpd_key *parent = hkpd_key_of(from);
     const char *name = p->record->name;
 
-    *kind = parent ? parent->kind : HKPD_KEY_DATA;
-    *language = parent ? parent->language : 0;
-    if (name == NULL) {
-        return ASKED_UNKNOWN;
+    if (name == NULL || (*name == '\0' && from == NULL)) {
+        return (hkpd_key_name){HKPD_KEY_UNKNOWN, 0};
     }
     if (*name == '\0') {
-        return parent ? ASKED_OURS : from ? ASKED_OTHER : ASKED_UNKNOWN;
+        return parent ? parent->name : (hkpd_key_name){HKPD_KEY_OTHER, 0};
     }
-    return hkpd_is_perflib_key(name, parent && parent->kind == HKPD_KEY_PERFLIB, kind, language) ? ASKED_OURS
-                                                                                                 : ASKED_OTHER;
+    return key_called(name, parent && parent->name.kind == HKPD_KEY_PERFLIB);
 }
 
 static int hkpd_open_key_response(hkpd_pdu *p)
 {
-    hkpd_key_kind kind;
-    uint32_t language;
+    uint32_t disposition;
     uint8_t bytes[PERF_HANDLE_SIZE];
-    asked_key asked = asked_for(p, &kind, &language);
+    hkpd_key_name asked = asked_for(p);
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
-        hkpd_skip_pointed_u32(p);
+        read_pointed_u32(p, "Number", hf_winreg_data_size, &disposition);
     }
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked, kind, language);
+    return opened(p, bytes, status, asked);
 }
 
 /* BaseRegCloseKey, 3.1.5.5. */
@@ -603,9 +554,7 @@ static int hkpd_close_key_request(hkpd_pdu *p)
     if (call_may_learn(&p->call) && p->call.record->handle) {
         handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    }
+    show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
     return hkpd_end_with_stock(p);
 }
 
@@ -614,15 +563,13 @@ static int hkpd_close_key_response(hkpd_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
     state_handle *handle = p->call.record->handle;
 
-    hkpd_read_handle(p, bytes);
+    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
     if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
         handle_not_closed(handle);
     }
-    if (hkpd_is_shown(hkpd_known_handle(p))) {
-        hkpd_show_handle(p, hkpd_known_handle(p), -1);
-    }
+    show_if_ours(p, hkpd_known_handle(p), -1);
     return hkpd_end_with_stock(p);
 }
 
@@ -674,31 +621,42 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
     }
 }
 
+/* The stock function shows the stub up to `end`; what stands behind is read here. */
+static void stock_until(hkpd_pdu *p, uint32_t end)
+{
+    rpc_call *call = &p->call;
+
+    winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    call_aloud(call);
+    call->ndr.reader.pos = end;
+}
+
+/* Data that the client sends along: no performance data. */
+static void show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
+{
+    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
+}
+
 /* NDR64: the stock function shows the handle, and would look for the name in a wrong place (Wireshark 4.0 and 4.4). */
 static int show_request64(hkpd_pdu *p)
 {
-    uint32_t handle_end = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
     hkpd_value_parameters value;
 
-    hkpd_call_stock_until(p, handle_end);
-    call_aloud(&p->call);
-    p->call.ndr.reader.pos = handle_end;
-    hkpd_read_name(p, hkpd_value_name_field());
+    stock_until(p, (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE);
+    hkpd_read_name(p, hf_winreg_value_name);
     hkpd_read_value(p, &value);
     if (value.data_size > 0) {
-        hkpd_show_sent_data(p, &value);
+        show_sent_data(p, &value);
     }
     return hkpd_end(p);
 }
 
-/* The stock function shows what stands before the data that the client sends along, which it would show byte by
- * byte. */
+/* The stock function would show the data that the client sends along byte by byte. */
 static int show_request_with_data(hkpd_pdu *p, hkpd_value_parameters *value)
 {
-    hkpd_call_stock_until(p, value->data);
-    hkpd_show_sent_data(p, value);
-    call_aloud(&p->call);
-    p->call.ndr.reader.pos = value->data + value->data_size;
+    stock_until(p, value->data);
+    show_sent_data(p, value);
+    p->call.ndr.reader.pos += value->data_size;
     hkpd_read_sizes(p, value);
     return hkpd_end(p);
 }
@@ -768,8 +726,7 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
 
 /* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
- * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds
- * up. */
+ * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds up. */
 static answer_kind kind_of(hkpd_pdu *p, const answer *back)
 {
     uint32_t language;
@@ -806,7 +763,7 @@ static void find_handle(hkpd_pdu *p, const answer *back)
     record->call.handle = hkpd_find_open(p, record->handle_bytes);
     if (record->call.handle == NULL) {
         record->call.handle = hkpd_open_handle(p, record->handle_bytes, record->call.request_event, 0,
-                                               closed ? closed->kind : HKPD_KEY_DATA, closed ? closed->language : 0);
+                                               closed ? closed->name : (hkpd_key_name){HKPD_KEY_DATA, 0});
     }
 }
 
@@ -843,7 +800,7 @@ static void describe_success(hkpd_pdu *p, const answer *back)
 
     findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
     if (back->value.data_size > 0) {
-        if (hkpd_key_of(handle)->kind == HKPD_KEY_DATA) {
+        if (hkpd_key_of(handle)->name.kind == HKPD_KEY_DATA) {
             findings_add(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
@@ -907,9 +864,10 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
                    .names_event = p->call.names_event,
                    .is_repeated = call_is_repeated(&p->call)},
     };
-    bool sound = hkpd_check_block(back->value.tvb, &context.summary);
+    uint32_t size = tvb_captured_length(back->value.tvb);
 
-    if (learn && sound && p->call.record->handle) {
+    perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &context.summary);
+    if (learn && context.summary.sound_objects > 0 && p->call.record->handle) {
         keep_sample(p, back->value.tvb);
     }
     context.answer.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
@@ -960,7 +918,7 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
         return;
     }
     if (lesson.language == 0 && key) {
-        lesson.language = key->kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->language;
+        lesson.language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
     if ((lesson.language & LANGUAGE_MASK) == LANGUAGE_ENGLISH) {
         lesson.kind = PERF_FACT_ENGLISH;
@@ -1020,7 +978,7 @@ static int hkpd_value_response(hkpd_pdu *p)
     answer_kind kind = back.kind;
     hkpd_show_question(p, -1);
     call_aloud(&p->call);
-    read_answer(p, &back, hkpd_value_name_field());
+    read_answer(p, &back, hf_winreg_value_name);
     call_report_status(&p->call, back.status);
     check_length(p, &back);
     if (kind == ANSWER_BLOCK) {
@@ -1038,34 +996,31 @@ static int hkpd_value_response(hkpd_pdu *p)
 
 static ws_pref_bool pref_decode = true;
 
-/* X(opnum, stock name, function for the request and for the response, parameters of the response as in dcerpc/ndr.h) */
-#define HKPD_OPERATIONS(X) \
-    X(WINREG_OPEN_HKCR, "OpenHKCR", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKCU, "OpenHKCU", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKLM, "OpenHKLM", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKU, "OpenHKU", NULL, hkpd_open_response, "HR") \
-    X(WINREG_CLOSE_KEY, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR") \
-    X(WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR") \
-    X(WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR") \
-    X(WINREG_OPEN_KEY, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR") \
-    X(WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR") \
-    X(WINREG_OPEN_HKCC, "OpenHKCC", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKDD, "OpenHKDD", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR") \
-    X(WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR")
-
 typedef int (*pdu_function)(hkpd_pdu *p);
 
+/* Of winreg: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. */
 static const struct {
     uint16_t opnum;
-    const char *name;
+    const char *name; /* as the stock dissector has it */
     pdu_function request;
     pdu_function response;
     const char *response_shape;
 } operations[] = {
-#define OPERATION_ROW(opnum, name, request, response, shape) {opnum, name, request, response, shape},
-    HKPD_OPERATIONS(OPERATION_ROW)};
+    {0, "OpenHKCR", NULL, hkpd_open_response, "HR"},
+    {1, "OpenHKCU", NULL, hkpd_open_response, "HR"},
+    {2, "OpenHKLM", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR"},
+    {4, "OpenHKU", NULL, hkpd_open_response, "HR"},
+    {5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR"},
+    {WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR"},
+    {WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR"},
+    {15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR"},
+    {WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR"},
+    {27, "OpenHKCC", NULL, hkpd_open_response, "HR"},
+    {28, "OpenHKDD", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR"},
+    {WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR"},
+};
 
 static bool is_active(void)
 {
@@ -1161,16 +1116,15 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     return length;
 }
 
-/* Where no function is for the request the stock one stays. */
 static void hook(void)
 {
-#define HOOK_ROW(opnum, name, request, response, shape) {opnum, name, dissect_pdu, dissect_pdu},
-    static dcerpc_sub_dissector entries[] = {HKPD_OPERATIONS(HOOK_ROW)};
+    static dcerpc_sub_dissector entries[array_length(operations)];
 
-    for (unsigned i = 0; i < array_length(entries); i++) {
-        if (operations[i].request == NULL) {
-            entries[i].dissect_rqst = NULL;
-        }
+    for (unsigned i = 0; i < array_length(operations); i++) {
+        entries[i].num = operations[i].opnum;
+        entries[i].name = operations[i].name;
+        entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
+        entries[i].dissect_resp = dissect_pdu;
     }
     winreg_hook_install(entries, array_length(entries), is_active);
 }

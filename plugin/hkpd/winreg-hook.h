@@ -9,19 +9,11 @@
 
 #include "ws_compat.h"
 
-/* BaseReg… and Open… ([MS-RRP] 3.1.4) */
-#define WINREG_OPEN_HKCR 0
-#define WINREG_OPEN_HKCU 1
-#define WINREG_OPEN_HKLM 2
+/* Some of its operations ([MS-RRP] 3.1.4); packet-hkpd.c lists all that are looked at. */
 #define WINREG_OPEN_HKPD 3
-#define WINREG_OPEN_HKU 4
-#define WINREG_CLOSE_KEY 5
 #define WINREG_CREATE_KEY 6
 #define WINREG_ENUM_VALUE 10
-#define WINREG_OPEN_KEY 15
 #define WINREG_QUERY_VALUE 17
-#define WINREG_OPEN_HKCC 27
-#define WINREG_OPEN_HKDD 28
 #define WINREG_OPEN_HKPT 32
 #define WINREG_OPEN_HKPN 33
 

@@ -187,23 +187,31 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
     }
 }
 
+/* The beginning of either: its own fields. Returns the subtree. */
+static proto_tree *show_multi(data_view *view, int hf, int hf_size, int hf_count, uint32_t at, uint32_t size)
+{
+    tvbuff_t *tvb = view->base.tvb;
+    proto_item *item = proto_tree_add_item(view->block, hf, tvb, at, size, ENC_NA);
+    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
+
+    proto_tree_add_item(tree, hf_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(tree, hf_count, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    values_announce(&view->base, item, at);
+    return tree;
+}
+
 /* PERF_MULTI_COUNTERS, 2.2.4.11 */
 static void show_counters(data_view *view)
 {
     const perf_walk *walk = view->walk;
     const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
-    uint32_t at = walk->counters.offset;
 
     if (view->block == NULL) {
         return;
     }
-    proto_item *item =
-        proto_tree_add_item(view->block, hf_multi_counters, view->base.tvb, at, walk->counters.size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
-    proto_tree_add_item(tree, hf_multi_counters_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_multi_counters_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-    proto_item_append_text(item, ": %u counters", walk->counters.count);
-    values_announce(&view->base, item, at);
+    proto_tree *tree = show_multi(view, hf_multi_counters, hf_multi_counters_size, hf_multi_counters_count,
+                                  walk->counters.offset, walk->counters.size);
+    proto_item_append_text(proto_tree_get_parent(tree), ": %u counters", walk->counters.count);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
         if (!budget_take(&view->base.budget, ITEMS_OF_ID)) {
             view->base.budget.others_hidden += walk->counters.count - column;
@@ -216,19 +224,11 @@ static void show_counters(data_view *view)
 /* PERF_MULTI_INSTANCES, 2.2.4.10 */
 static void show_instances(data_view *view)
 {
-    const perf_walk *walk = view->walk;
-    uint32_t at = walk->instances.offset;
-
-    if (view->block == NULL) {
-        return;
+    if (view->block) {
+        proto_tree *tree = show_multi(view, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count,
+                                      view->walk->instances.offset, PERF_MULTI_INSTANCES_SIZE);
+        proto_item_append_text(proto_tree_get_parent(tree), ": %u instances", view->walk->instances.count);
     }
-    proto_item *item =
-        proto_tree_add_item(view->block, hf_multi_instances, view->base.tvb, at, PERF_MULTI_INSTANCES_SIZE, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
-    proto_tree_add_item(tree, hf_multi_instances_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_multi_instances_count, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-    proto_item_append_text(item, ": %u instances", walk->instances.count);
-    values_announce(&view->base, item, at);
 }
 
 static void show_instance(data_view *view)
@@ -251,6 +251,15 @@ static void show_instance(data_view *view)
     const char *name = pcq_readings_instance_name(view->base.readings);
     view->instance = pcq_add_instance(view->block, view->base.tvb, &instance, &name);
     values_announce(&view->base, proto_tree_get_parent(view->instance), at);
+}
+
+static void show_bad_instance(data_view *view)
+{
+    uint32_t at = view->walk->instance.offset;
+
+    if (view->block) {
+        values_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, at), at);
+    }
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -319,42 +328,6 @@ static void show_fault(data_view *view)
     }
 }
 
-static void show_event(data_view *view, perf_walk_event event)
-{
-    switch (event) {
-    case PERF_WALK_HEADER:
-        show_header(view);
-        break;
-    case PERF_WALK_BLOCK:
-        show_block(view);
-        break;
-    case PERF_WALK_COUNTERS:
-        show_counters(view);
-        break;
-    case PERF_WALK_INSTANCES:
-        show_instances(view);
-        break;
-    case PERF_WALK_INSTANCE:
-        show_instance(view);
-        break;
-    case PERF_WALK_NO_INSTANCE:
-        if (view->block) {
-            values_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, view->walk->instance.offset),
-                            view->walk->instance.offset);
-        }
-        break;
-    case PERF_WALK_VALUE:
-        show_value(view);
-        break;
-    case PERF_WALK_NO_VALUE:
-        show_bad_value(view);
-        break;
-    default:
-        show_fault(view);
-        break;
-    }
-}
-
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -365,10 +338,17 @@ bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
 
 static void show_structures(data_view *view)
 {
+    static void (*const show[])(data_view *view) = {
+        [PERF_WALK_HEADER] = show_header,     [PERF_WALK_BLOCK] = show_block,
+        [PERF_WALK_COUNTERS] = show_counters, [PERF_WALK_INSTANCES] = show_instances,
+        [PERF_WALK_INSTANCE] = show_instance, [PERF_WALK_NO_INSTANCE] = show_bad_instance,
+        [PERF_WALK_VALUE] = show_value,       [PERF_WALK_NO_VALUE] = show_bad_value,
+        [PERF_WALK_FAULT] = show_fault,
+    };
     perf_walk_event event;
 
     while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
-        show_event(view, event);
+        show[event](view);
     }
     budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "blocks, counter ids or instances");
@@ -378,13 +358,11 @@ static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_data_header, "Counter data header", "pcq.data_header", "PERF_DATA_HEADER"),
     FIELD_U32(hf_total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks"),
     FIELD_U32(hf_num_counters, "Number of blocks", "pcq.data.num_counters", "dwNumCounters"),
-    FIELD(hf_perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp", FT_UINT64, BASE_DEC, NULL,
-          "PerfTimeStamp, in units of 1 / PerfFreq seconds"),
-    FIELD(hf_perf_time_100ns, "Time", "pcq.data.perf_time_100ns", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
-          "PerfTime100NSec"),
-    FIELD(hf_perf_freq, "Frequency", "pcq.data.perf_freq", FT_UINT64, BASE_DEC, NULL, "PerfFreq, per second"),
-    FIELD(hf_system_time, "System time", "pcq.data.system_time", FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL,
-          "SystemTime"),
+    FIELD_U64(hf_perf_time_stamp, "Performance time", "pcq.data.perf_time_stamp",
+              "PerfTimeStamp, in units of 1 / PerfFreq seconds"),
+    FIELD_TIME(hf_perf_time_100ns, "Time", "pcq.data.perf_time_100ns", "PerfTime100NSec"),
+    FIELD_U64(hf_perf_freq, "Frequency", "pcq.data.perf_freq", "PerfFreq, per second"),
+    FIELD_TIME(hf_system_time, "System time", "pcq.data.system_time", "SystemTime"),
     FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
     FIELD(hf_block_status, "Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
           "dwStatus"),

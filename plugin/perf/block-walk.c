@@ -760,39 +760,25 @@ void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t of
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
+static perf_block_event tell_fault(perf_block_walk *walk)
+{
+    walk->state = walk->then;
+    return PERF_BLOCK_FAULT;
+}
+
 perf_block_event perf_block_next(perf_block_walk *walk)
 {
-    switch (walk->state) {
-    case NEXT_VALUE:
-        return read_value(walk);
-    case NEXT_INSTANCE:
-        return read_instance(walk);
-    case NEXT_INSTANCE_NAME:
-        return read_instance_name(walk);
-    case NEXT_COUNTERS:
-        return read_counters(walk);
-    case NEXT_DEFINITION:
-        return read_definition(walk);
-    case NEXT_BODIES:
-        return read_bodies(walk);
-    case NEXT_OBJECT_PARTS:
-        return read_object_parts(walk);
-    case NEXT_OBJECT_END:
-        return end_object(walk);
-    case NEXT_OBJECT:
-        return read_object(walk);
-    case NEXT_HEADER:
-        return read_header(walk);
-    case NEXT_HEADER_CHECK:
-        return check_header(walk);
-    case NEXT_FAULT:
-        walk->state = walk->then;
-        return PERF_BLOCK_FAULT;
-    case NEXT_TRAILER:
-        return read_trailer(walk);
-    default:
-        return PERF_BLOCK_END;
-    }
+    static perf_block_event (*const steps[NEXT_NOTHING])(perf_block_walk *walk) = {
+        [NEXT_HEADER] = read_header,         [NEXT_HEADER_CHECK] = check_header,
+        [NEXT_OBJECT] = read_object,         [NEXT_OBJECT_PARTS] = read_object_parts,
+        [NEXT_DEFINITION] = read_definition, [NEXT_BODIES] = read_bodies,
+        [NEXT_INSTANCE] = read_instance,     [NEXT_INSTANCE_NAME] = read_instance_name,
+        [NEXT_COUNTERS] = read_counters,     [NEXT_VALUE] = read_value,
+        [NEXT_FAULT] = tell_fault,           [NEXT_OBJECT_END] = end_object,
+        [NEXT_TRAILER] = read_trailer,
+    };
+
+    return walk->state == NEXT_NOTHING ? PERF_BLOCK_END : steps[walk->state](walk);
 }
 
 /* --- The block as a whole ----------------------------------------------------------------------------------------- */

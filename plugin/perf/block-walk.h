@@ -91,9 +91,8 @@ typedef enum { PERF_BLOCK_FAULTS(PERF_BLOCK_FAULT_ENUM) PERF_NUM_BLOCK_FAULTS } 
 
 extern const perf_fault_info perf_block_fault_infos[PERF_NUM_BLOCK_FAULTS];
 
-/* A plain value that a caller may copy to come back to this place. Offsets count from the block's start. Offsets and
- * sizes of what an event announces were checked; a structure that is followed by a fault has at least its fixed
- * fields. */
+/* A plain value that a caller may copy to come back to this place. Offsets count from the block's start. Offsets and sizes
+ * of what an event announces were checked; a structure that is followed by a fault has at least its fixed fields. */
 typedef struct {
     const uint8_t *data;
     uint32_t size;

@@ -26,8 +26,6 @@ static const operand_reasons reasons[] = {
 
 static perf_raw operand(perf_operand which, const perf_point *point)
 {
-    const perf_raw absent = {0, 0};
-
     switch (which) {
     case PERF_OPERAND_TICKS:
         return (perf_raw){point->perf_time, 8};
@@ -40,7 +38,7 @@ static perf_raw operand(perf_operand which, const perf_point *point)
     case PERF_OPERAND_BASE:
         return point->base;
     default:
-        return absent;
+        return (perf_raw){0, 0};
     }
 }
 
@@ -56,13 +54,13 @@ static perf_none check_size(perf_raw raw, perf_none if_absent)
  * go backwards. Taken as integers: a double does not hold 64 bits. */
 static bool difference(perf_raw now, perf_raw before, uint64_t *result)
 {
+    bool wraps = now.size == 4 && before.size == 4;
+
     *result = now.value - before.value;
-    if (now.size == 4 && before.size == 4) {
+    if (wraps) {
         *result = (uint32_t)*result;
-    } else if (now.value < before.value) {
-        return false;
     }
-    return true;
+    return wraps || now.value >= before.value;
 }
 
 /* Two samples of one moment are one sample, whatever they hold. */
@@ -99,7 +97,6 @@ static perf_none denominator(perf_operand which, const perf_point *now, const pe
     *result = now_raw.value;
     if (none == PERF_NONE_OK && before) {
         const perf_raw before_raw = operand(which, before);
-
         none = check_size(before_raw, why->missing);
         if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result)) {
             none = why->backwards;
@@ -124,7 +121,6 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *no
     if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING) {
         return none;
     }
-
     if (which == PERF_OPERAND_BASE_OR_TIME) {
         which = now->base.size == 0 && now->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
     }
@@ -132,7 +128,6 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *no
     if (none != PERF_NONE_OK) {
         return none;
     }
-
     if (!(formula->flags & (PERF_RATE | PERF_TICKS))) {
         *result = (double)above / (double)below;
         return PERF_NONE_OK;
@@ -152,17 +147,15 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *no
 static perf_none apply(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
                        double *result)
 {
-    perf_none none;
     double value;
 
     if (before && same_moment(now, before)) {
         return PERF_NONE_SAME_TIME;
     }
-    none = quotient(formula, now, before, &value);
+    perf_none none = quotient(formula, now, before, &value);
     if (none != PERF_NONE_OK) {
         return none;
     }
-
     if (formula->flags & PERF_NEEDS_MULTI) {
         none = check_size(now->multi, PERF_NONE_NO_MULTI);
         if (none != PERF_NONE_OK) {
@@ -199,13 +192,11 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *now,
                            perf_none why_no_before)
 {
     perf_result result = {0, check_value(type, now)};
-    const perf_formula_info *formula;
 
     if (result.none != PERF_NONE_OK) {
         return result;
     }
-
-    formula = &perf_formulas[type->formula];
+    const perf_formula_info *formula = &perf_formulas[type->formula];
     if (!(formula->flags & PERF_NEEDS_PREVIOUS)) {
         before = NULL;
     } else if (!before) {
@@ -213,7 +204,6 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *now,
     } else {
         result.none = check_size(before->value, PERF_NONE_NEW_COUNTER);
     }
-
     if (result.none == PERF_NONE_OK) {
         result.none = apply(formula, now, before, &result.value);
     }

@@ -16,11 +16,9 @@ typedef struct perf_raw {
 
 /* What one sample contributes to one value.
  *
- * PerflibV2 finds base, time, freq and multi as the values of the counters
- * that BaseCounterId, PerfTimeId, PerfFreqId and MultiId name ([MS-PCQ]
- * 2.2.4.2), for the same instance, and the clocks in PERF_DATA_HEADER
- * (2.2.4.8). In PERF_DATA_BLOCK the base is the next definition, time and
- * freq (8 bytes) are PerfTime and PerfFreq of PERF_OBJECT_TYPE, multi is the
+ * PerflibV2 finds base, time, freq and multi as the values of the counters that BaseCounterId, PerfTimeId, PerfFreqId and
+ * MultiId name ([MS-PCQ] 2.2.4.2), for the same instance, and the clocks in PERF_DATA_HEADER (2.2.4.8). In PERF_DATA_BLOCK
+ * the base is the next definition, time and freq (8 bytes) are PerfTime and PerfFreq of PERF_OBJECT_TYPE, multi is the
  * 32-bit number behind the timer, and the clocks stand in the block's header. */
 typedef struct perf_point {
     perf_raw value;
@@ -72,15 +70,12 @@ typedef struct perf_result {
     perf_none none;
 } perf_result;
 
-/* The value of `now` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE).
- * Where two samples are needed and `before` is NULL, the reason is
- * `why_no_before`. Percentages are not capped, and those of the inverse types
- * may be negative. */
+/* The value of `now` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE). Where two samples are needed and `before` is
+ * NULL, the reason is `why_no_before`. Percentages are not capped, and those of the inverse types may be negative. */
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *now, const perf_point *before,
                            perf_none why_no_before);
 
-/* Seconds between two samples by the server's clock, by its 100 ns time where
- * the frequency is 0; 0 if not known. */
+/* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0; 0 if not known. */
 double perf_interval(const perf_point *now, const perf_point *before);
 
 #endif /* PCQ_PERF_CALCULATE_H */

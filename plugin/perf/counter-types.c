@@ -20,23 +20,14 @@ const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES] = {PERF_COUNT
 
 const perf_counter_type *perf_counter_type_find(uint32_t value)
 {
-    size_t low = 0;
-    size_t high = PERF_NUM_COUNTER_TYPES;
+    const perf_counter_type *low = perf_counter_types;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const perf_counter_type *type = &perf_counter_types[middle];
-
-        if (type->value == value) {
-            return type;
-        }
-        if (type->value < value) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    for (size_t left = PERF_NUM_COUNTER_TYPES; left > 1;) {
+        size_t half = left / 2;
+        low += low[half].value <= value ? half : 0;
+        left -= half;
     }
-    return NULL;
+    return low->value == value ? low : NULL;
 }
 
 #define NAME_ROW(value, name, meaning) [value] = name,

@@ -129,12 +129,7 @@ void perf_csv_pdh_number(perf_csv *csv, double value)
 
 void perf_csv_pdh_blank(perf_csv *csv)
 {
-    char *at = open_cell(csv, 3);
-
-    if (at) {
-        memcpy(at, "\" \"", 3);
-        close_cell(csv, at + 3);
-    }
+    quoted(csv, " ", 1);
 }
 
 /* What makes a cell of RFC 4180 need quotes. */

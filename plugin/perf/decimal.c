@@ -1,5 +1,5 @@
 /* decimal.c
- * Numbers as decimal text
+ * Numbers as decimal text, for programs and for people
  *
  * printf() is slow, writes the locale's decimal point, and does not find the short text of a number. A double times a power
  * of ten that is a double too, and what fma() says that the product was rounded by, are exact together.
@@ -8,6 +8,8 @@
  */
 
 #include "perf/decimal.h"
+
+#include "perf/bytes.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -28,10 +30,16 @@
 static const double powers_of_10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-const char perf_digit_pairs[] =
+static const char digit_pairs[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
     "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
     "92939495969798990";
+
+/* The two digits of a number below 100. */
+static char *put_pair(char *to, unsigned pair)
+{
+    return perf_put(to, digit_pairs + 2 * pair, 2);
+}
 
 static unsigned count_digits(uint64_t value)
 {
@@ -47,7 +55,7 @@ static unsigned count_digits(uint64_t value)
 static void put_digits(char *out, uint64_t value, unsigned count)
 {
     for (; count >= 2; count -= 2, value /= 100) {
-        perf_put_pair(out + count - 2, (unsigned)(value % 100));
+        put_pair(out + count - 2, (unsigned)(value % 100));
     }
     if (count == 1) {
         *out = (char)('0' + value % 10);
@@ -66,7 +74,7 @@ static char *put_whole(char *out, uint64_t value)
         *out = (char)('0' + pair);
         return out + 1;
     }
-    return perf_put_pair(out, pair);
+    return put_pair(out, pair);
 }
 
 size_t perf_decimal_u64(char *out, uint64_t value)
@@ -214,4 +222,88 @@ size_t perf_decimal_exact(char *out, double value)
         return sign + put_printed(out, value);
     }
     return sign + put_fraction(out, value);
+}
+
+/* --- For people -------------------------------------------------------------------------------------------------- */
+
+/* From here on a double's decimals are noise, and its tenths do not fit 64 bits. */
+#define TOO_LARGE 1e15
+
+/* Below this the zeros behind the point are more than anybody counts. */
+#define TOO_SMALL 1e-7
+
+/* A number below 1,000. */
+static char *put_group(char *to, unsigned group)
+{
+    if (group < 10) {
+        *to = (char)('0' + group);
+        return to + 1;
+    }
+    if (group >= 100) {
+        *to++ = (char)('0' + group / 100);
+    }
+    return put_pair(to, group % 100);
+}
+
+/* In groups of three; not terminated. */
+static char *put_groups(char *to, uint64_t value)
+{
+    if (value < 1000) {
+        return put_group(to, (unsigned)value);
+    }
+    unsigned last = (unsigned)(value % 1000);
+    to = put_groups(to, value / 1000);
+    *to++ = ',';
+    *to++ = (char)('0' + last / 100);
+    return put_pair(to, last % 100);
+}
+
+unsigned perf_integer_text(uint64_t value, char *text)
+{
+    char *end = put_groups(text, value);
+
+    *end = '\0';
+    return (unsigned)(end - text);
+}
+
+/* Decimals that leave three significant digits. */
+static unsigned decimals_of(double size)
+{
+    unsigned decimals = 1;
+
+    for (double limit = 10; decimals < 9 && size < limit; limit /= 10) {
+        decimals++;
+    }
+    return decimals;
+}
+
+static unsigned fixed_text(double size, unsigned decimals, char *text)
+{
+    uint64_t scale = (uint64_t)powers_of_10[decimals];
+    uint64_t scaled = (uint64_t)(size * powers_of_10[decimals] + 0.5);
+    char *point = put_groups(text, scaled / scale);
+
+    *point = '.';
+    put_digits(point + 1, scaled % scale, decimals);
+    point[decimals + 1] = '\0';
+    return (unsigned)(point + decimals + 1 - text);
+}
+
+unsigned perf_number_text(double value, char *text)
+{
+    double size = fabs(value);
+    unsigned sign = value < 0;
+
+    if (size == 0) {
+        memcpy(text, "0.0", 4);
+        return 3;
+    }
+    if (!(size < TOO_LARGE) || size < TOO_SMALL) {
+        snprintf(text, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        return (unsigned)perf_plain_point(text);
+    }
+    text[0] = '-';
+    /* 9.996 is 10.0, not 10.00 */
+    unsigned decimals = decimals_of(size + size * 0.0005);
+    return sign + fixed_text(size, decimals, text + sign);
 }

@@ -1,5 +1,5 @@
 /* decimal.h
- * Numbers as decimal text, with a point whatever the locale is
+ * Numbers as decimal text, with a point whatever the locale is; for people as many digits as somebody uses, in groups of three
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,22 +7,11 @@
 #ifndef PCQ_PERF_DECIMAL_H
 #define PCQ_PERF_DECIMAL_H
 
-#include "perf/bytes.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
 /* The longest text of each of these, with its terminator. */
 #define PERF_DECIMAL_SIZE 330
-
-/* "00" to "99". */
-extern const char perf_digit_pairs[];
-
-/* The two digits of a number below 100; returns where the next go. */
-static inline char *perf_put_pair(char *to, unsigned pair)
-{
-    return perf_put(to, perf_digit_pairs + 2 * pair, 2);
-}
 
 /* All return the length of the text. They take finite numbers. */
 size_t perf_decimal_u64(char *out, uint64_t value);
@@ -36,5 +25,23 @@ size_t perf_decimal_exact(char *out, double value);
 
 /* What printf() wrote, with a point for whatever the locale has between the digits. */
 size_t perf_plain_point(char *text);
+
+/* --- For people --- */
+
+/* Room for any of the texts, in bytes, with terminator. */
+#define PERF_NUMBER_TEXT_SIZE 40
+
+/* "1,407,264,450,854,600,263". Returns the length in bytes. */
+unsigned perf_integer_text(uint64_t value, char *text);
+
+/* "1407264450854600263". The same. */
+static inline unsigned perf_plain_text(uint64_t value, char *text)
+{
+    return (unsigned)perf_decimal_u64(text, value);
+}
+
+/* One decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"), without decimals
+ * where a double has none left; "1.2e-08" and "1e+20" beyond. Returns the length in bytes. */
+unsigned perf_number_text(double value, char *text);
 
 #endif /* PCQ_PERF_DECIMAL_H */

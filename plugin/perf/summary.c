@@ -110,23 +110,22 @@ void perf_spread_free(perf_spread *spread)
     memset(spread, 0, sizeof *spread);
 }
 
+/* The number at this place of all in order, from 0. */
+static double value_at(const perf_spread *spread, uint64_t place)
+{
+    const perf_spread_value *at = spread->values;
+
+    for (; place >= at->weight; at++) {
+        place -= at->weight;
+    }
+    return at->value;
+}
+
 double perf_spread_median(const perf_spread *spread)
 {
-    uint64_t low = (spread->count - 1) / 2, high = spread->count / 2, passed = 0;
-    double first = 0;
-    bool found = false;
+    uint64_t low = (spread->count - 1) / 2, high = spread->count / 2;
 
-    for (uint32_t i = 0; i < spread->num_values; i++) {
-        passed += spread->values[i].weight;
-        if (!found && passed > low) {
-            first = spread->values[i].value;
-            found = true;
-        }
-        if (passed > high) {
-            return found ? first / 2 + spread->values[i].value / 2 : 0;
-        }
-    }
-    return 0;
+    return spread->count > 0 ? value_at(spread, low) / 2 + value_at(spread, high) / 2 : 0;
 }
 
 double perf_spread_deviation(const perf_spread *spread, double median)

@@ -5,7 +5,7 @@
  */
 #include "perf/writer.h"
 
-#include "perf/number-text.h"
+#include "perf/decimal.h"
 
 void perf_write_beginning(perf_writer *w, const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "readings/layout.h"
 #include "perf/bytes.h"
-#include "perf/number-text.h"
+#include "perf/decimal.h"
 
 /* What values that are no numbers may take beyond the answer's bytes, and what is shown of each once that is used up. */
 #define RAW_AT_LEAST 65536

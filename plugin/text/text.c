@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "perf/number-text.h"
+#include "perf/decimal.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 

@@ -10,7 +10,6 @@
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
 #include "perf/decimal.h"
-#include "perf/number-text.h"
 
 #define COOKED_NAME "Calculated value"
 
