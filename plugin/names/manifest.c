@@ -3,11 +3,10 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/manifest.h"
+#include "names/names-reader.h"
 
 #include <wsutil/report_message.h>
 
-#include "names/names-reader.h"
 #include "perf/counter-types.h"
 #include "state/state.h"
 #include "text/value-strings.h"
@@ -91,23 +90,22 @@ static const char *attribute(const attributes *list, const char *name)
 /* --- Countersets and counters ---------------------------------------------------------------------------------- */
 
 /* InstanceType of [MS-PCQ] 2.2.4.1 by the schema's words. */
-static bool parse_instances(const char *word, uint32_t *type)
-{
-    static const struct {
-        const char *word;
-        uint32_t type;
-    } kinds[] = {
-        {"single", 0x00},
-        {"multiple", 0x02},
-        {"globalAggregate", 0x04},
-        {"multipleAggregate", 0x06},
-        {"globalAggregateHistory", 0x0C},
-        {"instanceAggregate", 0x16},
-    };
+static const value_string instance_kinds[] = {
+    {0x00, "single"},
+    {0x02, "multiple"},
+    {0x04, "globalAggregate"},
+    {0x06, "multipleAggregate"},
+    {0x0C, "globalAggregateHistory"},
+    {0x16, "instanceAggregate"},
+    {0, NULL},
+};
 
-    for (unsigned i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        if (g_ascii_strcasecmp(word, kinds[i].word) == 0) {
-            *type = kinds[i].type;
+/* The number of a word, in any letters. */
+static bool parse_word(const value_string *list, const char *word, uint32_t *number)
+{
+    for (; list->strptr; list++) {
+        if (g_ascii_strcasecmp(word, list->strptr) == 0) {
+            *number = list->value;
             return true;
         }
     }
@@ -116,17 +114,9 @@ static bool parse_instances(const char *word, uint32_t *type)
 
 static bool parse_type(const char *word, uint32_t *type)
 {
-    if (g_ascii_strcasecmp(word, "PERF_PRECISION_TIMESTAMP") == 0) {
-        *type = PERF_PRECISION_TIMESTAMP;
-        return true;
-    }
-    for (unsigned i = 0; i < PERF_NUM_COUNTER_TYPES; i++) {
-        if (g_ascii_strcasecmp(word, perf_counter_types[i].name) == 0) {
-            *type = perf_counter_types[i].value;
-            return true;
-        }
-    }
-    return false;
+    static const value_string other_name[] = {{PERF_PRECISION_TIMESTAMP, "PERF_PRECISION_TIMESTAMP"}, {0, NULL}};
+
+    return parse_word(counter_type_vals, word, type) || parse_word(other_name, word, type);
 }
 
 /* GMarkup has seen to it that it is UTF-8. */
@@ -162,7 +152,7 @@ static void begin_counterset(manifest *m, const attributes *list)
         return;
     }
     m->countersets++;
-    if (parse_instances(instances ? instances : "single", &fact.instance_type)) {
+    if (parse_word(instance_kinds, instances ? instances : "single", &fact.instance_type)) {
         state_subject subject = facts_subject(m->guid, PERF_NO_ID);
         facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
     } else {

@@ -14,7 +14,6 @@
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
 
-#include "names/manifest.h"
 #include "names/names-reader.h"
 #include "text/value-strings.h"
 
@@ -31,29 +30,6 @@ typedef struct {
     GString *text;
     const char *server; /* of the lines written last */
 } writer;
-
-/* Text without the characters that end a field or line. */
-static void write_text(GString *out, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '\\':
-            g_string_append(out, "\\\\");
-            break;
-        case '\t':
-            g_string_append(out, "\\t");
-            break;
-        case '\n':
-            g_string_append(out, "\\n");
-            break;
-        case '\r':
-            g_string_append(out, "\\r");
-            break;
-        default:
-            g_string_append_c(out, *text);
-        }
-    }
-}
 
 static void write_id(GString *out, uint32_t id)
 {
@@ -100,7 +76,7 @@ static void write_fact(const char *server, const state_subject *subject, state_f
         g_string_append_printf(out->text, "\t0x%02x", fact->instance_type);
     } else {
         g_string_append_printf(out->text, kind == PERF_FACT_ENGLISH ? "\ten\t" : "\t0x%04x\t", fact->lcid);
-        write_text(out->text, fact->name);
+        names_write_text(out->text, fact->name);
     }
     g_string_append_c(out->text, '\n');
 }

@@ -52,34 +52,36 @@ bool names_parse_scale(const char *text, int32_t *scale)
     return true;
 }
 
-static int hex_digits(const char *text, unsigned count, uint8_t *bytes)
-{
-    for (unsigned i = 0; i < count; i++) {
-        int high = g_ascii_xdigit_value(text[2 * i]);
-        int low = high < 0 ? -1 : g_ascii_xdigit_value(text[2 * i + 1]);
-        if (low < 0) {
-            return -1;
-        }
-        bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return 0;
-}
-
 /* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes */
 bool names_parse_guid(const char *text, uint8_t guid[16])
 {
-    uint8_t b[16];
+    static const char form[] = "{........-....-....-....-............}";
+    static const uint8_t places[16] = {7, 5, 3, 1, 12, 10, 17, 15, 20, 22, 25, 27, 29, 31, 33, 35};
 
-    if (strlen(text) != 38 || text[0] != '{' || text[9] != '-' || text[14] != '-' || text[19] != '-' ||
-        text[24] != '-' || text[37] != '}' || hex_digits(text + 1, 4, b) < 0 || hex_digits(text + 10, 2, b + 4) < 0 ||
-        hex_digits(text + 15, 2, b + 6) < 0 || hex_digits(text + 20, 2, b + 8) < 0 ||
-        hex_digits(text + 25, 6, b + 10) < 0) {
-        return false;
+    for (unsigned i = 0; i < sizeof form; i++) {
+        if (form[i] == '.' ? !g_ascii_isxdigit(text[i]) : text[i] != form[i]) {
+            return false;
+        }
     }
-    uint8_t little_endian[16] = {b[3], b[2], b[1],  b[0],  b[5],  b[4],  b[7],  b[6],
-                                 b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]};
-    memcpy(guid, little_endian, sizeof little_endian);
+    for (unsigned i = 0; i < sizeof places; i++) {
+        const char *digits = text + places[i];
+        guid[i] = (uint8_t)(g_ascii_xdigit_value(digits[0]) << 4 | g_ascii_xdigit_value(digits[1]));
+    }
     return true;
+}
+
+/* A field's text cannot have what ends one: \\, \t, \n and \r. */
+static const char escaped[] = "\\tnr", meant[] = "\\\t\n\r";
+
+void names_write_text(GString *out, const char *text)
+{
+    for (; *text; text++) {
+        const char *which = strchr(meant, *text);
+        if (which) {
+            g_string_append_c(out, '\\');
+        }
+        g_string_append_c(out, which ? escaped[which - meant] : *text);
+    }
 }
 
 /* Takes the escapes out, in place. */
@@ -92,7 +94,6 @@ static bool parse_text(char *const start)
     }
     for (const char *text = start; *text; text++) {
         if (*text == '\\') {
-            static const char escaped[] = "\\tnr", meant[] = "\\\t\n\r";
             const char *which = text[1] ? strchr(escaped, *++text) : NULL;
             if (which == NULL) {
                 return false;

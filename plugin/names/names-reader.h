@@ -1,5 +1,5 @@
 /* names-reader.h
- * Reads what a names file says (docs/names-file.md), and the words that a manifest has in common with it.
+ * Reads what a names file or a provider's manifest says (docs/names-file.md), and what the two have in common.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -23,5 +23,18 @@ bool names_parse_scale(const char *text, int32_t *scale);
 
 /* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes. */
 bool names_parse_guid(const char *text, uint8_t guid[16]);
+
+/* Writes a name so that it ends no field or line. */
+void names_write_text(GString *out, const char *text);
+
+/* --- manifest.c: the XML from which a counterset is installed on Windows ------------------------------------------ */
+
+/* It holds the counterset's GUID, the counters' ids, types, base ids and names, so it does for a names file. The schema is at
+ * learn.microsoft.com, "Performance Counters Schema". Does a file that begins so hold XML, in UTF-8 or UTF-16? */
+bool manifest_is_one(const char *text, size_t size);
+
+/* Adds the countersets of `size` bytes, for any server. What cannot be read is reported under the name `path` and left
+ * out. Time and memory are proportional to the size. */
+void manifest_read(const char *path, const char *text, size_t size);
 
 #endif

@@ -34,7 +34,7 @@ static bool same_name(reading_instance_key *a, reading_instance_key *b)
 }
 
 /* The same but for ordinals. */
-static bool reading_instance_like(reading_instance_key *a, reading_instance_key *b)
+static bool is_like(reading_instance_key *a, reading_instance_key *b)
 {
     if (a->by_id || b->by_id) {
         return a->by_id && b->by_id && a->id == b->id;
@@ -79,7 +79,7 @@ static unsigned like_hash(const void *instance)
 
 static gboolean like_equal(const void *a, const void *b)
 {
-    return reading_instance_like(key_in(a), key_in(b));
+    return is_like(key_in(a), key_in(b));
 }
 
 static unsigned key_hash(const void *instance)
@@ -119,12 +119,6 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
     wmem_array_append_one(instances->rows, instance);
-}
-
-/* A row as it was added; with its name_ordinal; with its ordinal. */
-static reading_instance *reading_instances_row(const reading_instances *instances, uint32_t row)
-{
-    return row_at(instances, row);
 }
 
 /* The first of those that are equal to `instance` by the map's measure; itself if there was none. */
@@ -167,34 +161,25 @@ reading_instance *reading_instances_indexed(reading_instances *instances, uint32
     return row_at(instances, row);
 }
 
-static uint32_t row_of(const reading_instance *found)
-{
-    return found ? found->row : UINT32_MAX;
-}
-
-/* The row that is like this one of another table, and the first one with this name; UINT32_MAX if there is none. All rows
+/* The row that is like this one of another table, or the first one with this name; UINT32_MAX if there is none. All rows
  * have to be there. */
-static uint32_t reading_instances_find(reading_instances *instances, const reading_instance *wanted)
+static uint32_t find_row(reading_instances *instances, const reading_instance *wanted, bool by_name)
 {
     uint32_t count = reading_instances_count(instances);
+    wmem_map_t *map;
 
     if (count == 0) {
         return UINT32_MAX;
     }
-    reading_instances_indexed(instances, count - 1);
-    return row_of(wmem_map_lookup(wanted->ordinal == 0 ? instances->likes : instances->by_key, wanted));
-}
-
-static uint32_t reading_instances_find_name(reading_instances *instances, const reading_instance_key *key)
-{
-    uint32_t count = reading_instances_count(instances);
-    reading_instance wanted = {*key, 0, 0, 0, 0, 0};
-
-    if (count == 0) {
-        return UINT32_MAX;
+    if (by_name) {
+        reading_instances_counted(instances, count - 1);
+        map = instances->by_name;
+    } else {
+        reading_instances_indexed(instances, count - 1);
+        map = wanted->ordinal == 0 ? instances->likes : instances->by_key;
     }
-    reading_instances_counted(instances, count - 1);
-    return row_of(wmem_map_lookup(instances->by_name, &wanted));
+    const reading_instance *found = wmem_map_lookup(map, wanted);
+    return found ? found->row : UINT32_MAX;
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -228,7 +213,7 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
 
 reading_instance *reading_table_instance(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? reading_instances_row(&table->instances, row) : NULL;
+    return reading_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
 }
 
 reading_instance *reading_table_named(reading_table *table, uint32_t row)
@@ -260,7 +245,7 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     while (like && !like->parted && like->rows <= row) {
         reading_instance *a = reading_table_instance(here, like->rows);
         reading_instance *b = reading_table_instance(there, like->rows);
-        like->parted = !a || !b || !reading_instance_like(&a->key, &b->key);
+        like->parted = !a || !b || !is_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
     return like && row < like->rows;
@@ -272,7 +257,7 @@ static uint32_t first_like(reading_table *table, const reading_instance *wanted)
     reading_instance_key key = wanted->key;
 
     for (uint32_t row = 0; reading_table_has_row(table, row); row++) {
-        if (reading_instance_like(&reading_instances_row(&table->instances, row)->key, &key)) {
+        if (is_like(&row_at(&table->instances, row)->key, &key)) {
             return row;
         }
     }
@@ -286,7 +271,7 @@ static uint32_t find_like(reading_table *table, const reading_instance *wanted)
         return first_like(table, wanted);
     }
     reading_table_has_row(table, UINT32_MAX);
-    return reading_instances_find(&table->instances, wanted);
+    return find_row(&table->instances, wanted, false);
 }
 
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
@@ -309,6 +294,5 @@ uint32_t reading_table_find(reading_table *table, reading_instance_key *key, boo
     reading_instance wanted = {*key, 0, 0, 0, 0, 0};
 
     reading_table_has_row(table, UINT32_MAX);
-    return any_id ? reading_instances_find_name(&table->instances, key)
-                  : reading_instances_find(&table->instances, &wanted);
+    return find_row(&table->instances, &wanted, any_id);
 }

@@ -35,8 +35,8 @@ static watched *rows;
 static unsigned num_rows;
 static hf_register_info *fields; /* theirs */
 
-/* What the answers to a handle had in each place: state_handle -> watch_places. */
-static GHashTable *places_of_handles;
+/* What the answers to a handle had in each place: state_handle -> watch_stream. */
+static GHashTable *streams;
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
@@ -98,7 +98,7 @@ static ws_pref_bool check_row(void *record, char **error)
 
 static void forget_rows(void)
 {
-    g_hash_table_remove_all(places_of_handles);
+    g_hash_table_remove_all(streams);
     for (unsigned i = 0; i < num_rows; i++) {
         proto_deregister_field(proto_watch, rows[i].row.hf);
         perf_patterns_clear(&rows[i].patterns);
@@ -157,14 +157,10 @@ static void take_table(void)
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
-typedef struct {
+struct watch_stream {
     columns columns;
     GPtrArray *fitting; /* of the path with each number: watch_row *, with a NULL behind them */
-} watch_places;
-
-struct watch_stream {
-    wmem_allocator_t *pool;
-    watch_places *places; /* NULL: nothing is known of the handle */
+    watch_row **alone;  /* the same of the path without a number that was asked for last */
 };
 
 /* Who asks through more handles than these has the others looked up again. */
@@ -183,31 +179,35 @@ static void free_fitting(void *fitting)
     }
 }
 
-static void free_places(void *all)
+static void free_stream(void *data)
 {
-    watch_places *places = all;
+    watch_stream *stream = data;
 
-    kept -= places->columns.bytes;
-    columns_clear(&places->columns);
-    g_ptr_array_free(places->fitting, TRUE);
-    g_free(places);
+    kept -= stream->columns.bytes;
+    columns_clear(&stream->columns);
+    g_ptr_array_free(stream->fitting, TRUE);
+    free_fitting(stream->alone);
+    g_free(stream);
 }
 
-static watch_places *places_of(const state_handle *handle)
+/* One for all answers to a handle; those to none share one too. */
+static watch_stream *stream_of(const readings_answer *answer)
 {
-    watch_places *places = g_hash_table_lookup(places_of_handles, handle);
+    const state_handle *handle = answer->sample ? answer->sample->handle : answer->handle;
+    watch_stream *stream = g_hash_table_lookup(streams, handle);
 
-    if (places == NULL) {
-        if (g_hash_table_size(places_of_handles) >= MAX_HANDLES || kept > MAX_PATH_BYTES / 2) {
-            g_hash_table_remove_all(places_of_handles);
+    if (stream == NULL) {
+        if (g_hash_table_size(streams) >= MAX_HANDLES || kept > MAX_PATH_BYTES / 2) {
+            g_hash_table_remove_all(streams);
         }
-        places = g_new0(watch_places, 1);
-        columns_init(&places->columns, &kept);
-        places->fitting = g_ptr_array_new_with_free_func(free_fitting);
-        g_hash_table_insert(places_of_handles, (void *)(uintptr_t)handle, places);
+        stream = g_new0(watch_stream, 1);
+        columns_init(&stream->columns, &kept);
+        stream->fitting = g_ptr_array_new_with_free_func(free_fitting);
+        stream->alone = none;
+        g_hash_table_insert(streams, (void *)(uintptr_t)handle, stream);
     }
-    columns_next_answer(&places->columns);
-    return places;
+    columns_next_answer(&stream->columns);
+    return stream;
 }
 
 /* Of nothing, or as GLib's memory. */
@@ -226,48 +226,26 @@ static watch_row **find_fitting(const char *path)
     return fitting;
 }
 
-/* Of a path that has no number. */
-static watch_row *const *fitting_alone(watch_stream *stream, readings *r)
-{
-    const char *path = readings_path(r);
-    watch_row **fitting = path ? find_fitting(path) : none;
-
-    if (fitting == none) {
-        return none;
-    }
-    watch_row **copy = wmem_memdup(stream->pool, fitting, (num_rows + 1) * sizeof *fitting);
-    g_free(fitting);
-    return copy;
-}
-
 watch_row *const *watch_fitting(watch_stream *stream, readings *r)
 {
-    watch_places *places = stream->places;
-    uint32_t number = places ? columns_number(&places->columns, r) : NO_COLUMN;
+    uint32_t number = columns_number(&stream->columns, r);
 
     if (number == NO_COLUMN) {
-        return fitting_alone(stream, r);
+        const char *path = readings_path(r);
+        free_fitting(stream->alone);
+        return stream->alone = path ? find_fitting(path) : none;
     }
-    while (places->fitting->len <= number) {
-        g_ptr_array_add(places->fitting, find_fitting(columns_path(&places->columns, places->fitting->len)));
+    while (stream->fitting->len <= number) {
+        g_ptr_array_add(stream->fitting, find_fitting(columns_path(&stream->columns, stream->fitting->len)));
     }
-    return g_ptr_array_index(places->fitting, number);
+    return g_ptr_array_index(stream->fitting, number);
 }
 
-static watch_stream *new_stream(const readings_answer *answer, wmem_allocator_t *pool)
-{
-    const state_handle *handle = answer->sample ? answer->sample->handle : answer->handle;
-    watch_stream *stream = wmem_new(pool, watch_stream);
-
-    *stream = (watch_stream){pool, handle ? places_of(handle) : NULL};
-    return stream;
-}
-
-watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool)
+watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
 {
     for (unsigned i = 0; tree && i < num_rows; i++) {
         if (proto_field_is_referenced(tree, rows[i].row.hf)) {
-            return new_stream(answer, pool);
+            return stream_of(answer);
         }
     }
     return NULL;
@@ -290,7 +268,7 @@ void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
     if (is_complete()) {
         return;
     }
-    watch_stream *stream = new_stream(answer, pool);
+    watch_stream *stream = stream_of(answer);
     readings *r = readings_begin_for_all(pool, answer);
 
     while (readings_next(r)) {
@@ -312,7 +290,7 @@ char *watch_unmatched(void)
 
 static void forget_capture(void)
 {
-    g_hash_table_remove_all(places_of_handles);
+    g_hash_table_remove_all(streams);
     for (unsigned i = 0; i < num_rows; i++) {
         rows[i].row.matched = false;
     }
@@ -334,7 +312,7 @@ void watch_register(int proto, module_t *module)
     };
 
     proto_watch = proto;
-    places_of_handles = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_places);
+    streams = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_stream);
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);

@@ -19,11 +19,9 @@ typedef struct {
 /* The table, as a preference of `module`; its fields are `proto`'s. */
 void watch_register(int proto, module_t *module);
 
-/* The watched values of one answer. */
+/* The watched values of one answer; NULL if nobody looks at one of the fields. */
 typedef struct watch_stream watch_stream;
-
-/* NULL if nobody looks at one of the fields. */
-watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer, wmem_allocator_t *pool);
+watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer);
 
 /* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);

@@ -115,11 +115,6 @@ static taught *new_taught(state_host *server, const state_subject *subject)
     return now;
 }
 
-static uint32_t fact_version_event(const void *element)
-{
-    return ((const fact_version *)element)->event;
-}
-
 static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fact *b)
 {
     switch (kind) {
@@ -186,11 +181,8 @@ static void free_fact(void *data)
 
 void facts_file_clear(void)
 {
-    if (file_facts) {
-        g_hash_table_destroy(file_facts);
-        g_hash_table_destroy(file_servers);
-        file_facts = file_servers = NULL;
-    }
+    g_hash_table_remove_all(file_facts);
+    g_hash_table_remove_all(file_servers);
 }
 
 /* One copy of each address that the names file names. */
@@ -210,10 +202,6 @@ void facts_file_add(const char *server, const state_subject *subject, state_fact
     fact_key key = {NULL, *subject, kind};
     state_fact *kept = g_memdup2(fact, sizeof *fact);
 
-    if (file_facts == NULL) {
-        file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-        file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    }
     key.owner = server ? file_server(server) : NULL;
     kept->name = g_strdup(fact->name);
     kept->type = type_of(kind, fact);
@@ -223,22 +211,14 @@ void facts_file_add(const char *server, const state_subject *subject, state_fact
 static state_known from_capture(const taught *capture, state_fact_kind kind, uint32_t event, state_source source)
 {
     wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
-    state_known known = {NULL, PERF_SOURCE_NONE, 0};
+    unsigned later = versions ? event_count_until(versions, event) : 0;
+    unsigned wanted = source == PERF_SOURCE_EARLIER ? later - 1 : later;
 
-    if (versions == NULL || event == 0) {
-        return known;
+    if (versions == NULL || event == 0 || wanted >= wmem_array_get_count(versions)) {
+        return (state_known){NULL, source, 0};
     }
-    unsigned earlier = event_count_until(versions, event, fact_version_event);
-    const fact_version *version = NULL;
-    if (source == PERF_SOURCE_EARLIER && earlier > 0) {
-        version = wmem_array_index(versions, earlier - 1);
-    } else if (source == PERF_SOURCE_LATER && earlier < wmem_array_get_count(versions)) {
-        version = wmem_array_index(versions, earlier);
-    }
-    if (version) {
-        known = (state_known){&version->fact, source, version->frame};
-    }
-    return known;
+    const fact_version *version = wmem_array_index(versions, wanted);
+    return (state_known){&version->fact, source, version->frame};
 }
 
 static state_known from_file(const state_host *server, const state_subject *subject, state_fact_kind kind)
@@ -246,15 +226,13 @@ static state_known from_file(const state_host *server, const state_subject *subj
     fact_key key = {NULL, *subject, kind};
     const state_fact *fact = NULL;
 
-    if (file_facts) {
+    if (g_hash_table_size(file_facts) > 0) {
         key.owner = g_hash_table_lookup(file_servers, host_address(server));
-        fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
-    }
-    if (file_facts && fact == NULL) {
-        key.owner = NULL;
         fact = g_hash_table_lookup(file_facts, &key);
+        key.owner = NULL;
+        fact = fact ? fact : g_hash_table_lookup(file_facts, &key);
     }
-    return (state_known){fact, fact ? PERF_SOURCE_FILE : PERF_SOURCE_NONE, 0};
+    return (state_known){fact, PERF_SOURCE_FILE, 0};
 }
 
 bool facts_subject_is_title(const state_subject *subject)
@@ -314,14 +292,14 @@ typedef struct {
 
 static state_known find_fact(const question *asked, state_fact_kind kind, state_source source)
 {
-    if (source == PERF_SOURCE_FILE) {
+    switch (source) {
+    case PERF_SOURCE_FILE:
         return from_file(asked->server, asked->subject, kind);
+    case PERF_SOURCE_BUILTIN:
+        return (state_known){builtin_fact(asked->subject, kind), source, 0};
+    default:
+        return from_capture(asked->capture, kind, asked->event, source);
     }
-    if (source == PERF_SOURCE_BUILTIN) {
-        const state_fact *fact = builtin_fact(asked->subject, kind);
-        return (state_known){fact, fact ? source : PERF_SOURCE_NONE, 0};
-    }
-    return from_capture(asked->capture, kind, asked->event, source);
 }
 
 /* The newest that the capture taught, if that was before the event: as it mostly was. */
@@ -334,39 +312,35 @@ static state_known newest_fact(const question *asked, state_fact_kind kind)
                                                    : (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
-state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event)
+/* Of the best source that has one. */
+static state_known look_up(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-    state_known known = newest_fact(&asked, PERF_FACT_ENGLISH);
+
+    state_known known = newest_fact(&asked, kind);
 
     for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        known = find_fact(&asked, PERF_FACT_ENGLISH, source);
-        if (!known.fact) {
+        known = find_fact(&asked, kind, source);
+        if (!known.fact && kind == PERF_FACT_ENGLISH) {
             known = find_fact(&asked, PERF_FACT_LOCAL, source);
         }
     }
     return known;
 }
 
-static state_known best_source(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t event)
+state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event)
 {
-    const question asked = {server, subject, event, find_taught(server, subject)};
-    state_known known = newest_fact(&asked, kind);
-
-    for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        known = find_fact(&asked, kind, source);
-    }
-    return known;
+    return look_up(server, subject, PERF_FACT_ENGLISH, event);
 }
 
 state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event)
 {
-    return best_source(server, subject, PERF_FACT_COUNTER, event);
+    return look_up(server, subject, PERF_FACT_COUNTER, event);
 }
 
 state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event)
 {
-    return best_source(server, subject, PERF_FACT_SET, event);
+    return look_up(server, subject, PERF_FACT_SET, event);
 }
 
 static int compare_taught(const void *a, const void *b)
@@ -499,6 +473,8 @@ const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32
 
 void facts_register(void)
 {
+    file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
+    file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), taught_hash, taught_equal);
     register_cleanup_routine(reset);
 }

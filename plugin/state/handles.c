@@ -5,43 +5,26 @@
  */
 #include "state/handles.h"
 
-static wmem_map_t *handles; /* handle_key -> the state_handle that was opened last; emptied with the file */
+static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
+static state_handle *asked_last; /* NULL: it was not found */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
-typedef struct {
-    state_host *server;
-    state_handle_kind kind;
-    uint8_t bytes[PERF_HANDLE_SIZE];
-} handle_key;
-
-static struct {
-    handle_key key;
-    state_handle *newest; /* NULL: nothing was asked for, or not found */
-} asked_last;
-
-static unsigned handle_key_hash(const void *key)
+static unsigned handle_hash(const void *handle)
 {
-    const handle_key *k = key;
+    const state_handle *h = handle;
 
-    return wmem_strong_hash(k->bytes, sizeof k->bytes) + (unsigned)(uintptr_t)k->server + k->kind;
+    return wmem_strong_hash(h->bytes, sizeof h->bytes) + (unsigned)(uintptr_t)h->server;
 }
 
-static gboolean handle_key_equal(const void *a, const void *b)
+/* A key of the registry is one, whichever it is. */
+static gboolean handle_equal(const void *a, const void *b)
 {
-    const handle_key *x = a, *y = b;
+    const state_handle *x = a, *y = b;
+    bool is_query = x->kind == PERF_HANDLE_QUERY;
 
-    return x->server == y->server && x->kind == y->kind && memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
-}
-
-/* A client mostly polls one query. */
-static state_handle *newest_of(const handle_key *key)
-{
-    if (asked_last.newest == NULL || !handle_key_equal(&asked_last.key, key)) {
-        asked_last.key = *key;
-        asked_last.newest = wmem_map_lookup(handles, key);
-    }
-    return asked_last.newest;
+    return x->server == y->server && is_query == (y->kind == PERF_HANDLE_QUERY) &&
+           memcmp(x->bytes, y->bytes, sizeof x->bytes) == 0;
 }
 
 void handle_confirm(state_handle *handle)
@@ -54,10 +37,8 @@ void handle_confirm(state_handle *handle)
 state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine)
 {
-    handle_key key = {server, kind == PERF_HANDLE_OTHER_KEY ? PERF_HANDLE_HKPD : kind, {0}};
     state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
-    memcpy(key.bytes, bytes, sizeof key.bytes);
     handle->kind = kind;
     handle->server = server;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
@@ -65,21 +46,24 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
-    const handle_key *kept = newest_of(&key) ? &key : wmem_memdup(wmem_file_scope(), &key, sizeof key);
-    wmem_map_insert(handles, kept, handle); /* which keeps the key that it has */
-    asked_last.newest = handle;
+    wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
+    asked_last = handle;
     if (frame != 0) {
         handle_confirm(handle);
     }
     return handle;
 }
 
+/* A client mostly polls one query. */
 state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes)
 {
-    handle_key key = {server, kind, {0}};
+    state_handle key = {.kind = kind, .server = server};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    return newest_of(&key);
+    if (asked_last == NULL || !handle_equal(asked_last, &key)) {
+        asked_last = wmem_map_lookup(handles, &key);
+    }
+    return asked_last;
 }
 
 const char *handle_machine(const state_handle *handle, const state_host *server)
@@ -102,11 +86,11 @@ void handle_not_closed(state_handle *handle)
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);
-    asked_last.newest = NULL;
+    asked_last = NULL;
 }
 
 void handles_register(void)
 {
     register_cleanup_routine(reset);
-    handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_key_hash, handle_key_equal);
+    handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_hash, handle_equal);
 }

@@ -65,22 +65,34 @@ uint32_t event_next(void)
     return ++last_event;
 }
 
-unsigned event_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element))
+static uint32_t event_at(wmem_array_t *array, unsigned i)
+{
+    return *(const uint32_t *)wmem_array_index(array, i);
+}
+
+unsigned event_count_until(wmem_array_t *array, uint32_t event)
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
-    if (high > 0 && event_of(wmem_array_index(array, high - 1)) <= event) {
+    if (high > 0 && event_at(array, high - 1) <= event) {
         return high;
     }
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
-        if (event_of(wmem_array_index(array, middle)) <= event) {
+        if (event_at(array, middle) <= event) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
     return low;
+}
+
+void *event_latest(wmem_array_t *array, uint32_t event)
+{
+    unsigned count = event_count_until(array, event);
+
+    return count > 0 ? wmem_array_index(array, count - 1) : NULL;
 }
 
 static void reset(void)

@@ -21,9 +21,11 @@ uint32_t host_lessons(const state_host *server);
 /* The number of a PDU that is seen for the first time. */
 uint32_t event_next(void);
 
-/* How many elements of an array in the order of events are not after `event`. Mostly all: what is looked up as of an event
- * is looked up on the first pass, when there is nothing newer. */
-unsigned event_count_until(wmem_array_t *array, uint32_t event, uint32_t (*event_of)(const void *element));
+/* What changes with events stands in arrays in their order, of structures that begin with the event (uint32_t). How many
+ * elements are not after `event`: mostly all, for what is looked up as of an event is looked up on the first pass, when
+ * there is nothing newer. And the last of those, NULL if there is none. */
+unsigned event_count_until(wmem_array_t *array, uint32_t event);
+void *event_latest(wmem_array_t *array, uint32_t event);
 
 void hosts_register(void);
 

@@ -8,8 +8,8 @@
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
 struct state_query_epoch {
-    struct state_query *query;
     uint32_t event;
+    struct state_query *query;
     bool complete;      /* the entries are all that the query holds */
     wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
 };
@@ -203,7 +203,7 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
 static void begin_epoch(struct state_query *query, uint32_t event)
 {
     bool known = query->overtaken == 0;
-    state_query_epoch epoch = {query, event, known && query->complete, known ? query->told : NULL};
+    state_query_epoch epoch = {event, query, known && query->complete, known ? query->told : NULL};
 
     wmem_array_append_one(query->epochs, epoch);
 }
@@ -331,18 +331,13 @@ void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
     }
 }
 
-static uint32_t change_event(const void *element)
-{
-    return ((const asked_change *)element)->event;
-}
-
 void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    unsigned number = event_count_until(query->changes, asked, change_event);
+    asked_change *change = event_latest(query->changes, asked);
 
     if (asked >= query->overtaken_before) {
-        change_at(query, number - 1)->answered = true;
+        change->answered = true;
     } else if (asked >= query->told_before && --query->overtaken == 0) {
         begin_epoch(query, event);
     }
@@ -410,17 +405,10 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
     wmem_array_append_one(query->told, version);
 }
 
-static uint32_t held_event(const void *element)
-{
-    return ((const held_at *)element)->event;
-}
-
 /* NULL if nothing is known. */
 static const held_at *held_then(const struct state_query *query, uint32_t event)
 {
-    unsigned changes = query ? event_count_until(query->held, event, held_event) : 0;
-
-    return changes > 0 ? wmem_array_index(query->held, changes - 1) : NULL;
+    return query ? event_latest(query->held, event) : NULL;
 }
 
 void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
@@ -436,16 +424,6 @@ const state_query_entry *query_entries(const state_handle *handle, uint32_t even
     const held_at *then = held_then(handle->query, event);
 
     return then ? list_next(&then->all, event, next) : NULL;
-}
-
-static uint32_t epoch_event(const void *element)
-{
-    return ((const state_query_epoch *)element)->event;
-}
-
-static uint32_t index_event(const void *element)
-{
-    return ((const state_query_index *)element)->event;
 }
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
@@ -464,10 +442,7 @@ bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
 
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
 {
-    wmem_array_t *epochs = handle && handle->query && event != 0 ? handle->query->epochs : NULL;
-    unsigned earlier = epochs ? event_count_until(epochs, event, epoch_event) : 0;
-
-    return earlier > 0 ? wmem_array_index(epochs, earlier - 1) : NULL;
+    return handle && handle->query ? event_latest(handle->query->epochs, event) : NULL;
 }
 
 bool query_is_complete(const state_handle *handle, uint32_t event)
@@ -487,8 +462,8 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
     if (!query_is_told(epoch)) {
         return NULL;
     }
-    unsigned earlier = event_count_until(epoch->told, event, index_event);
-    const state_query_index *told = wmem_array_index(epoch->told, earlier > 0 ? earlier - 1 : 0);
+    const state_query_index *told = event_latest(epoch->told, event);
+    told = told ? told : wmem_array_index(epoch->told, 0);
     return told->count == blocks ? told : NULL;
 }
 
@@ -542,6 +517,14 @@ static bool can_match(const class_match *match)
     return true;
 }
 
+/* The others, where one of a class has one of a type. */
+static bool can_match_without(class_match match, unsigned number, unsigned type)
+{
+    match.members[number]--;
+    match.blocks[type]--;
+    return can_match(&match);
+}
+
 /* The class whose only member the only block of a type belongs to, in every way to match them; NUM_CLASSES if there is
  * none. */
 static unsigned only_class(const class_match *match, unsigned type)
@@ -549,16 +532,12 @@ static unsigned only_class(const class_match *match, unsigned type)
     unsigned only = NUM_CLASSES;
 
     for (unsigned c = 0; c < NUM_CLASSES && match->blocks[type] == 1; c++) {
-        class_match rest = *match;
-        rest.blocks[type]--;
-        rest.members[c]--;
-        if (match->members[c] == 0 || !class_fits(c, type) || !can_match(&rest)) {
-            continue;
+        if (match->members[c] > 0 && class_fits(c, type) && can_match_without(*match, c, type)) {
+            if (match->members[c] > 1 || only < NUM_CLASSES) {
+                return NUM_CLASSES;
+            }
+            only = c;
         }
-        if (match->members[c] > 1 || only < NUM_CLASSES) {
-            return NUM_CLASSES;
-        }
-        only = c;
     }
     return only;
 }

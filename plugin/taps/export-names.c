@@ -1,13 +1,9 @@
 /* export-names.c
- * The names file: `-z pcq,names,FILE`, and among Wireshark's export objects: File, Export Objects, PCQ-NAMES.
- *
- * The first is for the command line; a window has no other dialog to choose a file with that a plugin may use.
- * Export objects belong to protocols, and each has one kind: so there is one that has nothing else.
+ * `-z pcq,names,FILE`: the names file. A window has no other dialog to choose a file with that a plugin may use than that of
+ * export objects.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/export-objects.h"
-
 #include "taps/taps.h"
 
 #include "names/names-file.h"
@@ -16,48 +12,6 @@
 
 #include <epan/stat_tap_ui.h>
 #include <wsutil/report_message.h>
-
-#define FILTER_NAME "pcq-names"
-
-/* --- Among the objects ------------------------------------------------------------------------------------------- */
-
-static bool is_listed;
-
-static void forget(void)
-{
-    is_listed = false;
-}
-
-static void list_names(tapped_left_out *left);
-
-static objects_kind kind = {.forget = forget, .list_rest = list_names};
-
-static void list_names(tapped_left_out *left _U_)
-{
-    char *text = is_listed ? NULL : names_file_text();
-
-    if (text) {
-        is_listed = true;
-        objects_list(&kind, kind.frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
-    }
-}
-
-/* Seen again, a capture has taught all that it will with its first call. */
-static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                             tap_flags_t flags _U_)
-{
-    if (objects_told(&kind, list, pinfo, tapped) && !kind.first_look) {
-        list_names(NULL);
-    }
-    return TAP_PACKET_REDRAW;
-}
-
-static void reset(void)
-{
-    objects_reset(&kind);
-}
-
-/* --- -z pcq,names,FILE -----------------------------------------------------------------------------------------------*/
 
 /* One -z. */
 typedef struct {
@@ -125,8 +79,4 @@ void export_names_register(void)
     static stat_tap_ui writing = {REGISTER_STAT_GROUP_GENERIC, NULL, "pcq,names", start_writing, 0, NULL};
 
     register_stat_tap_ui(&writing, NULL);
-    if (proto_get_id_by_filter_name(FILTER_NAME) == -1) {
-        int proto = proto_register_protocol("Names of performance counters, to be exported", "PCQ-NAMES", FILTER_NAME);
-        objects_register(&kind, proto, add, reset);
-    }
 }

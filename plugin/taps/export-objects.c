@@ -1,17 +1,40 @@
 /* export-objects.c
- * A PDH-CSV file for each query, as an object to be exported; and what it has in common with names as objects.
+ * Export objects of two kinds: a PDH-CSV file for each query, and the names file.
+ *
+ * Wireshark wants each object whole in memory, and says neither when the last packet has gone by nor, always, when it
+ * frees what was listed. So an object is listed when it is complete, and is Wireshark's from then on:
+ *
+ *   - of packets that are seen again, when the kind knows that nothing more comes;
+ *   - of packets that are seen for the first time (tshark in one pass, a capture that is running), when statistics are
+ *     drawn. Newer listeners are drawn first: one that is registered with the first call is drawn before the list is.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/export-objects.h"
-
 #include "taps/taps.h"
 
+#include "names/names-file.h"
 #include "taps/document.h"
 #include "taps/output.h"
 
+#include <epan/export_object.h>
+#include <epan/tap.h>
+
+#define NAMES_FILTER_NAME "pcq-names"
+
 /* Wireshark cuts a name that is too long at its end, where the handle is told; it writes some characters as three. */
 #define LONGEST_HOST 64
+
+/* A kind, and the one list of it that is filled. */
+typedef struct {
+    void (*forget)(void);                     /* what objects were made of */
+    void (*list_rest)(tapped_left_out *left); /* lists what is not listed yet, and counts what was assumed */
+    int tap;
+    export_object_list_t *list; /* NULL before the first call */
+    uint32_t frame;             /* that was told last */
+    bool first_look;            /* of its packets */
+    bool has_said;
+    tapped_left_out left;
+} objects_kind;
 
 /* --- Of both kinds ----------------------------------------------------------------------------------------------- */
 
@@ -38,11 +61,20 @@ static void draw(void *data)
     }
 }
 
+static void clear(objects_kind *kind)
+{
+    kind->list = NULL;
+    kind->frame = 0;
+    kind->has_said = false;
+    tapped_left_out_clear(&kind->left);
+    kind->forget();
+}
+
 static void begin(objects_kind *kind, export_object_list_t *list, bool first_look)
 {
     static GHashTable *drawn; /* objects_kind that have a listener */
 
-    objects_reset(kind);
+    clear(kind);
     kind->list = list;
     kind->first_look = first_look;
     drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
@@ -54,17 +86,9 @@ static void begin(objects_kind *kind, export_object_list_t *list, bool first_loo
     }
 }
 
-void objects_reset(objects_kind *kind)
-{
-    kind->list = NULL;
-    kind->frame = 0;
-    kind->has_said = false;
-    tapped_left_out_clear(&kind->left);
-    kind->forget();
-}
-
-/* Not everybody who looks at the packets again says so; they begin with the first then. */
-bool objects_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
+/* Each call that a list is told; false if nothing is to be done with it. Not everybody who looks at the packets again says so;
+ * they begin with the first then. */
+static bool is_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
 {
     if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
         begin(kind, list, tapped->is_first_look);
@@ -73,8 +97,9 @@ bool objects_told(objects_kind *kind, export_object_list_t *list, const packet_i
     return kind->list == list && tapped_count(&kind->left, tapped);
 }
 
-void objects_list(const objects_kind *kind, uint32_t frame, const char *host, const char *type, char *name, void *data,
-                  size_t size)
+/* Lists an object; the strings and `data` are Wireshark's then. */
+static void list_object(const objects_kind *kind, uint32_t frame, const char *host, const char *type, char *name,
+                        void *data, size_t size)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
 
@@ -87,7 +112,7 @@ void objects_list(const objects_kind *kind, uint32_t frame, const char *host, co
     kind->list->add_entry(kind->list->gui_data, entry);
 }
 
-void objects_register(objects_kind *kind, int proto, tap_packet_cb add, export_object_gui_reset_cb reset)
+static void register_kind(objects_kind *kind, int proto, tap_packet_cb add, export_object_gui_reset_cb reset)
 {
     kind->tap = register_export_object(proto, add, reset);
     tapped_add(kind->tap);
@@ -97,7 +122,7 @@ void objects_register(objects_kind *kind, int proto, tap_packet_cb add, export_o
 
 static documents *all;
 
-static void forget(void)
+static void forget_documents(void)
 {
     if (all) {
         documents_free(all);
@@ -135,49 +160,93 @@ static void list_document(const objects_kind *kind, document *doc)
 
     doc->is_listed = true;
     if (document_write(all, doc, take, &text) && !text.failed) {
-        objects_list(kind, doc->first_frame, doc->machine, "text/csv", name_of(doc), g_memdup2(text.data, text.size),
-                     text.size);
+        list_object(kind, doc->first_frame, doc->machine, "text/csv", name_of(doc), g_memdup2(text.data, text.size),
+                    text.size);
     }
     perf_csv_free(&text);
 }
 
-static void list_rest(tapped_left_out *left);
+static void list_documents(tapped_left_out *left);
 
-static objects_kind kind = {.forget = forget, .list_rest = list_rest};
+static objects_kind document_kind = {.forget = forget_documents, .list_rest = list_documents};
 
-static void list_rest(tapped_left_out *left)
+static void list_documents(tapped_left_out *left)
 {
     for (unsigned i = 0; i < all->all->len; i++) {
         document *doc = g_ptr_array_index(all->all, i);
         if (!doc->is_listed) {
-            list_document(&kind, doc);
+            list_document(&document_kind, doc);
         }
     }
     documents_count_assumed(all, left);
 }
 
-static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                             tap_flags_t flags _U_)
+static tap_packet_status add_document(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                                      tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
 
-    if (!objects_told(&kind, list, pinfo, tapped) || tapped->answer == NULL) {
+    if (!is_told(&document_kind, list, pinfo, tapped) || tapped->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     document *doc = documents_add(all, pinfo, tapped);
-    if (doc && !kind.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
-        list_document(&kind, doc);
-        documents_count_assumed(all, &kind.left);
+    if (doc && !document_kind.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
+        list_document(&document_kind, doc);
+        documents_count_assumed(all, &document_kind.left);
     }
     return TAP_PACKET_REDRAW;
 }
 
-static void reset(void)
+static void reset_documents(void)
 {
-    objects_reset(&kind);
+    clear(&document_kind);
 }
 
+/* --- Names -------------------------------------------------------------------------------------------------------- */
+
+static bool names_are_listed;
+
+static void forget_names(void)
+{
+    names_are_listed = false;
+}
+
+static void list_names(tapped_left_out *left);
+
+static objects_kind names_kind = {.forget = forget_names, .list_rest = list_names};
+
+static void list_names(tapped_left_out *left _U_)
+{
+    char *text = names_are_listed ? NULL : names_file_text();
+
+    if (text) {
+        names_are_listed = true;
+        list_object(&names_kind, names_kind.frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
+    }
+}
+
+/* Seen again, a capture has taught all that it will with its first call. */
+static tap_packet_status add_names(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                   tap_flags_t flags _U_)
+{
+    if (is_told(&names_kind, list, pinfo, tapped) && !names_kind.first_look) {
+        list_names(NULL);
+    }
+    return TAP_PACKET_REDRAW;
+}
+
+static void reset_names(void)
+{
+    clear(&names_kind);
+}
+
+/* Export objects belong to protocols, and each has one kind: so there is a protocol that has nothing else. */
 void export_objects_register(int proto)
 {
-    objects_register(&kind, proto, add, reset);
+    register_kind(&document_kind, proto, add_document, reset_documents);
+    if (proto_get_id_by_filter_name(NAMES_FILTER_NAME) == -1) {
+        proto =
+            proto_register_protocol("Names of performance counters, to be exported", "PCQ-NAMES", NAMES_FILTER_NAME);
+        register_kind(&names_kind, proto, add_names, reset_names);
+    }
 }

@@ -93,11 +93,6 @@ static void leave(void)
     }
 }
 
-void output_register(void)
-{
-    register_shutdown_routine(leave);
-}
-
 static GSList *unfinished; /* output_file with a temporary file */
 
 /* However it ends: also when another statistic could not start. Windows removes no file that is open. */
@@ -113,14 +108,10 @@ static void remove_temporaries(void)
     }
 }
 
-static void watch_exit(void)
+void output_register(void)
 {
-    static bool watched;
-
-    if (!watched) {
-        watched = true;
-        atexit(remove_temporaries);
-    }
+    register_shutdown_routine(leave);
+    atexit(remove_temporaries);
 }
 
 static const char *name_of(const char *path)
@@ -274,7 +265,6 @@ output_file *output_open(const char *path, const void *owner)
         return NULL;
     }
     if (file->temporary) {
-        watch_exit();
         unfinished = g_slist_prepend(unfinished, file);
     }
     return file;

@@ -19,11 +19,12 @@ void refusals_table_register(void);
 void export_csv_register(void);
 void export_long_register(void);
 
-/* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query. */
-void export_objects_register(int proto);
-
-/* `-z pcq,names,FILE`; File, Export Objects, PCQ-NAMES, and `--export-objects pcq-names,DIR`: the names file. */
+/* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
+
+/* File, Export Objects, and `--export-objects KIND,DIR`: a PDH-CSV file for each query (PCQ, pcq); the names file (PCQ-NAMES,
+ * pcq-names). */
+void export_objects_register(int proto);
 
 /* Their files: what was not written whole ends the program with exit status 1. */
 void output_register(void);

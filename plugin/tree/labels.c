@@ -56,29 +56,32 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
 
 /* --- Counter types --------------------------------------------------------------------------------------------- */
 
+/* Number of the field whose meaning depends on others. */
+#define SUBTYPE 2
+
 void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields)
 {
     static int *ett[] = {&ett_counter_type};
     const prefixed_field list[] = {
         {&fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0,
          "PERF_* type: size, kind and how the value is calculated"},
-        {&fields->size, "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK,
+        {&fields->bits[0], "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK,
          "Bytes of a value"},
-        {&fields->kind, "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK,
+        {&fields->bits[1], "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK,
          "Number, counter, text or nothing"},
-        {&fields->subtype, "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
+        {&fields->bits[SUBTYPE], "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
          "Its meaning depends on the kind"},
-        {&fields->timer, "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,
+        {&fields->bits[3], "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,
          "Time base"},
-        {&fields->delta, "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+        {&fields->bits[4], "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
          "PERF_DELTA_COUNTER: the difference of two samples"},
-        {&fields->delta_base, "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+        {&fields->bits[5], "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
          "PERF_DELTA_BASE: the base is a difference too"},
-        {&fields->inverse, "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+        {&fields->bits[6], "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
          "PERF_INVERSE_COUNTER: 1 minus the result"},
-        {&fields->multi, "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+        {&fields->bits[7], "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
          "PERF_MULTI_COUNTER: divided by a second value"},
-        {&fields->display, "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+        {&fields->bits[8], "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
          PERF_DISPLAY_MASK, "Suffix"},
     };
 
@@ -90,22 +93,17 @@ void labels_register_type_fields(int proto, const char *prefix, labels_type_fiel
 
 bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields)
 {
-    const int types[] = {fields->type,  fields->size,       fields->kind,    fields->subtype, fields->timer,
-                         fields->delta, fields->delta_base, fields->inverse, fields->multi,   fields->display};
-
-    return fields_any_referenced(tree, types, array_length(types));
+    return fields_any_referenced(tree, &fields->type, 1) || fields_any_referenced(tree, fields->bits, LABELS_TYPE_BITS);
 }
 
 static void add_type_bits(bounded_reader *reader, const labels_type_fields *fields, uint32_t offset, uint32_t type)
 {
-    const int bits[] = {fields->size,       fields->kind,    fields->subtype, fields->timer,  fields->delta,
-                        fields->delta_base, fields->inverse, fields->multi,   fields->display};
     proto_tree *tree = proto_item_add_subtree(reader->item, ett_counter_type);
     const char *subtype = perf_counter_subtype_name(type);
 
-    for (unsigned i = 0; i < array_length(bits); i++) {
-        proto_item *item = proto_tree_add_item(tree, bits[i], reader->tvb, offset, 4, reader->encoding);
-        if (bits[i] == fields->subtype) {
+    for (unsigned i = 0; i < LABELS_TYPE_BITS; i++) {
+        proto_item *item = proto_tree_add_item(tree, fields->bits[i], reader->tvb, offset, 4, reader->encoding);
+        if (i == SUBTYPE) {
             proto_item_append_text(item, " (%s)", subtype ? subtype : "unknown");
         }
     }

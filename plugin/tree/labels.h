@@ -19,18 +19,11 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
  * shows, so that it marks what it cuts. */
 #define LABEL_SIZE (ITEM_LABEL_LENGTH + 8)
 
-/* Fields of a counter type. */
+/* Fields of a counter type, and of its bits. */
+#define LABELS_TYPE_BITS 9
 typedef struct {
     int type;
-    int size;
-    int kind;
-    int subtype;
-    int timer;
-    int delta;
-    int delta_base;
-    int inverse;
-    int multi;
-    int display;
+    int bits[LABELS_TYPE_BITS];
 } labels_type_fields;
 
 /* PREFIX.counter.type and its bits. */

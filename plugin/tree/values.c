@@ -61,7 +61,7 @@ static value_wishes wishes_of(const answer_view *view, const readings_answer *an
         .path = proto_field_is_referenced(tree, fields->path),
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
-        .watch = watch_begin(tree, answer, view->report->pinfo->pool),
+        .watch = watch_begin(tree, answer),
     };
 }
 
