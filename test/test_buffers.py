@@ -12,6 +12,8 @@ from gen.damage import FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import Record
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO, VALIDATE
 
+pytestmark = pytest.mark.together
+
 
 @pytest.fixture
 def bench(shown):

@@ -15,7 +15,7 @@ OF_ANSWER = ('pcq.multi_counters', 'pcq.multi_instances', 'pcq.counter.', 'pcq.l
 
 @pytest.fixture(scope='session')
 def floor(tmp_path_factory):
-    t = TShark(tmp_path_factory.mktemp('home'))
+    t = TShark(tmp_path_factory.mktemp('home'), tmp_path_factory.mktemp('data'))
     t.env['WIRESHARK_PLUGIN_DIR'] = os.environ['PCQ_FLOOR']
     return t
 

@@ -10,13 +10,15 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from conftest import TOP, TSHARK, Shown, compare_places, same
+from conftest import FRAME, TOP, TSHARK, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
 from gen.model import TYPES, grows
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
+
+pytestmark = pytest.mark.together
 
 WIRE = frozenset('hkpd.' + name for name in '''
     data_block little_endian version revision total_size header_size num_objects default_object system_time perf_time
@@ -39,7 +41,7 @@ def read(tshark, scene, folder, *args, two_pass=False):
     """{frame number: Item} of each frame"""
     path = folder / 'hkpd.pcap'
     scene.write(path)
-    out, _ = tshark.run('-r', path, '-T', 'pdml', *(['-2'] if two_pass else []), *args)
+    out, _ = tshark.run('-r', path, '-T', 'pdml', '-J', 'dcerpc winreg hkpd ' + FRAME, *(['-2'] if two_pass else []), *args)
     frames = {}
     for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
         item = Item(packet)

@@ -11,7 +11,7 @@ from itertools import zip_longest
 
 import pytest
 
-from conftest import TOP, Shown, brief, same
+from conftest import FRAME, TOP, Shown, brief, same
 from gen.model import TYPE_NAMES
 from gen.record import Field
 from learned import Item, close_to, cooked, one, shows
@@ -133,7 +133,7 @@ def test_every_path_and_calculated_value(tshark, name, two_pass):
 
 def trees(tshark, name, display_filter, two_pass):
     """{frame: Item}"""
-    out, _ = tshark.run('-r', PCAPS / name, *key(name), '-Y', display_filter, '-T', 'pdml',
+    out, _ = tshark.run('-r', PCAPS / name, *key(name), '-Y', display_filter, '-T', 'pdml', '-J', 'winreg hkpd ' + FRAME,
                         *(['-2'] if two_pass else []), timeout=600)
     # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
     out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;')

@@ -12,6 +12,8 @@ from gen.story_script import Damaging, Script, answers, ask, counter, frames_of,
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import cooked, one, read
 
+pytestmark = pytest.mark.together
+
 ASSUMED = 'pcq.expert.order_assumed'
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])

@@ -91,7 +91,7 @@ class Record:
     def add(self, other):
         """Append another record, fields and all."""
         base = len(self.data)
-        self.fields += [f._replace(offset=f.offset + base) for f in other.fields]
+        self.fields += shifted(other.fields, base)
         self.data += other.data
         return self
 
@@ -99,7 +99,7 @@ class Record:
         """Overwrite a number, in the bytes and in the field that shows it."""
         data = struct.pack(self.order + fmt, value)
         self.data[offset:offset + len(data)] = data
-        self.fields = [f._replace(value=value) if (f.offset, f.length) == (offset, len(data)) and f.value is not None
+        self.fields = [Field(f.name, value, *f[2:]) if f.offset == offset and f.length == len(data) and f.value is not None
                        else f for f in self.fields]
 
 
@@ -109,7 +109,7 @@ def utf16(text, order='<'):
 
 
 def shifted(fields, by):
-    return [f._replace(offset=f.offset + by) for f in fields]
+    return [Field(name, value, offset + by, length) for name, value, offset, length in fields]
 
 
 def to_json(fields):
