@@ -64,14 +64,19 @@ def read(tshark, scene, folder, *args, two_pass=False, name='story'):
 
 
 def read_file(tshark, path, *args, two_pass=False):
-    out, _ = tshark.run('-r', path, '-T', 'pdml', '-J', 'pcq', *(['-2'] if two_pass else []), *args)
+    return read_and_said(tshark, path, *args, two_pass=two_pass)[0]
+
+
+def read_and_said(tshark, path, *args, two_pass=False):
+    """(its frames, what tshark said on standard error)"""
+    out, err = tshark.run('-r', path, '-T', 'pdml', '-J', 'pcq', *(['-2'] if two_pass else []), *args)
     # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
     out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;').replace('\r', '&#13;')
     frames = {}
     for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
         item = Item(packet)
         frames[item.numbers('num')[0]] = item
-    return frames
+    return frames, err
 
 
 def shows(shown, expected):

@@ -2,9 +2,12 @@
 """A provider's instrumentation manifest where a names file is read: the schema of learn.microsoft.com, "Performance
 Counters Schema"."""
 
+import functools
 import os
 import resource
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +16,7 @@ from gen.model import TYPES
 from gen.story_script import Script, answers, ask, counter, frames_of, multiple, run, story
 from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values, read
-from test_names_file import engine, home, queried, with_file  # noqa: F401
+from test_names_file import engine, home, queried, with_file, with_file_and_said  # noqa: F401
 
 SAMPLE = TOP / 'test' / 'manifests' / 'engine.man'
 GUID = '{5e5c1a57-6e6c-4a3f-9a0b-7d7f3e1c2b4d}'
@@ -55,12 +58,19 @@ def write(tmp_path, text, encoding='utf-8', name='engine.man'):
     return path
 
 
+@functools.cache
+def silence(tshark):
+    """What is said of a capture without a file"""
+    with tempfile.TemporaryDirectory() as folder:
+        _, err = tshark.run('-q', '-r', queried(the_set()).write(Path(folder) / 'x.pcap'))
+    return err.splitlines()
+
+
 def said(tshark, tmp_path, path):
     """What is reported when the file is read."""
     capture = queried(the_set()).write(tmp_path / 'x.pcap')
-    _, silence = tshark.run('-q', '-r', capture)
     _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.names_file:%s' % path)
-    return [line for line in err.splitlines() if line not in silence.splitlines()]
+    return [line for line in err.splitlines() if line not in silence(tshark)]
 
 
 def all_named(tshark, tmp_path, path):
@@ -183,10 +193,10 @@ def test_what_is_broken_is_said_with_its_line(tshark, tmp_path, what):
     elements, word = BROKEN[what]
     good = [e.replace(GUID, '{%s}' % engine().guid) for e in the_counters()]
     names = write(tmp_path, manifest(*elements, *good))
-    line, = said(tshark, tmp_path, names)
-    assert 'engine.man' in line and word in line and 'line 5' in line.replace('line 6', 'line 5')
     scene = queried(engine())
-    frames = with_file(tshark, tmp_path, scene, names)
+    frames, err = with_file_and_said(tshark, tmp_path, scene, names)
+    line, = [x for x in err.splitlines() if x not in silence(tshark)]
+    assert 'engine.man' in line and word in line and 'line 5' in line.replace('line 6', 'line 5')
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 4
 

@@ -14,7 +14,7 @@ from gen.server import Query, bounded
 from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story
 from gen.story_types import UNDECIDED, every_type, together
 from gen.stubs import VALIDATE
-from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
+from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read, read_and_said
 from test_order import sharkd  # noqa: F401 (a fixture)
 
 DEVICES = pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no /dev')
@@ -116,6 +116,11 @@ def queried(s, **options):
 
 def with_file(tshark, tmp_path, scene, path, **options):
     return read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % path, **options)
+
+
+def with_file_and_said(tshark, tmp_path, scene, path):
+    """(the frames, what tshark said)"""
+    return read_and_said(tshark, scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % path)
 
 
 # --- there and back -------------------------------------------------------------------------------------------------
@@ -344,10 +349,9 @@ def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     names = tmp_path / 'names'
     names.write_bytes('\n'.join(text).encode('utf-8', 'surrogateescape'))
     scene = queried(s)
-    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names)
+    frames, err = with_file_and_said(tshark, tmp_path, scene, names)
     said = [x for x in err.splitlines() if 'line' in x]
     assert len(said) == 1 and 'names' in said[0] and ' 7 ' in said[0] + ' ', err
-    frames = with_file(tshark, tmp_path, scene, names)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 4
 
