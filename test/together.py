@@ -31,13 +31,12 @@ COLUMNS = 'gui.column.format:"No."'
 # What others of the same capture change, as a filter or column
 NOT_ITS_OWN = re.compile(r'\bframe\.(?!number$)|\bframe\.number .|(_in|previous|stream|number) ?[=<>!]|^tcp\.stream|^(pcq.query|hkpd.handle)\.number')
 
-
+# What is changed in what tshark shows: numbers of frames, in words too, and addresses
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
-WORDS = re.compile('([Ff]rame:? )([0-9]+)')
-
+WORDS = re.compile('(rame:? )([0-9]+)')
 ADDRESS = re.compile(r'\b10[.][0-9]+[.][0-9]+[.][0-9]+\b|\b2001:db8::a[0-9a-f]{2}:[0-9a-f]+\b')
 OF_FRAME = re.compile('()([0-9]+)')
-INFO = re.compile('(^ *|[Ff]rame )([0-9]+)')
+INFO = re.compile('(^ *|rame )([0-9]+)')
 
 
 class Asked(pytest.skip.Exception):
@@ -115,14 +114,18 @@ class Share(NamedTuple):
     first: int              # its first frame's number
     last: int
     addresses: dict         # as the whole has them: as they are
+    starts: set             # what one of them or another begins with
 
     def number(self, m):
         """A match's last part, if it is the number of a frame of these, counted from its own first."""
         n = int(m[2])
         return m[1] + str(n - self.first + 1) if self.first <= n <= self.last else m[0]
 
-    def address(self, m):
-        return self.addresses.get(m[0], m[0])
+    def with_addresses(self, text):
+        """The text with the addresses as they are"""
+        if not any(start in text for start in self.starts):
+            return text
+        return ADDRESS.sub(lambda m: self.addresses.get(m[0], m[0]), text)
 
 
 def write(path, captures):
@@ -134,8 +137,8 @@ def write(path, captures):
             frames = packets(capture)
             new = own_addresses(frames, number)
             f.write(b''.join(apart(frames, number, new)))
-            shares.append(Share(count + 1, count + len(frames), {str(ipaddress.ip_address(b)): str(ipaddress.ip_address(a))
-                                                                 for a, b in new.items()}))
+            shown = {str(ipaddress.ip_address(b)): str(ipaddress.ip_address(a)) for a, b in new.items()}
+            shares.append(Share(count + 1, count + len(frames), shown, {re.sub('[.:][^.:]*$', '', a) for a in shown}))
             count += len(frames)
     return shares
 
@@ -159,7 +162,7 @@ class Cut:
         for number, text in sorted(numbered, key=lambda r: r[0]):
             while number > self.shares[k].last:
                 k += 1
-            texts[k].append(ADDRESS.sub(self.shares[k].address, text))
+            texts[k].append(self.shares[k].with_addresses(text))
         return zip(self.shares, texts)
 
     def pdml(self, out):
