@@ -17,6 +17,7 @@ import ipaddress
 import os
 import re
 import struct
+import subprocess
 from typing import NamedTuple
 
 import pytest
@@ -26,10 +27,13 @@ from gen.pcap import SESSION
 
 ROUNDS = 4                  # tests that ask more often one after the other are slow
 MOST = 4 << 20              # bytes of a capture
+SCENES = 60000              # in a capture: two bytes of an address
 HEADER = struct.pack('<IHHiI', 0xA1B2C3D4, 2, 4, 0, 0)
 COLUMNS = 'gui.column.format:"No."'
-# What others of the same capture change, as a filter or column
-NOT_ITS_OWN = re.compile(r'\bframe\.(?!number$)|\bframe\.number .|(_in|previous|stream|number) ?[=<>!]|^tcp\.stream|^(pcq.query|hkpd.handle)\.number')
+# What others of the same capture change, as a filter or column, and what is of a run as a whole
+NOT_ITS_OWN = re.compile(r'\bframe\.(?!number$)|(_in|previous|stream|number) ?[=<>!]|^tcp\.stream|^(pcq\.query|hkpd\.handle)\.number|'
+                         'names_file|limit')
+OF_THE_RUN = {'-q', '-z', '-c', '-w', '-V', '-M', '-n', '-C', '--export-objects'}
 
 # What is changed in what tshark shows: numbers of frames, in words too, and addresses
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
@@ -51,11 +55,11 @@ class Question(NamedTuple):
 def question(args):
     """-> Question, or None if the answer could not be cut"""
     words = [str(a) for a in args]
-    if words.count('-r') != 1 or {'-q', '-z', '-c', '-w', '-V', '-M', '-n', '-C', '--export-objects'} & set(words):
+    if words.count('-r') != 1 or OF_THE_RUN & set(words):
         return None
     at = words.index('-r')
     way = tuple(words[:at] + words[at + 2:])
-    if not shape(way) or any(NOT_ITS_OWN.search(w) for w in way) or any(re.search('names_file|limit', w) for w in way):
+    if not shape(way) or any(NOT_ITS_OWN.search(w) for w in way):
         return None
     with open(words[at + 1], 'rb') as f:
         capture = f.read(MOST)
@@ -65,13 +69,18 @@ def question(args):
 
 def shape(way):
     """The form of the answer: pdml, fields, info, or None"""
-    form = way[way.index('-T') + 1] if '-T' in way else None
+    if '-T' not in way:
+        return 'info' if any(w.startswith(COLUMNS) for w in way) else None
+    form = way[way.index('-T') + 1]
     if form == 'fields':
-        kinds, columns = ([w for before, w in zip(way, way[1:]) if before == x] for x in ('-E', '-e'))
-        return form if 'frame.number' not in columns[1:] and all(k == 'separator=/t' or k.startswith(('aggregator', 'occurrence')) for k in kinds) else None
-    if form is None and any(w.startswith(COLUMNS) for w in way):
-        return 'info'
+        is_plain = all(k == 'separator=/t' or k.startswith(('aggregator', 'occurrence')) for k in after(way, '-E'))
+        return form if is_plain and 'frame.number' not in after(way, '-e')[1:] else None
     return form if form == 'pdml' else None
+
+
+def after(way, option):
+    """What is given with that option"""
+    return [w for before, w in zip(way, way[1:]) if before == option]
 
 
 # --- One capture of many ---------------------------------------------------------------------------------------------
@@ -167,15 +176,17 @@ class Cut:
 
     def pdml(self, out):
         start, *frames = re.split('^(?=<packet>$)', out, flags=re.M)
+        assert frames or '-Y' in self.way, 'no frames'
         end = '</pdml>\n'
         numbered = [(int(NUMBER.search(f)[1]), f.removesuffix(end)) for f in frames]
-        field = re.compile('(<field name="(?:num|frame[.]number|%s)"[^>]* show=")([0-9]+)(?=")' % '|'.join(map(re.escape, self.frame_fields)))
+        names = '|'.join(map(re.escape, ['num', 'frame.number', *self.frame_fields]))
+        field = re.compile('(<field name="(?:%s)"[^>]* show=")([0-9]+)(?=")' % names)
         for share, texts in self.divided(numbered):
             text = ''.join(texts)
             yield start.removesuffix(end) + WORDS.sub(share.number, field.sub(share.number, text)) + end
 
     def fields(self, out):
-        columns = [w for before, w in zip(self.way, self.way[1:]) if before == '-e']
+        columns = after(self.way, '-e')
         of_frames = {i for i, name in enumerate(columns) if name in self.frame_fields or name == 'frame.number'}
         # what is shown may have ends of lines in it
         rows = re.split(r'^(?=[0-9]+[\t\n])', out, flags=re.M)[1:]
@@ -211,7 +222,8 @@ class Together:
         """Fields that are numbers of frames"""
         if self.of_frames is None:
             out = self.tshark.start('-G', 'fields').stdout.decode()
-            self.of_frames = set(re.findall(r'^F\t[^\t]*\t((?:pcq|hkpd|dcerpc|smb2|winreg)[^\t]+)\tFT_FRAMENUM\t', out, re.M))
+            row = r'^F\t[^\t]*\t((?:pcq|hkpd|dcerpc|smb2|winreg|tcp|ip)[.][^\t]+)\tFT_FRAMENUM\t'
+            self.of_frames = set(re.findall(row, out, re.M))
         return self.of_frames
 
     def answer(self, args):
@@ -234,7 +246,8 @@ class Together:
         ways = {}
         for key, q in self.asked.items():
             parts = ways.setdefault(q.way, [[]])
-            if sum(len(self.asked[k].capture) for k in parts[-1]) + len(q.capture) > MOST or len(parts[-1]) > 60000:
+            is_full = sum(len(self.asked[k].capture) for k in parts[-1]) + len(q.capture) > MOST or len(parts[-1]) == SCENES
+            if is_full and parts[-1]:
                 parts.append([])
             parts[-1].append(key)
         for way, parts in ways.items():
@@ -251,9 +264,9 @@ class Together:
             words[at:at] = ['-e', 'frame.number']
         try:
             out, _ = self.tshark.run_alone('-r', path, *words, timeout=600)
-        except AssertionError:
+        except (AssertionError, subprocess.TimeoutExpired):
             return          # alone it is known whose it is
-        self.known.update(zip(keys, Cut(way, shares, self.frame_fields()).answers(out)))
+        self.known.update(zip(keys, Cut(way, shares, self.frame_fields()).answers(out.replace('\r\n', '\n'))))
 
     def begin(self, item):
         """Before each test; before the first of a file all of them are tried. -> what pytest has to say of it, if it ran"""
