@@ -56,8 +56,8 @@ class Shown(NamedTuple):
     label: str
 
 
-# All of a packet that is looked at
-FRAME = 'pcq _ws.malformed _ws.short _ws.unreassembled'
+# All of a packet that is looked at: what is in an encrypted message of SMB stands below that
+FRAME = 'pcq smb2 _ws.malformed _ws.short _ws.unreassembled'
 
 
 class Frame:
