@@ -342,14 +342,29 @@ def made(folder):
     return path, []
 
 
+@pytest.fixture(scope='module')
+def values_in(tshark, tmp_path_factory):
+    """values_in(what) -> (path, options, {field: {frame: its values}}) of all fields that FILTERS wants to know of that"""
+    seen = {}
+
+    def get(what):
+        if what not in seen:
+            folder = tmp_path_factory.mktemp('filters')
+            path, options = made(folder) if what is None else capture_of(tshark, folder, what)
+            names = sorted({field for tests in FILTERS.values() for w, field, _ in tests if w == what})
+            rows = tshark.fields(path, ['frame.number', *names], '-E', 'aggregator=|', '-2', *options)
+            seen[what] = path, options, {name: {int(r[0]): r[i].split('|') for r in rows if r[i]} for i, name in enumerate(names, 1)}
+        return seen[what]
+    return get
+
+
 @pytest.mark.parametrize('expression', sorted({f for page in PAGES for f in filters(page)}))
-def test_a_filter_finds_what_it_promises(tshark, tmp_path, expression):
+def test_a_filter_finds_what_it_promises(tshark, values_in, expression):
     """Exactly the frames whose fields fulfil it, and one at least."""
     assert expression in FILTERS, 'a filter that nobody checks'
     for what, field, test in FILTERS[expression]:
-        path, options = made(tmp_path) if what is None else capture_of(tshark, tmp_path, what)
-        rows = tshark.fields(path, ['frame.number', field], '-E', 'aggregator=|', '-2', *options)
-        wanted = {int(n) for n, values in rows if values and test(values.split('|'))}
+        path, options, values = values_in(what)
+        wanted = {n for n, shown in values[field].items() if test(shown)}
         found = {int(n) for n, in tshark.fields(path, ['frame.number'], '-2', '-Y', expression, *options)}
         assert found, (expression, what)
         assert found <= wanted if expression in ONLY_PART else found == wanted, (expression, what, found ^ wanted)
