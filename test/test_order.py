@@ -176,6 +176,7 @@ def knows_more(packet):
     return any(LATER in x.label for x in rows) or packet.show_of('num')[0] in own
 
 
+@pytest.mark.together
 @pytest.mark.parametrize('name', CAPTURES)
 def test_one_pass_and_two(tshark, patient, name):
     """Equal, except for closed_in and the numbers of handles, and for names that are learned later and the paths and

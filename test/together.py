@@ -5,8 +5,8 @@ start.
 Before a file's first test all its tests are tried: each goes to where it asks tshark to show a capture, and no further. What
 was asked in the same way is written into one capture, each scene with addresses of its own; tshark reads it once, and its
 answer is cut into what each scene alone would have shown, with the numbers of its own frames. Then they run, and find
-their answers; those that ask once more are tried once more. What was not asked before is read alone, and so is all of it if
-tshark fails at the whole: that the test fails whose scene it is.
+their answers; those that ask once more are tried once more. What was not asked before is read alone, and so is that at which
+tshark fails, that the test fails whose scene it is.
 
 A file's tests are read together that says so: pytestmark = pytest.mark.together. Tests of it that look at what others of the
 same capture change (numbers of queries, limits of a capture, addresses) are marked alone.
@@ -265,7 +265,11 @@ class Together:
         try:
             out, _ = self.tshark.run_alone('-r', path, *words, timeout=600)
         except (AssertionError, subprocess.TimeoutExpired):
-            return          # alone it is known whose it is
+            # the other half is read; at last one is alone, and it is known whose it is
+            half = len(keys) // 2
+            for part in [keys[:half], keys[half:]] if half else []:
+                self.read_part(way, part)
+            return
         self.known.update(zip(keys, Cut(way, shares, self.frame_fields()).answers(out.replace('\r\n', '\n'))))
 
     def begin(self, item):
