@@ -487,3 +487,35 @@ def test_refusals_stand_first_in_the_info_column(tshark, tmp_path):
     assert 'response, 1 failed: \\Set(gone)\\Counter 2 (ERROR_' in info[number] and 'Counter 1 = ' in info[number]
     probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
     assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)
+
+
+# --- texts of a type that nobody told -------------------------------------------------------------------------------
+
+
+@PASSES
+def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
+    """Of unknown types: texts some of which are as long as a number, texts of which one is none (it has a control character),
+    numbers that could be characters."""
+    def names(*texts):
+        return lambda at, k: texts[k]
+    s = multiple('Set', counter(1, 'PERF_COUNTER_TEXT', 'Texts', names('a', 'abc', 'more', 'a\tb')),
+                 counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', 'no\x01ne', 'a')),
+                 counter(3, 'PERF_COUNTER_RAWCOUNT', 'Numbers', lambda at, k: 65 + k),
+                 counter(4, 'PERF_COUNTER_TEXT', 'Short', names('abc', 'def', 'ghi', 'jkl')), instances='abcd')
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s, codes=(9, 10))
+    h = c.open()
+    c.validate(h, [ask(s, NONE, '*'), ask(s, 1, 'b'), ask(s, 1, '*')])
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, _), = answers(scene)
+    kinds = {}
+    for item in frames[number].values:
+        name = one(item, 'pcq.path').rpartition('\\')[2]
+        kinds.setdefault(name, []).append([x for x in ('', '.text', '.raw') if item.own('pcq.value' + x)])
+    whole, single = kinds['Texts'][:4], kinds['Texts'][4:]
+    assert whole == [['.text']] * 4 and single == [['']] + [['.text']] * 4
+    assert kinds['Some'] == [[''], ['.raw'], ['.raw'], ['']]
+    assert kinds['Numbers'] == kinds['Short'] == [['']] * 4
