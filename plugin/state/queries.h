@@ -16,6 +16,8 @@ typedef enum {
     PERF_ASKS_PATTERN /* another pattern with * or ? */
 } state_asks;
 
+#define PERF_IDENTIFIER_SIZE 40 /* without a name */
+
 /* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
 typedef struct {
     uint8_t guid[16];
