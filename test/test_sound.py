@@ -10,9 +10,9 @@ from gen import buffers, server, stubs
 from gen.buffers import NONE
 from gen.client import Fault
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, answers, ask, counter, frames_of, learn, multiple, single, taught_in
+from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import cooked, one, read
+from learned import close_to, cooked, one, read
 
 pytestmark = pytest.mark.together
 
@@ -221,7 +221,7 @@ def told(frame):
     return [(one(x, 'pcq.path'), *cooked(x)) for x in frame.values]
 
 
-REFUTED, BEFORE_ASSUMED, REPEATED = 21, 22, 23
+SAME_TIME, REFUTED, BEFORE_ASSUMED, REPEATED = 10, 21, 22, 23
 
 
 @PASSES
@@ -519,3 +519,31 @@ def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
     assert whole == [['.text']] * 4 and single == [['']] + [['.text']] * 4
     assert kinds['Some'] == [[''], ['.raw'], ['.raw'], ['']]
     assert kinds['Numbers'] == kinds['Short'] == [['']] * 4
+
+
+# --- clocks that are off --------------------------------------------------------------------------------------------
+
+
+def test_clocks_that_jump(tshark, tmp_path):
+    """The server's clock goes back, then ahead by a day, the capturing machine's the other way: an interval is the server's, none
+    is negative, and nothing is calculated with one of 0."""
+    day, second, start = 86400, 10 ** 7, 13 * 10 ** 16
+    s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
+               counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
+    times = Times([(10 ** 12 + at * second, start + at * second) for at in (0, 1, -50, -49, day)])
+    model, scene = Script([s], clock=times), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s)])
+    c.info(h)
+    for jump in (0, day, 0, -day, -day):
+        scene.capture.now += jump * 10 ** 6
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path)
+    shown = [frames[n] for n, _ in answers(scene)]
+    intervals = [x.show for frame in shown for x in frame.all('pcq.sample.interval')]
+    assert [float(x) for x in intervals] == [1, 0, 1, day + 49]
+    none = (None, SAME_TIME)
+    assert [cooked(f.values[0]) for f in shown[1:]] == [(100, None), none, (100, None), (close_to(100 / (day + 49)), None)]
+    assert [cooked(f.values[1]) for f in shown[1:]] == [(100, None)] * 4
