@@ -587,8 +587,6 @@ void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *cont
 
 /* --- Counter identifiers (opnums 5 and 7), 2.2.4.6 ---------------------------------------------------------------- */
 
-#define COUNTER_IDENTIFIER_SIZE 40 /* 2.2.4.6 */
-
 static void read_identifier_name(bounded_reader *reader, state_identifier *identifier)
 {
     packet_info *pinfo = reader_pinfo(reader);
@@ -632,10 +630,10 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     bounded_reader reader;
     state_identifier identifier;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos + 20);
-    bool sound = pcq_check_size(outer, size, COUNTER_IDENTIFIER_SIZE, "the identifier");
+    bool sound = pcq_check_size(outer, size, PERF_IDENTIFIER_SIZE, "the identifier");
 
     memset(&identifier, 0, sizeof identifier);
-    reader_structure(outer, hf_identifier, ett_identifier, sound ? size : COUNTER_IDENTIFIER_SIZE, &reader);
+    reader_structure(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &reader);
     reader_guid(&reader, hf_counterset_guid, identifier.guid);
     identifier.status = reader_u32(&reader, hf_identifier_status);
     if (!context->is_response && !reader.failed) {
@@ -664,7 +662,7 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     context->text_left = READINGS_PATHS_SIZE(tvb_reported_length(tvb));
-    while (sound && reader_left(&reader) >= COUNTER_IDENTIFIER_SIZE) {
+    while (sound && reader_left(&reader) >= PERF_IDENTIFIER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_IDENTIFIER, &hidden);
         sound = read_identifier(&reader, context);
     }

@@ -8,6 +8,7 @@ import csv
 import datetime
 import glob
 import io
+import math
 import os
 import re
 import shutil
@@ -15,7 +16,9 @@ import socket
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pandas
 
@@ -151,6 +154,9 @@ def main():
         postgres.terminate()
         postgres.wait()
     check_pandas(step("pandas.read_csv('captures"), step("pandas.read_csv('run"), expected['smb3-ntlm.csv'])
+    long, pdh = [s for s in steps if s.startswith('soffice')]
+    seen |= {long, pdh}
+    check_spreadsheet(long, pdh, expected['smb3-ntlm.csv'])
     unseen = [s for s in steps if s not in seen]
     assert not unseen, unseen
     shutil.rmtree(HERE / 'db')
@@ -224,6 +230,52 @@ def check_pandas(long, pdh, expected):
     for row, line in zip(frame.values.tolist(), cells[1:], strict=True):
         assert [None if x != x else x for x in row] == [None if c == ' ' else float(c) for c in line[1:]]
     print('ok      pandas')
+
+
+def sheet(command, path):
+    """The cells (type, what it shows or is, formula) of what the page's command makes of a file."""
+    *words, _ = command.split()
+    run(' '.join(words).replace('soffice', 'soffice -env:UserInstallation=file://%s/office' % HERE) + ' ' + path)
+    names = {k: '{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}' % k for k in ('table', 'office')}
+    content = zipfile.ZipFile(HERE / (Path(path).stem + '.ods')).read('content.xml')
+    out = []
+    for row in ElementTree.fromstring(content).iter(names['table'] + 'table-row'):
+        cells = []
+        for cell in row.iter(names['table'] + 'table-cell'):
+            kind, formula = cell.get(names['office'] + 'value-type'), cell.get(names['table'] + 'formula')
+            shown = cell.get(names['office'] + ('date-value' if kind == 'date' else 'value')) or ''.join(cell.itertext())
+            cells += [(kind, shown, formula)] * int(cell.get(names['table'] + 'number-columns-repeated', '1'))
+        out += [cells] * int(row.get(names['table'] + 'number-rows-repeated', '1'))
+    return out
+
+
+NUMBERS = ('frame', 'query', 'result', 'status', 'assumed')
+STRANGE = ('=1+1', '@SUM(1)', '-2+3', '+4', '1e3', '007', '2026-01-02', '1,5', 'TRUE')
+
+
+def check_spreadsheet(long, pdh, expected):
+    """Numbers are numbers, times of PDH-CSV times, and all else is the text that it was, a formula too."""
+    header, first = expected[0], expected[1]
+    strange = [[x if name in NUMBERS or name == 'time' else text for name, x in zip(header, first)] for text in STRANGE]
+    with open(HERE / 'strange.csv', 'w', newline='') as f:
+        csv.writer(f).writerows([header, *strange])
+    for path, right in (('captures/smb3-ntlm.csv', expected), ('strange.csv', [header, *strange])):
+        got = sheet(long, path)
+        for cells, row in zip(got[1:], right[1:]):
+            for name, (kind, shown, formula), text in zip(header, cells, row):
+                assert formula is None and kind == (None if text == '' else 'float' if name in NUMBERS else 'string'), (name, kind, text)
+                assert math.isclose(float(shown), float(text), rel_tol=1e-14) if kind == 'float' else shown == text, (name, shown, text)
+    with open(HERE / 'run.csv', newline='') as f:
+        cells = list(csv.reader(f))
+    got = sheet(pdh, 'run.csv')
+    for line, row in zip(got[1:], cells[1:]):
+        at = datetime.datetime.strptime(row[0], '%m/%d/%Y %H:%M:%S.%f')
+        kind, shown, _ = line[0]
+        assert kind == 'date' and abs((datetime.datetime.fromisoformat(shown.ljust(23, '0')) - at).total_seconds()) < 0.01, (shown, row[0])
+        for (kind, shown, _), text in zip(line[1:], row[1:]):
+            assert kind == 'string' and shown.strip() == '' if text == ' ' else kind == 'float' and float(shown) == float(text), (shown, text)
+    assert [c[1] for c in got[0][:len(cells[0])]] == cells[0]
+    print('ok      spreadsheet')
 
 
 def check_moved(out, flat):

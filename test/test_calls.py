@@ -304,7 +304,7 @@ def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
     frames = registry.read(tshark, scene, tmp_path)
     info = info_of(tshark, scene, tmp_path)
     assert {n: experts(frames[n], 'hkpd') for n in expected} == expected
-    assert 'handle 1, Global, needs 606 bytes' in info[silent]
+    assert 'handle 1, Global, size probe: needs 606 bytes' in info[silent]
     assert [n for n, words in expected.items() if 'no PERF_DATA_BLOCK' in info[n]] == list(expected)[2:4]
 
 

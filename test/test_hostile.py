@@ -11,7 +11,8 @@ import cost
 from gen.hostile import HOSTILE, Pcq, block, identifier, instance, instances, utf16, values
 from gen.pcap import Capture
 
-STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long', 'pcq,names,{0}/names')
+STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,refusals', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long',
+              'pcq,names,{0}/names')
 WAYS = {'-2 -V': ('-2', '-V'), 'json': ('-T', 'json'),
         'statistics': ('-q', *(x for z in STATISTICS for x in ('-z', z)), '--export-objects', 'pcq,{0}/objects')}
 BYTES = {'-2 -V': 1000000, 'json': 300000, 'statistics': 2000000}
@@ -80,3 +81,10 @@ def test_05_38_statuses_of_the_tree_are_bounded(tshark, tmp_path):
     rows = [line.split() for line in out.splitlines()]
     assert sum(r[:1] == ['error'] for r in rows) == 1000
     assert [r[2] for r in rows if r[:2] == ['other', 'statuses']] == ['100']
+
+
+def test_05_paths_of_refused_identifiers_are_bounded_in_tables(tshark, tmp_path, nothing):
+    """5 MB, where each identifier of 40 bytes would have a path of 3,000 characters, and that more than once."""
+    path = HOSTILE['refused-under-long-names'](5000000).write(tmp_path / 'refused.pcap')
+    used = cost.run(path, '-q', '-z', 'pcq,counters', '-z', 'pcq,refusals', env=tshark.env)
+    assert used.status == 0 and used.megabytes - nothing.megabytes <= cost.MEGABYTES

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a capture is incomplete: what it does not prove is not said, or said to be assumed."""
 
+import contextlib
 import csv
 
 import pytest
 
 from gen import buffers, server, stubs
 from gen.buffers import NONE
+from gen.client import Fault
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, answers, ask, counter, frames_of, learn, multiple, single, taught_in
+from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import cooked, one, read
+from learned import close_to, cooked, one, read
 
 pytestmark = pytest.mark.together
 
@@ -139,6 +141,78 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
         assert sorted(paths(frames[number])) == sorted(truth(message))
 
 
+@PASSES
+def test_calls_that_were_not_captured_leave_doubt(tshark, tmp_path, two_pass):
+    """A removal and an addition are missing whole, or their requests: as many blocks as before, but call ids were skipped.
+    What was known is assumed until QueryCounterInfo tells."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    lost = [(VALIDATE, 'request', i) for i in (1, 2, 3, 4)] + [(VALIDATE, 'response', i) for i in (1, 2)]
+    c = lossy(scene, model, *lost)
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    for gone, new in ((2, 4), (3, 2)):
+        c.validate(h, [ask(s, gone, 'a')], add=False)
+        c.validate(h, [ask(s, new, 'a')])
+        c.data(h, 9999)
+        c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    doubted = [False, True, True, True, True, False]
+    for assumed, (number, message) in zip(doubted, answers(scene), strict=True):
+        known = ASSUMED not in frames[number].experts
+        assert known != assumed
+        assert (paths(frames[number]) == truth(message)) == known
+        assert all(('(order assumed)' in b.label) != known for b in frames[number].all('pcq.block'))
+
+
+@PASSES
+def test_calls_of_others_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
+    """Call ids are skipped on another connection, and before the query was opened."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c, other = lossy(scene, model, (DATA, 'request', 0), (DATA, 'response', 0)), tcp_line(scene, model, client_port=50009)
+    learn(c, s)
+    with contextlib.suppress(Fault):
+        c.data(bytes(20), 9999)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    other.client().data(c.open(), 9999)
+    other.rpc.call_id += 3
+    other.client().data(c.open(), 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    number, message = answers(scene)[-1]
+    assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
+
+
+@PASSES
+def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
+    """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line = tcp_line(scene, model)
+    c = line.client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2)])
+    c.info(h)
+    line.request(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=0))
+    line.rpc.fault(0x6F7)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (first, _), (second, message) = answers(scene)
+    assert paths(frames[first]) == [None] * 2
+    assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
+
+
 # --- what refutes a guess -------------------------------------------------------------------------------------------
 
 
@@ -147,7 +221,7 @@ def told(frame):
     return [(one(x, 'pcq.path'), *cooked(x)) for x in frame.values]
 
 
-REFUTED, BEFORE_ASSUMED, REPEATED = 21, 22, 23
+SAME_TIME, REFUTED, BEFORE_ASSUMED, REPEATED = 10, 21, 22, 23
 
 
 @PASSES
@@ -413,3 +487,63 @@ def test_refusals_stand_first_in_the_info_column(tshark, tmp_path):
     assert 'response, 1 failed: \\Set(gone)\\Counter 2 (ERROR_' in info[number] and 'Counter 1 = ' in info[number]
     probes = [info[n] for n, m in frames_of(scene, DATA, 'response') if m.status == 8]
     assert probes and all('size probe: needs ' in p and 'ERROR' not in p for p in probes)
+
+
+# --- texts of a type that nobody told -------------------------------------------------------------------------------
+
+
+@PASSES
+def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
+    """Of unknown types: texts some of which are as long as a number, texts of which one is none (it has a control character),
+    numbers that could be characters."""
+    def names(*texts):
+        return lambda at, k: texts[k]
+    s = multiple('Set', counter(1, 'PERF_COUNTER_TEXT', 'Texts', names('a', 'abc', 'more', 'a\tb')),
+                 counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', 'no\x01ne', 'a')),
+                 counter(3, 'PERF_COUNTER_RAWCOUNT', 'Numbers', lambda at, k: 65 + k),
+                 counter(4, 'PERF_COUNTER_TEXT', 'Short', names('abc', 'def', 'ghi', 'jkl')), instances='abcd')
+    model, scene = Script([s]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s, codes=(9, 10))
+    h = c.open()
+    c.validate(h, [ask(s, NONE, '*'), ask(s, 1, 'b'), ask(s, 1, '*')])
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (number, _), = answers(scene)
+    kinds = {}
+    for item in frames[number].values:
+        name = one(item, 'pcq.path').rpartition('\\')[2]
+        kinds.setdefault(name, []).append([x for x in ('', '.text', '.raw') if item.own('pcq.value' + x)])
+    whole, single = kinds['Texts'][:4], kinds['Texts'][4:]
+    assert whole == [['.text']] * 4 and single == [['']] + [['.text']] * 4
+    assert kinds['Some'] == [[''], ['.raw'], ['.raw'], ['']]
+    assert kinds['Numbers'] == kinds['Short'] == [['']] * 4
+
+
+# --- clocks that are off --------------------------------------------------------------------------------------------
+
+
+def test_clocks_that_jump(tshark, tmp_path):
+    """The server's clock goes back, then ahead by a day, the capturing machine's the other way: an interval is the server's, none
+    is negative, and nothing is calculated with one of 0."""
+    day, second, start = 86400, 10 ** 7, 13 * 10 ** 16
+    s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
+               counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
+    times = Times([(10 ** 12 + at * second, start + at * second) for at in (0, 1, -50, -49, day)])
+    model, scene = Script([s], clock=times), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s)])
+    c.info(h)
+    for jump in (0, day, 0, -day, -day):
+        scene.capture.now += jump * 10 ** 6
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path)
+    shown = [frames[n] for n, _ in answers(scene)]
+    intervals = [x.show for frame in shown for x in frame.all('pcq.sample.interval')]
+    assert [float(x) for x in intervals] == [1, 0, 1, day + 49]
+    none = (None, SAME_TIME)
+    assert [cooked(f.values[0]) for f in shown[1:]] == [(100, None), none, (100, None), (close_to(100 / (day + 49)), None)]
+    assert [cooked(f.values[1]) for f in shown[1:]] == [(100, None)] * 4

@@ -67,6 +67,49 @@ static void forget(void)
     asked_last = NULL;
 }
 
+/* --- Connections ----------------------------------------------------------------------------------------------- */
+
+/* Clients number their calls one by one: a number that was skipped is a call that was not captured, or one of another
+ * interface. */
+typedef struct {
+    const void *conversation;
+    uint64_t transport_salt;
+    uint32_t call_id; /* of the latest request */
+    uint32_t missed;  /* event of the latest one behind skipped numbers, 0 if there was none */
+} rpc_connection;
+
+static wmem_map_t *connections; /* rpc_connection -> itself, emptied with the file */
+
+static unsigned connection_hash(const void *key)
+{
+    const rpc_connection *k = key;
+
+    return wmem_int64_hash(&k->transport_salt) + (unsigned)(uintptr_t)k->conversation;
+}
+
+static gboolean connection_equal(const void *a, const void *b)
+{
+    const rpc_connection *x = a, *y = b;
+
+    return x->conversation == y->conversation && x->transport_salt == y->transport_salt;
+}
+
+static uint32_t missed_before(const dcerpc_info *di, uint32_t event)
+{
+    rpc_connection key = {di->conv, di->transport_salt, di->call_id, 0};
+    rpc_connection *connection = wmem_map_lookup(connections, &key);
+
+    if (connection == NULL) {
+        connection = wmem_memdup(wmem_file_scope(), &key, sizeof key);
+        wmem_map_insert(connections, connection, connection);
+    }
+    if (di->call_id > connection->call_id + 1) {
+        connection->missed = event;
+    }
+    connection->call_id = di->call_id;
+    return connection->missed;
+}
+
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -80,6 +123,7 @@ static void take_event(rpc_call *call)
         *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = true;
+        call->missed = is_request && !ndr_is_connectionless(call->di) ? missed_before(call->di, *event) : 0;
     }
     call->event = *event;
     call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
@@ -356,5 +400,6 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+        connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     }
 }

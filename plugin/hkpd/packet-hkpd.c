@@ -779,16 +779,21 @@ static void note_outcome(hkpd_pdu *p, const answer *back)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
+static void describe_probe(hkpd_pdu *p, const answer *back)
+{
+    call_about(&p->call, "size probe: needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
+}
+
 static void describe_more_data(hkpd_pdu *p, const answer *back)
 {
     uint32_t room = p->record->room;
 
     if (back->value.size > room) {
-        call_about(&p->call, "needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
+        describe_probe(p, back);
     } else if (room > 0) {
-        call_about(&p->call, "more than %s", text_counted(hkpd_pool(p), room, "byte"));
+        call_about(&p->call, "size probe: needs more than %s", text_counted(hkpd_pool(p), room, "byte"));
     } else {
-        call_about(&p->call, "more data");
+        call_about(&p->call, "size probe: needs more");
     }
 }
 
@@ -810,8 +815,21 @@ static void describe_success(hkpd_pdu *p, const answer *back)
                      "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
     } else if (back->value.size > 0) {
-        call_about(&p->call, "needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
+        describe_probe(p, back);
     }
+}
+
+/* The stock function would call a size probe an error in the Info column. */
+static int end_probe(hkpd_pdu *p)
+{
+    rpc_call *call = &p->call;
+
+    call->report.damaged = false;
+    call_end(call, p->item);
+    col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
+    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
+    return size;
 }
 
 /* An answer without data of ours: the stock function shows it. */
@@ -821,7 +839,9 @@ static int other_answer(hkpd_pdu *p, const answer *back)
         hkpd_show_question(p, -1);
         if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
             describe_more_data(p, back);
-        } else if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
+            return end_probe(p);
+        }
+        if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
             describe_success(p, back);
         }
     }

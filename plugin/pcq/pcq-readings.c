@@ -23,6 +23,7 @@ typedef struct {
     const state_identifier *identifier; /* whose the block is */
     reading_counter *counters;          /* room for those of a block */
     uint32_t room;
+    bool values_seen; /* it is known which of them can be text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
@@ -152,6 +153,7 @@ static void open_counters(readings *r)
         stream->counters = wmem_alloc_array(r->pool, reading_counter, count);
     }
     r->counters = memset(stream->counters, 0, count * sizeof *stream->counters);
+    stream->values_seen = false;
 }
 
 static void open_table(readings *r)
@@ -250,11 +252,10 @@ static const char *instance(readings *r)
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Text whose type nobody told: an even number of bytes that are neither of a number's lengths, characters (white space
- * too) up to a terminator at their end. */
-static bool looks_like_text(const uint8_t *bytes, uint32_t size)
+/* An even number of bytes: characters (white space too) up to a terminator at their end. */
+static bool can_be_text(const uint8_t *bytes, uint32_t size)
 {
-    if (size < 2 || size == 4 || size == 8 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
+    if (size < 2 || size % 2 != 0 || perf_le16(bytes + size - 2) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < size - 2; i += 2) {
@@ -264,6 +265,34 @@ static bool looks_like_text(const uint8_t *bytes, uint32_t size)
         }
     }
     return true;
+}
+
+static void look_at_value(readings *r, const perf_walk *walk)
+{
+    reading_counter *counter = &r->counters[walk->value.column];
+    uint32_t size = walk->value.data_size;
+
+    counter->has_other_sizes |= size != 4 && size != 8;
+    counter->has_no_text |= !can_be_text(r->bytes + walk->value.data, size);
+}
+
+/* Whose type nobody told: text if all of the block's values can be, and one of them has neither of a number's lengths. All
+ * columns are looked at together, at the first value of which it is asked. */
+static bool looks_like_text(readings *r)
+{
+    const reading_counter *counter = r->at.counter;
+    pcq_stream *stream = stream_of(r);
+    perf_walk ahead = stream->walk;
+    perf_walk_event event = PERF_WALK_VALUE;
+
+    while (!stream->values_seen && event != PERF_WALK_BLOCK && event != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            look_at_value(r, &ahead);
+        }
+        event = perf_walk_next(&ahead);
+    }
+    stream->values_seen = true;
+    return counter->has_other_sizes && !counter->has_no_text;
 }
 
 static uint32_t counter_id(const readings *r)
@@ -292,7 +321,7 @@ static void take_value(readings *r)
     at->counter = &r->counters[at->column];
     at->counter->id = counter_id(r);
     const perf_counter_type *type = readings_known_counter(r)->type;
-    at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r->bytes + at->offset, at->size);
+    at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
     if (at->is_text) {
         at->code_page = PERF_CODE_PAGE_UTF16;
         at->byte_order = ENC_LITTLE_ENDIAN;

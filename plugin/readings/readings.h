@@ -52,6 +52,8 @@ typedef struct {
     const perf_counter_type *type; /* NULL if not known */
     perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
     state_counter_info info;       /* PerflibV2: its relations to other counters */
+    bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
+    bool has_no_text;              /* or cannot be text */
     const char *label;             /* name or "#id"; NULL as long as nobody asked */
     size_t label_size;
 } reading_counter;

@@ -52,11 +52,11 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number)
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, uint64_t *left)
 {
     const char *machine = handle_machine(tapped->handle, tapped->server);
 
-    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, NULL);
+    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, left);
 }
 
 void tapped_tell_unread(packet_info *pinfo, const char *why)
@@ -130,9 +130,11 @@ static char *assumed_line(const tapped_left_out *left, const char *what)
         g_string_append_printf(queries, "%s %u", i > 0 ? "," : "", left->queries[i]);
     }
     g_string_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
-    char *line = g_strdup_printf("whose %" PRIu64 " of the %s are is assumed from the order of the counters (%s): "
-                                 "QueryCounterInfo, which a client calls when it begins, is not in the capture",
-                                 left->assumed, what, queries->str);
+    char *line =
+        g_strdup_printf("whose %" PRIu64 " of the %s are is assumed from the order of the counters (%s): "
+                        "QueryCounterInfo, which a client calls when it begins, or what came behind it is not in "
+                        "the capture",
+                        left->assumed, what, queries->str);
     g_string_free(queries, TRUE);
     return line;
 }

@@ -51,8 +51,14 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
-/* The path that an identifier asks for, by the names that the whole capture teaches. */
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number);
+/* The path that an identifier asks for, by the names that the whole capture teaches. `left` is what all paths of the call may
+ * take, tapped_paths_size() at first. */
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, uint64_t *left);
+
+static inline uint64_t tapped_paths_size(const tapped_call *tapped)
+{
+    return READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)tapped->num_identifiers);
+}
 
 /* A counter is refused where the server gives its identifier a status other than 0 in the successful response to its
  * addition. A block that holds an error in an answer is a failed block: its counter was accepted. */

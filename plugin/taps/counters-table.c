@@ -259,9 +259,11 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
 
 static void count_identifiers(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
+    uint64_t left = tapped_paths_size(tapped);
+
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
-            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i));
+            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left));
         }
     }
 }

@@ -38,6 +38,8 @@ typedef struct {
 
 /* --- Of both kinds ----------------------------------------------------------------------------------------------- */
 
+static GSList *kinds; /* objects_kind */
+
 static tap_packet_status redraw(void *kind _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
                                 tap_flags_t flags _U_)
 {
@@ -112,8 +114,25 @@ static void list_object(const objects_kind *kind, uint32_t frame, const char *ho
     kind->list->add_entry(kind->list->gui_data, entry);
 }
 
+/* Who asked for objects, and there was not even a call, has not been told so: nobody was called. */
+static void say_nothing_came(void)
+{
+    static const tapped_left_out nothing;
+
+    for (GSList *at = kinds; at; at = at->next) {
+        const objects_kind *kind = at->data;
+        if (have_tap_listener(kind->tap) && kind->list == NULL) {
+            output_say_left_out(&nothing, "");
+        }
+    }
+}
+
 static void register_kind(objects_kind *kind, int proto, tap_packet_cb add, export_object_gui_reset_cb reset)
 {
+    if (kinds == NULL) {
+        register_shutdown_routine(say_nothing_came);
+    }
+    kinds = g_slist_prepend(kinds, kind);
     kind->tap = register_export_object(proto, add, reset);
     tapped_add(kind->tap);
 }

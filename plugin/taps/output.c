@@ -182,27 +182,28 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
-/* Wiretap takes a few short texts for captures. */
-static bool is_text(const char *path)
+/* Nothing, or our own text, which wiretap takes for JSON where there was no sample. */
+static bool is_ours(const char *path)
 {
-    char head[512];
-    const char *end = head;
+    static const char begin[] = "\"(PDH-CSV";
+    char head[sizeof begin - 1];
     FILE *stream = g_fopen(path, "rb");
     size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
 
     if (stream) {
         fclose(stream);
     }
-    return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
+    return size == 0 || (size == sizeof head && memcmp(head, begin, size) == 0);
 }
 
-/* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
+/* A mistyped name must not cost a capture, nor one that is damaged. The one that is being read is always one to wiretap, a
+ * text too: of those it takes a few that are none. */
 static bool is_capture(const char *path)
 {
     int error = 0;
     char *details = NULL;
 
-    if (is_text(path)) {
+    if (is_ours(path)) {
         return false;
     }
     wtap *capture = ws_open_capture(path, &error, &details);
@@ -229,7 +230,7 @@ bool output_claim(const char *path, const void *owner)
     const char *why = NULL;
 
     if (other == NULL && is_capture(target)) {
-        why = "it is a capture file";
+        why = "Wireshark opens it as a capture";
     } else if (other == NULL) {
         g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
     } else if (other != owner) {

@@ -73,7 +73,7 @@ static void show_ends(table_view *view, unsigned row, packet_info *pinfo, const 
 
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
 {
-    char *key = wmem_strdup_printf(pinfo->pool, "%p %u %s", (const void *)tapped->handle, status, path);
+    char *key = g_strdup_printf("%p %u %s", (const void *)tapped->handle, status, path);
     bool is_new = false;
     refusal *refused = table_row(view, key, path, &is_new);
 
@@ -81,6 +81,7 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
         refused->first_frame = pinfo->num;
         show_ends(view, refused->row, pinfo, tapped, status);
     }
+    g_free(key);
     refused->times++;
     table_changed(view, refused->row);
 }
@@ -102,9 +103,12 @@ static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call
 
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
+    uint64_t left = tapped_paths_size(tapped);
+
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
-            refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i), tapped->identifiers[i].status);
+            refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left),
+                   tapped->identifiers[i].status);
         }
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle && tapped->failed > 0) {

@@ -436,6 +436,18 @@ def same_index(size):
     return p.capture
 
 
+@hostile
+def refused_under_long_names(size):
+    """Identifiers of 40 bytes, each refused, and long names of server, set and counter that each would repeat."""
+    p = Pcq()
+    p.registration(9, utf16('S' * 1000))
+    p.registration(10, string_table([(1, 0)], utf16('C' * 1000)))
+    p.open('\\\\' + 'M' * 1000)
+    asked = [identifier(1, None, instance_id=i) for i in range(size // 100)]
+    p.change(asked, answer=b''.join(x[:16] + struct.pack('<I', 2) + x[20:] for x in asked))
+    return p.capture
+
+
 # What is the same many times, or many.
 
 @hostile
