@@ -208,11 +208,6 @@ static void begin_epoch(struct state_query *query, uint32_t event)
     wmem_array_append_one(query->epochs, epoch);
 }
 
-static state_query_epoch *newest_epoch(const struct state_query *query)
-{
-    return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
-}
-
 /* The blocks moved. */
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
@@ -311,19 +306,15 @@ void query_change_asked(state_handle *handle, uint32_t event)
     wmem_array_append_one(query_of(handle)->changes, change);
 }
 
-static asked_change *change_at(const struct state_query *query, unsigned i)
-{
-    return wmem_array_index(query->changes, i);
-}
-
 void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
 {
     struct state_query *query = query_of(handle);
+    unsigned end = asked > 0 ? event_count_until(query->changes, asked - 1) : 0;
     uint32_t before = query->overtaken;
 
-    while (query->first_change < wmem_array_get_count(query->changes) &&
-           change_at(query, query->first_change)->event < asked) {
-        query->overtaken += !change_at(query, query->first_change++)->answered;
+    for (; query->first_change < end; query->first_change++) {
+        const asked_change *change = wmem_array_index(query->changes, query->first_change);
+        query->overtaken += !change->answered;
     }
     if (query->overtaken > before) {
         query->overtaken_before = asked;
@@ -388,7 +379,8 @@ static void begin_told_epoch(struct state_query *query, const state_identifier *
     }
     if (!query->complete) {
         hold_these(query, identifiers, count, event);
-        query->complete = newest_epoch(query)->complete = true;
+        state_query_epoch *newest = event_latest(query->epochs, event);
+        query->complete = newest->complete = true;
     }
 }
 
