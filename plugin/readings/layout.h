@@ -72,7 +72,10 @@ reading_table *readings_table(readings *r);
 void readings_pair(readings *r, reading_side *before, uint32_t frame);
 
 /* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
-const char *readings_bounded(wmem_allocator_t *pool, const char *name);
+static inline const char *readings_bounded(wmem_allocator_t *pool, const char *name)
+{
+    return name ? text_cut(pool, name, PERF_NAME_MAX) : NULL;
+}
 
 /* "name" or "name#1". */
 const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);

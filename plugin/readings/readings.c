@@ -203,23 +203,6 @@ perf_result readings_result(readings *r)
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */
 
-const char *readings_bounded(wmem_allocator_t *pool, const char *name)
-{
-    static const char ellipsis[] = "…";
-    const char *end = name;
-
-    if (name == NULL || strlen(name) <= PERF_NAME_MAX) {
-        return name;
-    }
-    for (unsigned count = 0; *end && count < PERF_NAME_MAX; count++) {
-        end = g_utf8_next_char(end);
-    }
-    if (*end == '\0' || strcmp(end, ellipsis) == 0) {
-        return name;
-    }
-    return wmem_strdup_printf(pool, "%.*s%s", (int)(end - name), name, ellipsis);
-}
-
 const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal)
 {
     return ordinal > 0 ? wmem_strdup_printf(pool, "%s#%u", name, ordinal) : name;

@@ -12,9 +12,12 @@
 
 #include "perf/known-countersets.h"
 
-static wmem_map_t *facts;        /* taught -> itself; emptied with the file */
+static wmem_map_t *facts;        /* fact_key -> taught; emptied with the file */
 static GHashTable *file_facts;   /* fact_key -> state_fact; the names file, which outlives captures */
 static GHashTable *file_servers; /* addresses that it names; emptied with it */
+static GHashTable *builtin;      /* fact_key -> state_fact; what was asked for of the built-in list */
+
+#define NO_KIND PERF_NUM_FACT_KINDS
 
 typedef struct {
     const void *owner; /* state_host, or an address of file_servers; NULL there means any */
@@ -28,10 +31,9 @@ typedef struct {
     state_fact fact;
 } fact_version;
 
-/* What a capture taught of a server's subject, which is its key. */
+/* What a capture taught of a server's subject. */
 typedef struct taught {
-    state_host *server;
-    state_subject subject;
+    fact_key key;                                /* of no kind */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     struct taught *next;                         /* of what it taught first after this one */
 } taught;
@@ -41,62 +43,32 @@ typedef struct taught {
 static taught *asked_last[2];
 static taught *taught_last;
 
-static unsigned subject_hash(const void *owner, const state_subject *subject, unsigned kind)
-{
-    return wmem_strong_hash((const uint8_t *)subject, sizeof *subject) + (unsigned)(uintptr_t)owner + kind;
-}
-
-static bool same_subject(const state_subject *a, const state_subject *b)
-{
-    return a->id == b->id && memcmp(a->guid, b->guid, 16) == 0;
-}
-
 static unsigned fact_key_hash(const void *key)
 {
     const fact_key *k = key;
 
-    return subject_hash(k->owner, &k->subject, k->kind);
+    return wmem_strong_hash((const uint8_t *)&k->subject, sizeof k->subject) + (unsigned)(uintptr_t)k->owner + k->kind;
 }
 
 static gboolean fact_key_equal(const void *a, const void *b)
 {
     const fact_key *x = a, *y = b;
 
-    return x->owner == y->owner && x->kind == y->kind && same_subject(&x->subject, &y->subject);
-}
-
-static bool is_of(const taught *known, state_host *server, const state_subject *subject)
-{
-    return known && known->server == server && same_subject(&known->subject, subject);
-}
-
-static unsigned taught_hash(const void *key)
-{
-    const taught *k = key;
-
-    return subject_hash(k->server, &k->subject, 0);
-}
-
-static gboolean taught_equal(const void *a, const void *b)
-{
-    const taught *key = b;
-
-    return is_of(a, key->server, &key->subject);
+    return x->owner == y->owner && x->kind == y->kind && x->subject.id == y->subject.id &&
+           memcmp(x->subject.guid, y->subject.guid, sizeof x->subject.guid) == 0;
 }
 
 /* NULL as long as nothing was taught. */
 static taught *find_taught(state_host *server, const state_subject *subject)
 {
+    const fact_key key = {server, *subject, NO_KIND};
     taught **last = &asked_last[subject->id == PERF_NO_ID];
+    taught *next = *last ? (*last)->next : NULL;
 
-    if (is_of(*last, server, subject)) {
+    if (*last && fact_key_equal(&(*last)->key, &key)) {
         return *last;
     }
-    if (*last && is_of((*last)->next, server, subject)) {
-        return *last = (*last)->next;
-    }
-    taught key = {server, *subject, {NULL}, NULL};
-    taught *found = wmem_map_lookup(facts, &key);
+    taught *found = next && fact_key_equal(&next->key, &key) ? next : wmem_map_lookup(facts, &key);
     *last = found ? found : *last;
     return found;
 }
@@ -105,9 +77,8 @@ static taught *new_taught(state_host *server, const state_subject *subject)
 {
     taught *now = wmem_new0(wmem_file_scope(), taught);
 
-    now->server = server;
-    now->subject = *subject;
-    wmem_map_insert(facts, now, now);
+    now->key = (fact_key){server, *subject, NO_KIND};
+    wmem_map_insert(facts, &now->key, now);
     if (taught_last) {
         taught_last->next = now;
     }
@@ -197,15 +168,21 @@ static const char *file_server(const char *server)
     return kept;
 }
 
-void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact)
+static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state_fact *fact)
 {
-    fact_key key = {NULL, *subject, kind};
     state_fact *kept = g_memdup2(fact, sizeof *fact);
 
-    key.owner = server ? file_server(server) : NULL;
     kept->name = g_strdup(fact->name);
-    kept->type = type_of(kind, fact);
-    g_hash_table_replace(file_facts, g_memdup2(&key, sizeof key), kept);
+    kept->type = type_of(key->kind, fact);
+    g_hash_table_replace(table, g_memdup2(key, sizeof *key), kept);
+    return kept;
+}
+
+void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact)
+{
+    const fact_key key = {server ? file_server(server) : NULL, *subject, kind};
+
+    keep_fact(file_facts, &key, fact);
 }
 
 static state_known from_capture(const taught *capture, state_fact_kind kind, uint32_t event, state_source source)
@@ -254,32 +231,21 @@ static bool fill_builtin(const state_subject *subject, state_fact_kind kind, sta
     if (is_known && kind == PERF_FACT_COUNTER && known.type_known) {
         fact->counter.type = known.type;
         fact->counter.base_id = known.base_id;
-        fact->type = type_of(kind, fact);
         return true;
     }
     return false;
 }
 
-/* The built-in list's rows as facts; they are made once and live as long as the program. */
 static const state_fact *builtin_fact(const state_subject *subject, state_fact_kind kind)
 {
-    static wmem_map_t *made;
-    fact_key key = {NULL, *subject, kind};
+    const fact_key key = {NULL, *subject, kind};
     state_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
+    const state_fact *kept = g_hash_table_lookup(builtin, &key);
 
-    if (made == NULL) {
-        made = wmem_map_new(wmem_epan_scope(), fact_key_hash, fact_key_equal);
+    if (kept == NULL && fill_builtin(subject, kind, &fact)) {
+        kept = keep_fact(builtin, &key, &fact);
     }
-    state_fact *found = wmem_map_lookup(made, &key);
-    if (found) {
-        return found;
-    }
-    if (!fill_builtin(subject, kind, &fact)) {
-        return NULL;
-    }
-    found = wmem_memdup(wmem_epan_scope(), &fact, sizeof fact);
-    wmem_map_insert(made, wmem_memdup(wmem_epan_scope(), &key, sizeof key), found);
-    return found;
+    return kept;
 }
 
 /* What is asked for, and what the capture taught of it. */
@@ -346,22 +312,22 @@ state_known facts_lookup_set(state_host *server, const state_subject *subject, u
 static int compare_taught(const void *a, const void *b)
 {
     const taught *x = *(const taught *const *)a, *y = *(const taught *const *)b;
-    int order = strcmp(host_address(x->server), host_address(y->server));
+    int order = strcmp(host_address(x->key.owner), host_address(y->key.owner));
 
     if (order == 0) {
-        order = memcmp(x->subject.guid, y->subject.guid, 16);
+        order = memcmp(x->key.subject.guid, y->key.subject.guid, 16);
     }
     if (order == 0) {
         /* what is said of the counterset itself comes before its counters */
-        uint32_t i = x->subject.id + 1, j = y->subject.id + 1;
+        uint32_t i = x->key.subject.id + 1, j = y->key.subject.id + 1;
         order = i < j ? -1 : i > j;
     }
     return order;
 }
 
-static void append_taught(void *key, void *value _U_, void *user)
+static void append_taught(void *key _U_, void *value, void *user)
 {
-    wmem_array_append(user, &key, 1);
+    wmem_array_append(user, &value, 1);
 }
 
 /* GLib takes such a number modulo a known prime. */
@@ -373,7 +339,7 @@ static unsigned language_hash(const void *lcid)
 /* The newest version; of names in other languages that of each language, the newest last. */
 static void visit_versions(const taught *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
-    const char *server = host_address(capture->server);
+    const char *server = host_address(capture->key.owner);
     wmem_array_t *versions = capture->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
     GHashTable *newest = g_hash_table_new(language_hash, g_direct_equal);
@@ -386,7 +352,7 @@ static void visit_versions(const taught *capture, state_fact_kind kind, state_fa
         const fact_version *version = wmem_array_index(versions, i);
         void *last = g_hash_table_lookup(newest, GUINT_TO_POINTER(version->fact.lcid));
         if (kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
-            visit(server, &capture->subject, kind, &version->fact, user);
+            visit(server, &capture->key.subject, kind, &version->fact, user);
         }
     }
     g_hash_table_destroy(newest);
@@ -474,7 +440,8 @@ const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32
 void facts_register(void)
 {
     file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
+    builtin = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
     file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), taught_hash, taught_equal);
+    facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
     register_cleanup_routine(reset);
 }

@@ -214,11 +214,6 @@ static void begin_epoch(struct state_query *query, uint32_t event)
     wmem_array_append_one(query->epochs, epoch);
 }
 
-static state_query_epoch *newest_epoch(const struct state_query *query)
-{
-    return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
-}
-
 /* The blocks moved. */
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
@@ -319,19 +314,15 @@ void query_change_asked(state_handle *handle, uint32_t event)
     wmem_array_append_one(query_of(handle)->changes, change);
 }
 
-static asked_change *change_at(const struct state_query *query, unsigned i)
-{
-    return wmem_array_index(query->changes, i);
-}
-
 void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
 {
     struct state_query *query = query_of(handle);
+    unsigned end = asked > 0 ? event_count_until(query->changes, asked - 1) : 0;
     uint32_t before = query->overtaken;
 
-    while (query->first_change < wmem_array_get_count(query->changes) &&
-           change_at(query, query->first_change)->event < asked) {
-        query->overtaken += !change_at(query, query->first_change++)->answered;
+    for (; query->first_change < end; query->first_change++) {
+        const asked_change *change = wmem_array_index(query->changes, query->first_change);
+        query->overtaken += !change->answered;
     }
     if (query->overtaken > before) {
         query->overtaken_before = asked;
@@ -412,7 +403,8 @@ static void begin_told_epoch(struct state_query *query, const state_identifier *
     }
     if (!query->complete) {
         hold_these(query, identifiers, count, event);
-        query->complete = newest_epoch(query)->complete = true;
+        state_query_epoch *newest = event_latest(query->epochs, event);
+        query->complete = newest->complete = true;
     }
 }
 
@@ -457,16 +449,18 @@ const state_query_entry *query_entries(const state_handle *handle, uint32_t even
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
  * instead, and what a pattern other than "*" gives is not known. */
-bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
+static bool fits(bool all_counters, state_asks asks, uint32_t type)
 {
-    bool all_counters = identifier->counter_id == PERF_NO_ID;
-    bool all_instances = identifier->asks == PERF_ASKS_ALL;
-
     if (type == 0) {
         return true;
     }
     return all_counters == ((type & 2) != 0) &&
-           (identifier->asks == PERF_ASKS_PATTERN || all_instances == ((type & 4) != 0));
+           (asks == PERF_ASKS_PATTERN || (asks == PERF_ASKS_ALL) == ((type & 4) != 0));
+}
+
+bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
+{
+    return fits(identifier->counter_id == PERF_NO_ID, identifier->asks, type);
 }
 
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
@@ -503,8 +497,6 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
 #define NUM_CLASSES 6
 #define NUM_TYPES 5
 
-static const uint32_t class_types[NUM_TYPES] = {0, 1, 2, 4, 6};
-
 typedef struct {
     unsigned members[NUM_CLASSES];
     unsigned blocks[NUM_TYPES];
@@ -515,21 +507,19 @@ static unsigned class_of(const state_identifier *identifier)
     return (unsigned)identifier->asks * 2 + (identifier->counter_id == PERF_NO_ID);
 }
 
-static unsigned type_number(uint32_t type)
+/* NUM_TYPES of an unknown one. */
+static unsigned number_of_type(uint32_t type)
 {
-    unsigned i = 0;
+    static const uint8_t numbers[] = {0, 1, 2, NUM_TYPES, 3, NUM_TYPES, 4};
 
-    while (i < NUM_TYPES && class_types[i] != type) {
-        i++;
-    }
-    return i;
+    return type < sizeof numbers ? numbers[type] : NUM_TYPES;
 }
 
-static bool class_fits(unsigned number, unsigned type)
+static bool class_fits(unsigned number, unsigned type_number)
 {
-    const state_identifier member = {.asks = (state_asks)(number / 2), .counter_id = number % 2 ? PERF_NO_ID : 0};
+    static const uint32_t types[NUM_TYPES] = {0, 1, 2, 4, 6};
 
-    return query_identifier_fits(&member, class_types[type]);
+    return fits(number % 2, (state_asks)(number / 2), types[type_number]);
 }
 
 /* What is missing for blocks of one instance or of all, patterns have to make up for; errors take what is left. */
@@ -560,7 +550,7 @@ static unsigned only_class(const class_match *match, unsigned type)
 {
     unsigned only = NUM_CLASSES;
 
-    for (unsigned c = 0; c < NUM_CLASSES && match->blocks[type] == 1; c++) {
+    for (unsigned c = 0; c < NUM_CLASSES; c++) {
         if (match->members[c] > 0 && class_fits(c, type) && can_match_without(*match, c, type)) {
             if (match->members[c] > 1 || only < NUM_CLASSES) {
                 return NUM_CLASSES;
@@ -576,11 +566,11 @@ static uint32_t assign_certain(const state_identifier **identifiers, const uint3
                                state_assignment *assignment)
 {
     class_match match = {{0}, {0}};
-    const state_identifier *member[NUM_CLASSES + 1] = {NULL}, *owner[NUM_TYPES];
+    const state_identifier *member[NUM_CLASSES + 1] = {NULL};
     uint32_t certain = 0;
 
     for (uint32_t i = 0; i < assignment->count; i++) {
-        unsigned type = type_number(types[i]), number = class_of(identifiers[i]);
+        unsigned type = number_of_type(types[i]), number = class_of(identifiers[i]);
         if (type == NUM_TYPES) {
             return 0;
         }
@@ -588,11 +578,9 @@ static uint32_t assign_certain(const state_identifier **identifiers, const uint3
         match.members[number]++;
         member[number] = identifiers[i];
     }
-    for (unsigned t = 0; t < NUM_TYPES; t++) {
-        owner[t] = member[only_class(&match, t)];
-    }
     for (uint32_t i = 0; i < assignment->count; i++) {
-        assignment->blocks[i] = owner[type_number(types[i])];
+        unsigned type = number_of_type(types[i]);
+        assignment->blocks[i] = match.blocks[type] == 1 ? member[only_class(&match, type)] : NULL;
         certain += assignment->blocks[i] != NULL;
     }
     return certain;

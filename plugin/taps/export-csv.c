@@ -72,32 +72,28 @@ static void take(void *file, perf_csv *text, bool all)
     }
 }
 
-static void write_empty(output_file *file)
+/* Without any answer the first file is empty. */
+static bool write_document(documents *d, unsigned number, output_file *file)
 {
-    static const char nothing[] = "\"(PDH-CSV 4.0)\"\r\n";
+    static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
 
-    output_write(file, nothing, strlen(nothing));
+    if (number < d->all->len) {
+        return document_write(d, g_ptr_array_index(d->all, number), take, file);
+    }
+    output_write(file, empty, strlen(empty));
+    return true;
 }
 
 static void write_one(csv_export *export, unsigned number)
 {
     char *path = path_of(export, number);
-    output_file *file = number == 0 && export->task.file ? export->task.file : output_open(path, export);
-    documents *d = export->documents;
+    output_file *file = number == 0 ? g_steal_pointer(&export->task.file) : NULL;
 
-    if (number == 0) {
-        export->task.file = NULL;
+    file = file ? file : output_open(path, export);
+    if (file && write_document(export->documents, number, file)) {
+        output_place(file);
     }
     if (file) {
-        bool written = true;
-        if (number < d->all->len) {
-            written = document_write(d, g_ptr_array_index(d->all, number), take, file);
-        } else {
-            write_empty(file);
-        }
-        if (written) {
-            output_place(file);
-        }
         output_close(file);
     }
     g_free(path);

@@ -25,21 +25,16 @@ static const char *const column_names[] = {"time",       "frame",    "protocol",
 #define SHORT_NAME 96
 #define KEPT_COUNTERS 256
 
-#define ROOM_FOR_NUMBERS (2 * PERF_DECIMAL_SIZE + 8)
+/* Of a row: the name twice, two numbers, the unit, commas, quotes and the end. */
+#define ROOM_FOR_THE_REST (4 * SHORT_NAME + 2 * PERF_DECIMAL_SIZE + 64)
 
-/* What the rows of a counter have in common. */
+/* A counter's name as all its rows have it. */
 typedef struct {
-    uint64_t answer; /* in which that was worked out, from these two */
+    uint64_t answer; /* in which that was worked out, from this */
     const char *label;
-    const perf_counter_type *type;
-    size_t name_size;
-    perf_csv_part name; /* in the cell */
-    bool is_whole;      /* the result is the value itself */
-    size_t cell_size;
-    size_t behind_size;
-    char cell[2 * SHORT_NAME + 3]; /* the name's, with its comma */
-    char behind[24]; /* unit ("/sec" is the longest), reason, status and assumed behind a result, and the row's end */
-} counter_cells;
+    perf_csv_part part;
+    char text[2 * SHORT_NAME];
+} counter_name;
 
 /* One -z. */
 typedef struct {
@@ -56,7 +51,7 @@ typedef struct {
     perf_csv_part prefix;
     GByteArray *prefix_text;
     uint64_t answers;
-    counter_cells counters[KEPT_COUNTERS];
+    counter_name names[KEPT_COUNTERS];
 } long_export;
 
 static void write_header(long_export *export)
@@ -90,13 +85,18 @@ static void write_raw(perf_csv *text, readings *r, const reading *at)
 }
 
 /* The result of a raw count is the count itself, with all its bits. */
-static void write_result(perf_csv *text, const reading *at, const perf_result *result)
+static bool is_whole(const reading *at)
 {
     const perf_counter_type *type = at->counter->type;
 
+    return type && type->kind == PERF_KIND_NUMBER;
+}
+
+static void write_result(perf_csv *text, const reading *at, const perf_result *result)
+{
     if (result->none != PERF_NONE_OK) {
         perf_csv_text(text, NULL);
-    } else if (type && type->kind == PERF_KIND_NUMBER) {
+    } else if (is_whole(at)) {
         perf_csv_whole(text, at->raw.value);
     } else {
         perf_csv_number(text, result->value);
@@ -170,41 +170,16 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
 
 /* --- A row as nearly all are: a number, from which a result was calculated ---------------------------------------- */
 
-static void keep_counter(counter_cells *cells, const char *name, const perf_counter_type *type)
+static const perf_csv_part *name_of(long_export *export, const reading_counter *counter, uint32_t column)
 {
-    static const perf_csv_part nothing = {"", 0, false};
-    static const char usual_end[] = ",,0,0\r\n";
-    char doubled[2 * SHORT_NAME];
-    perf_csv_part part = perf_csv_part_of(doubled, name, cells->name_size);
-    char *end = perf_csv_put_parts(cells->cell, &part, &nothing);
+    counter_name *name = &export->names[column % KEPT_COUNTERS];
 
-    *end = ',';
-    cells->cell_size = (size_t)(end + 1 - cells->cell);
-    cells->name = (perf_csv_part){cells->cell + part.needs_quotes, part.size, part.needs_quotes};
-    cells->is_whole = type->kind == PERF_KIND_NUMBER;
-    end = perf_put(cells->behind, ",", 1);
-    end = perf_put(end, type->unit, strlen(type->unit));
-    end = perf_put(end, usual_end, sizeof usual_end - 1);
-    cells->behind_size = (size_t)(end - cells->behind);
-}
-
-/* What is kept of the counter; NULL where its name is too long for that. */
-static const counter_cells *cells_of(long_export *export, const reading_counter *counter, uint32_t column)
-{
-    counter_cells *cells = &export->counters[column % KEPT_COUNTERS];
-
-    if (cells->answer == export->answers && cells->label == counter->label && cells->type == counter->type) {
-        return cells;
+    if (name->answer != export->answers || name->label != counter->label) {
+        name->answer = export->answers;
+        name->label = counter->label;
+        name->part = perf_csv_part_of(name->text, counter->label, counter->label_size);
     }
-    if (counter->label_size > SHORT_NAME) {
-        return NULL;
-    }
-    cells->answer = export->answers;
-    cells->label = counter->label;
-    cells->type = counter->type;
-    cells->name_size = counter->label_size;
-    keep_counter(cells, counter->label, counter->type);
-    return cells;
+    return &name->part;
 }
 
 static void keep_prefix(long_export *export, const readings_path_parts *path)
@@ -214,35 +189,39 @@ static void keep_prefix(long_export *export, const readings_path_parts *path)
     export->prefix = perf_csv_part_of((char *)export->prefix_text->data, path->prefix, path->prefix_size);
 }
 
-/* False, and nothing was written, if the row is not like that. */
+/* False, and nothing was written, if the row is not like that, or its name is too long or cut. */
 static bool write_usual_row(long_export *export, readings *r, const perf_result *result)
 {
+    static const perf_csv_part nothing = {"", 0, false};
+    static const char end[] = ",,0,0\r\n";
     const reading *at = &r->at;
-    const perf_csv *head = &export->of_instance;
+    const reading_counter *counter = at->counter;
     readings_path_parts path;
 
     if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || r->assumed ||
-        !readings_path_in_parts(r, &path)) {
+        !readings_path_in_parts(r, &path) || counter->label_size > SHORT_NAME ||
+        counter->label_size != path.counter_size) {
         return false;
-    }
-    const counter_cells *cells = cells_of(export, at->counter, at->column);
-    if (cells == NULL || cells->name_size != path.counter_size) {
-        return false; /* too long, or cut */
     }
     if (!export->has_prefix) {
         keep_prefix(export, &path);
     }
-    char *to = perf_csv_room(&export->text, head->size + export->prefix.size + sizeof *cells + ROOM_FOR_NUMBERS);
+    const perf_csv *head = &export->of_instance;
+    const perf_csv_part *name = name_of(export, counter, at->column);
+    char *to = perf_csv_room(&export->text, head->size + export->prefix.size + ROOM_FOR_THE_REST);
     if (to) {
         to = perf_put(to, head->data, head->size);
         *to++ = ',';
-        to = perf_put(to, cells->cell, cells->cell_size);
-        to = perf_csv_put_parts(to, &export->prefix, &cells->name);
+        to = perf_csv_put_parts(to, name, &nothing);
+        *to++ = ',';
+        to = perf_csv_put_parts(to, &export->prefix, name);
         *to++ = ',';
         to += perf_decimal_u64(to, at->raw.value);
         *to++ = ',';
-        to += cells->is_whole ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
-        perf_csv_took_row(&export->text, perf_put(to, cells->behind, cells->behind_size));
+        to += is_whole(at) ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
+        *to++ = ',';
+        to = perf_put(to, counter->type->unit, strlen(counter->type->unit));
+        perf_csv_took_row(&export->text, perf_put(to, end, sizeof end - 1));
     }
     return true;
 }

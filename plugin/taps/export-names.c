@@ -27,13 +27,6 @@ static tap_packet_status see(void *data, packet_info *pinfo _U_, epan_dissect_t 
     return TAP_PACKET_REDRAW;
 }
 
-static tap_packet_status count(void *left, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
-                               tap_flags_t flags _U_)
-{
-    tapped_count(left, tapped);
-    return TAP_PACKET_REDRAW;
-}
-
 /* Wireshark draws statistics before it has opened a capture. */
 static void write_names(void *data)
 {
@@ -71,7 +64,7 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
     export->path = g_strdup(argument + strlen(prefix));
     WS_STAT_STARTED(output_claim(export->path, export) &&
                     output_listen("frame", export, NULL, NULL, see, write_names) &&
-                    output_listen(TAPPED_NAME, &export->left, NULL, NULL, count, NULL));
+                    output_listen(TAPPED_NAME, &export->left, NULL, NULL, output_count, NULL));
 }
 
 void export_names_register(void)

@@ -81,10 +81,7 @@ static void begin(objects_kind *kind, export_object_list_t *list, bool first_loo
     kind->first_look = first_look;
     drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
     if (g_hash_table_add(drawn, kind)) {
-        GString *error = register_tap_listener(TAPPED_NAME, kind, NULL, TL_REQUIRES_NOTHING, NULL, redraw, draw, NULL);
-        if (error) {
-            g_string_free(error, TRUE);
-        }
+        output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
     }
 }
 

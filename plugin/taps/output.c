@@ -41,6 +41,8 @@ struct output_file {
 
 static bool has_failed;
 static const char *put_off;
+static GHashTable *said;   /* lines */
+static GHashTable *owners; /* file -> owner */
 
 void output_failed(const char *format, ...)
 {
@@ -57,11 +59,6 @@ void output_failed(const char *format, ...)
 /* Several listeners may leave out the same. */
 void output_say(const char *line)
 {
-    static GHashTable *said;
-
-    if (said == NULL) {
-        said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    }
     if (g_hash_table_add(said, g_strdup(line))) {
         report_warning("pcq: %s", line);
     }
@@ -110,6 +107,8 @@ static void remove_temporaries(void)
 
 void output_register(void)
 {
+    said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     register_shutdown_routine(leave);
     atexit(remove_temporaries);
 }
@@ -216,13 +215,8 @@ static bool is_capture(const char *path)
 
 bool output_claim(const char *path, const void *owner)
 {
-    static GHashTable *owners; /* file -> owner */
-
     if (is_special(path)) {
         return true;
-    }
-    if (owners == NULL) {
-        owners = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     }
     char *target = behind_links(path);
     char *whole = strcmp(path, "-") == 0 ? g_strdup(path) : g_canonicalize_filename(target, NULL);
@@ -367,6 +361,13 @@ void output_close(output_file *file)
 }
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
+
+tap_packet_status output_count(void *left, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
+                               tap_flags_t flags _U_)
+{
+    tapped_count(left, tapped);
+    return TAP_PACKET_DONT_REDRAW;
+}
 
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw)

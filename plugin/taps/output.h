@@ -88,6 +88,10 @@ bool output_start(const char *argument, const char *statistic, output_task *task
 /* It begins anew, with another file. */
 void output_restart(output_task *task);
 
+/* A listener's packet function for those that are told: counts what could not be taken, in a tapped_left_out. */
+tap_packet_status output_count(void *left, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
+                               tap_flags_t flags);
+
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);

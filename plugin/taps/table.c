@@ -320,13 +320,6 @@ static void show_notes(table_view *view)
     }
 }
 
-static tap_packet_status count_left_out(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *call,
-                                        tap_flags_t flags _U_)
-{
-    tapped_count(data, call);
-    return TAP_PACKET_DONT_REDRAW;
-}
-
 static void say_left_out(void *data)
 {
     output_say_left_out(data, "");
@@ -340,7 +333,7 @@ void table_say_left_out(void)
 
     if (!listening && program && strstr(program, "tshark")) {
         listening = true;
-        output_listen(TAPPED_NAME, &left, NULL, NULL, count_left_out, say_left_out);
+        output_listen(TAPPED_NAME, &left, NULL, NULL, output_count, say_left_out);
     }
 }
 
@@ -376,8 +369,7 @@ static void show_before_drawn(void)
     if (listening) {
         remove_tap_listener(&tables);
     }
-    GString *error = register_tap_listener("frame", &tables, NULL, TL_REQUIRES_NOTHING, NULL, NULL, show_all, NULL);
-    listening = error == NULL;
+    listening = output_listen("frame", &tables, NULL, NULL, NULL, show_all);
 }
 
 /* --- Cells ----------------------------------------------------------------------------------------------------- */

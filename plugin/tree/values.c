@@ -37,12 +37,10 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
         {&fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
          "Seconds since the previous sample, by the server's clock"},
     };
+    int *const ett[] = {&fields->ett_first};
 
-    static int *ett[1];
-
-    fields_register_prefixed(proto, prefix, list, array_length(list));
-    ett[0] = &fields->ett_first;
     fields->ett_first = -1;
+    fields_register_prefixed(proto, prefix, list, array_length(list));
     proto_register_subtree_array(ett, array_length(ett));
 }
 
