@@ -12,7 +12,6 @@
 #include "dcerpc/call.h"
 #include "readings/tapped.h"
 #include "text/value-strings.h"
-#include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
 #include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
@@ -1221,7 +1220,6 @@ void proto_register_pcq(void)
     value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
-    pcq_fields_register(proto_pcq);
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(proto_pcq, tapped_tell_unread);

@@ -7,7 +7,7 @@
 #include "pcq-buffers.h"
 
 #include "dcerpc/fields.h"
-#include "pcq/pcq-fields.h"
+#include "pcq/pcq-data.h"
 #include "readings/readings.h"
 #include "text/value-strings.h"
 #include "text/text.h"
