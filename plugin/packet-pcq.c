@@ -307,8 +307,6 @@ static void pcq_learn(pcq_pdu *p, const pcq_context *context)
     }
 }
 
-/* --- Operations 0 to 2: which countersets there are, what they consist of, which instances they have ------------- */
-
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
@@ -508,8 +506,6 @@ static void pcq_instances_response(pcq_pdu *p)
                   text_counted(pcq_pool(p), back.out_size, "byte"));
     }
 }
-
-/* --- Operations 3 to 7: the life of a query, from its opening over its counters and their data to its closing ------- */
 
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100

@@ -753,8 +753,6 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     pcq_report_rest(&reader, "the last instance");
 }
 
-/* --- Registration ---------------------------------------------------------------------------------------------- */
-
 void pcq_buffers_register(int proto)
 {
     static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};

@@ -159,8 +159,6 @@ static void hkpd_show_header(hkpd_view *view)
     view->base.header = reader.node;
 }
 
-/* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
-
 static void label_object(hkpd_view *view, proto_item *item, const char *name)
 {
     const perf_block_walk *walk = view->walk;
@@ -175,6 +173,7 @@ static void label_object(hkpd_view *view, proto_item *item, const char *name)
     }
 }
 
+/* PERF_OBJECT_TYPE */
 static void hkpd_show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -213,8 +212,7 @@ static void hkpd_show_object(hkpd_view *view)
     view->object = view->body = reader.tree;
 }
 
-/* --- PERF_COUNTER_DEFINITION ----------------------------------------------------------------------------------- */
-
+/* PERF_COUNTER_DEFINITION */
 static void hkpd_show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -245,8 +243,7 @@ static void hkpd_show_definition(hkpd_view *view)
                            val_to_str_const(type, counter_type_vals, "unknown type"));
 }
 
-/* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
-
+/* PERF_INSTANCE_DEFINITION */
 static void hkpd_show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -655,8 +652,6 @@ void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
         values_alone(&view.base);
     }
 }
-
-/* --- Registration ---------------------------------------------------------------------------------------------- */
 
 void hkpd_buffers_register(int proto)
 {

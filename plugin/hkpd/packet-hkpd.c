@@ -186,8 +186,6 @@ static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
     return is_index_list(name) ? wmem_strdup_printf(pool, "value name %s", name) : name;
 }
 
-/* --- A call ------------------------------------------------------------------------------------------------------- */
-
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
