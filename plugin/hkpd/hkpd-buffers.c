@@ -116,15 +116,6 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
     }
 }
 
-static void show_byte_order(bounded_reader *reader)
-{
-    uint32_t little_endian = reader_u32(reader, 0);
-
-    if (reader->tree && !reader->failed) {
-        proto_tree_add_boolean(reader->tree, hf_little_endian, reader->tvb, reader->pos - 4, 4, little_endian);
-    }
-}
-
 /* What the walk has just announced. */
 static void hkpd_show_header(hkpd_view *view)
 {
@@ -135,7 +126,7 @@ static void hkpd_show_header(hkpd_view *view)
                         view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, PERF_DATA_BLOCK_SIZE,
                         &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
-    show_byte_order(&reader);
+    reader_u32(&reader, hf_little_endian);
     reader_u32(&reader, hf_version);
     reader_u32(&reader, hf_revision);
     reader_u32(&reader, hf_total_size);
