@@ -12,7 +12,6 @@
 #include "dcerpc/call.h"
 #include "readings/tapped.h"
 #include "text/value-strings.h"
-#include "pcq/pcq-fields.h"
 #include "pcq/pcq-data.h"
 #include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
@@ -308,8 +307,6 @@ static void pcq_learn(pcq_pdu *p, const pcq_context *context)
     }
 }
 
-/* --- Operations 0 to 2: which countersets there are, what they consist of, which instances they have ------------- */
-
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
@@ -509,8 +506,6 @@ static void pcq_instances_response(pcq_pdu *p)
                   text_counted(pcq_pool(p), back.out_size, "byte"));
     }
 }
-
-/* --- Operations 3 to 7: the life of a query, from its opening over its counters and their data to its closing ------- */
 
 /* The counters that a handle holds are listed on each packet that carries it; no more than these. */
 #define MAX_LISTED_COUNTERS 100
@@ -1224,7 +1219,6 @@ void proto_register_pcq(void)
     value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
-    pcq_fields_register(proto_pcq);
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(proto_pcq, tapped_tell_unread);

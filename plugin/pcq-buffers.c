@@ -7,7 +7,7 @@
 #include "pcq-buffers.h"
 
 #include "dcerpc/fields.h"
-#include "pcq/pcq-fields.h"
+#include "pcq/pcq-data.h"
 #include "readings/readings.h"
 #include "text/value-strings.h"
 #include "text/text.h"
@@ -751,8 +751,6 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     pcq_report_rest(&reader, "the last instance");
 }
 
-/* --- Registration ---------------------------------------------------------------------------------------------- */
-
 void pcq_buffers_register(int proto)
 {
     static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
@@ -763,8 +761,7 @@ void pcq_buffers_register(int proto)
         FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
         FIELD_NODE(hf_string_counter, "String", "pcq.string_counter", "PERF_STRING_COUNTER_HEADER"),
-        FIELD(hf_string_offset, "Offset", "pcq.string.offset", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals),
-              "dwOffset, in bytes"),
+        FIELD_NAMED(hf_string_offset, "Offset", "pcq.string.offset", none_vals, "dwOffset, in bytes"),
         FIELD_TEXT(hf_counter_description, "Counter description", "pcq.counter.description",
                    "Perfmon's explanation of the counter"),
         FIELD_TEXT(hf_counterset_description, "Counterset description", "pcq.counterset.description",
@@ -794,22 +791,18 @@ void pcq_buffers_register(int proto)
                   "Not in decimal"),
         FIELD(hf_default_scale, "Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL,
               "Power of ten for graphs; calculated values are not scaled"),
-        FIELD(hf_base_id, "Base counter id", "pcq.counter.base_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(none_vals), "BaseCounterId"),
-        FIELD(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(none_vals), "PerfTimeId"),
-        FIELD(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", FT_UINT32,
-              BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "PerfFreqId"),
-        FIELD(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(none_vals), "MultiId"),
+        FIELD_NAMED(hf_base_id, "Base counter id", "pcq.counter.base_id", none_vals, "BaseCounterId"),
+        FIELD_NAMED(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", none_vals, "PerfTimeId"),
+        FIELD_NAMED(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", none_vals, "PerfFreqId"),
+        FIELD_NAMED(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", none_vals, "MultiId"),
         FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
               VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
         FIELD(hf_identifier_status, "Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING,
               &win32_error_ext, "The server's verdict; without meaning in a request"),
         FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
-        FIELD(hf_identifier_index, "Index", "pcq.identifier.index", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-              VALS(none_vals), "Which block of the counter data is this identifier's"),
+        FIELD_NAMED(hf_identifier_index, "Index", "pcq.identifier.index", none_vals,
+                    "Which block of the counter data is this identifier's"),
     };
     static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
 

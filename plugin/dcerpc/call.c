@@ -373,8 +373,6 @@ int call_end(rpc_call *call, proto_item *item)
     return (int)tvb_reported_length(call->tvb);
 }
 
-/* --- Registration ---------------------------------------------------------------------------------------------- */
-
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
 {
     static int *ett[] = {&ett_handle};

@@ -23,25 +23,23 @@ typedef struct {
 void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count);
 
 /* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number
- * of four or eight bytes, a time. */
+ * of four or eight bytes, one of which some values have names, a time. */
+#define FIELD_MASKED(id, label, name, type, display, strings, mask, blurb) \
+    { \
+        &id, \
+        { \
+            label, name, type, display, strings, mask, blurb, HFILL \
+        } \
+    }
 #define FIELD(id, label, name, type, display, strings, blurb) \
-    { \
-        &id, \
-        { \
-            label, name, type, display, strings, 0, blurb, HFILL \
-        } \
-    }
-#define FIELD_BIT(id, label, name, bit, blurb) \
-    { \
-        &id, \
-        { \
-            label, name, FT_BOOLEAN, 64, NULL, bit, blurb, HFILL \
-        } \
-    }
+    FIELD_MASKED(id, label, name, type, display, strings, 0, blurb)
+#define FIELD_BIT(id, label, name, bit, blurb) FIELD_MASKED(id, label, name, FT_BOOLEAN, 64, NULL, bit, blurb)
 #define FIELD_NODE(id, label, name, blurb) FIELD(id, label, name, FT_NONE, BASE_NONE, NULL, blurb)
 #define FIELD_TEXT(id, label, name, blurb) FIELD(id, label, name, FT_STRING, BASE_NONE, NULL, blurb)
 #define FIELD_U32(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, NULL, blurb)
 #define FIELD_U64(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_DEC, NULL, blurb)
+#define FIELD_NAMED(id, label, name, names, blurb) \
+    FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
 #define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)
 
 /* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */

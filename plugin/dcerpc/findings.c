@@ -17,45 +17,11 @@ typedef struct {
     int severity;
     bool damage;
     const char *summary;
+    const char *remedy;
 } finding_info;
 
-#define FINDING_ROW(id, name, group, severity, damage, summary) {name, group, severity, damage, summary},
+#define FINDING_ROW(id, ...) {__VA_ARGS__},
 static const finding_info finding_table[NUM_FINDINGS] = {FINDINGS(FINDING_ROW)};
-
-/* What it means for a reader and what can be done: the description of the expert field, for docs/reference.md. */
-static const char *const remedies[NUM_FINDINGS] = {
-    [FINDING_STUB_SHORT] = "The sender's fault, or a stub that was decrypted wrongly; what comes before counts",
-    [FINDING_CAPTURE_CUT] = "Capture whole packets (no snapshot length)",
-    [FINDING_ARRAY_COUNTS] = "The sender's fault, or noise; look at the three counts of the array",
-    [FINDING_TEXT] = "The sender's fault; the bytes are shown as far as they are text",
-    [FINDING_TRAILING_BYTES] = "A newer version of the interface, or a sender's fault; see the bytes left over",
-    [FINDING_IN_SIZE_RANGE] = "A real server refuses such a call; the client should ask for less",
-    [FINDING_REQUEST_MISSING] = "Capture both directions from the start; what depends on the request is not shown",
-    [FINDING_SECOND_RESPONSE] =
-        "A packet captured twice (editcap -d), or a call id used again; nothing is learned from it",
-    [FINDING_REQUEST_CODE] = "A newer version of the interface; the buffer is shown as bytes",
-    [FINDING_NO_DATA] = "The server's fault: it had room and reported success; treat it as no answer",
-    [FINDING_NOT_PERFORMANCE_DATA] = "The server's fault, or a value of an ordinary key; nothing is learned from it",
-    [FINDING_LENGTH] = "The sender's fault: the data is read by what is there",
-    [FINDING_HANDLE_NULL] = "The client uses a handle that it never got; look for the failed OpenQueryHandle",
-    [FINDING_HANDLE_CLOSED] = "The client uses a handle after closing it; the close is linked under the handle",
-    [FINDING_NUMBER] = "A newer version, or a sender's fault; everything else is read as usual",
-    [FINDING_SIZE] = "The sender's fault, or noise; what comes after it may be read at the wrong place",
-    [FINDING_COUNT] = "The sender's fault, or noise; what comes after it may be read at the wrong place",
-    [FINDING_STRING_OFFSET] = "The sender's fault; that one name is missing",
-    [FINDING_STRING_OFFSET_BASE] = "Nothing to do: both ways of counting are read",
-    [FINDING_BLOCK_TYPE] = "A newer version of the interface, or noise; the block is shown as bytes",
-    [FINDING_INDEX] = "The server's fault; blocks are matched to counters without it",
-    [FINDING_TIME] = "The server's fault, or noise; the raw numbers are shown",
-    [FINDING_STATUS] = "docs/symptoms.md says what each status means for the person who asked",
-    [FINDING_COUNTER_REFERENCE] = "The provider registered the counter wrongly; it cannot be calculated",
-    [FINDING_SCALE] = "The provider registered the counter wrongly; nothing is scaled here anyway",
-    [FINDING_COUNTER_TYPE] = "The provider's own type: the raw value is shown",
-    [FINDING_CODE_PAGE] = "Ask with Unicode names; unknown bytes are shown as they are",
-    [FINDING_NOT_SHOWN] = "Raise gui.max_tree_items, or export: exports and statistics are complete",
-    [FINDING_ORDER_ASSUMED] = "Capture from before the client adds counters, so that QueryCounterInfo is there",
-    [FINDING_NOT_DECRYPTED] = "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md",
-};
 
 void findings_register(int proto, const char *prefix, findings_expert *expert)
 {
@@ -69,7 +35,7 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
         info[i].eiinfo.group = finding_table[i].group;
         info[i].eiinfo.severity = finding_table[i].severity;
         info[i].eiinfo.summary = finding_table[i].summary;
-        info[i].eiinfo.hf_info.hfinfo.blurb = remedies[i];
+        info[i].eiinfo.hf_info.hfinfo.blurb = finding_table[i].remedy;
     }
     expert_register_field_array(expert_register_protocol(proto), info, NUM_FINDINGS);
 }

@@ -11,45 +11,75 @@
 
 #include <epan/expert.h>
 
-/* X(identifier, filter name, group, severity, damage, summary). "damage" is true where the bytes contradict
- * themselves: nothing is learned from such a stub. */
+/* X(identifier, filter name, group, severity, damage, summary, what it means for a reader and what can be done). "damage" is
+ * true where the bytes contradict themselves: nothing is learned from such a stub. */
 #define FINDINGS(X) \
-    X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub") \
-    X(CAPTURE_CUT, "capture_cut", PI_MALFORMED, PI_WARN, true, "The packet was cut when it was captured") \
-    X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree") \
-    X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed") \
-    X(TRAILING_BYTES, "trailing_bytes", PI_UNDECODED, PI_WARN, true, "Bytes are left over") \
-    X(IN_SIZE_RANGE, "in_size_range", PI_PROTOCOL, PI_WARN, false, "dwInSize is beyond the interface's range") \
-    X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read") \
-    X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before") \
-    X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data") \
+    X(STUB_SHORT, "stub_short", PI_MALFORMED, PI_ERROR, true, "A parameter lies beyond the end of the stub", \
+      "The sender's fault, or a stub that was decrypted wrongly; what comes before counts") \
+    X(CAPTURE_CUT, "capture_cut", PI_MALFORMED, PI_WARN, true, "The packet was cut when it was captured", \
+      "Capture whole packets (no snapshot length)") \
+    X(ARRAY_COUNTS, "array_counts", PI_PROTOCOL, PI_WARN, true, "The counts of an NDR array disagree", \
+      "The sender's fault, or noise; look at the three counts of the array") \
+    X(TEXT, "text", PI_PROTOCOL, PI_WARN, true, "A string is not well formed", \
+      "The sender's fault; the bytes are shown as far as they are text") \
+    X(TRAILING_BYTES, "trailing_bytes", PI_UNDECODED, PI_WARN, true, "Bytes are left over", \
+      "A newer version of the interface, or a sender's fault; see the bytes left over") \
+    X(IN_SIZE_RANGE, "in_size_range", PI_PROTOCOL, PI_WARN, false, "dwInSize is beyond the interface's range", \
+      "A real server refuses such a call; the client should ask for less") \
+    X(REQUEST_MISSING, "request_missing", PI_SEQUENCE, PI_NOTE, false, "The request of this response was not read", \
+      "Capture both directions from the start; what depends on the request is not shown") \
+    X(SECOND_RESPONSE, "second_response", PI_SEQUENCE, PI_NOTE, false, "The call was answered before", \
+      "A packet captured twice (editcap -d), or a call id used again; nothing is learned from it") \
+    X(NO_DATA, "no_data", PI_PROTOCOL, PI_WARN, false, "The call succeeded, but there is no data", \
+      "The server's fault: it had room and reported success; treat it as no answer") \
     X(NOT_PERFORMANCE_DATA, "not_performance_data", PI_PROTOCOL, PI_WARN, false, \
-      "The call succeeded, but what came is no performance data") \
-    X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data") \
-    X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown") \
-    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty") \
-    X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before") \
-    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field holds what it cannot") \
-    X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit") \
-    X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit") \
-    X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings") \
+      "The call succeeded, but what came is no performance data", \
+      "The server's fault, or a value of an ordinary key; nothing is learned from it") \
+    X(LENGTH, "length", PI_PROTOCOL, PI_WARN, false, "A length is not that of the data", \
+      "The sender's fault: the data is read by what is there") \
+    X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown", \
+      "A newer version of the interface; the buffer is shown as bytes") \
+    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty", \
+      "The client uses a handle that it never got; look for the failed OpenQueryHandle") \
+    X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before", \
+      "The client uses a handle after closing it; the close is linked under the handle") \
+    X(NUMBER, "number", PI_PROTOCOL, PI_WARN, false, "A field holds what it cannot", \
+      "A newer version, or a sender's fault; everything else is read as usual") \
+    X(SIZE, "size", PI_MALFORMED, PI_ERROR, true, "A size does not fit", \
+      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+    X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit", \
+      "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+    X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings", \
+      "The sender's fault; that one name is missing") \
     X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, \
-      "String offsets count from the end of the headers, as specified, and not from the block's start") \
-    X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown") \
-    X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter") \
-    X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid") \
-    X(STATUS, "status", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed") \
+      "String offsets count from the end of the headers, as specified, and not from the block's start", \
+      "Nothing to do: both ways of counting are read") \
+    X(BLOCK_TYPE, "block_type", PI_PROTOCOL, PI_WARN, true, "dwType is unknown", \
+      "A newer version of the interface, or noise; the block is shown as bytes") \
+    X(INDEX, "index", PI_PROTOCOL, PI_WARN, true, "Index does not name one block for each counter", \
+      "The server's fault; blocks are matched to counters without it") \
+    X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid", \
+      "The server's fault, or noise; the raw numbers are shown") \
+    X(STATUS, "status", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
+      "docs/symptoms.md says what each status means for the person who asked") \
     X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
-      "A counter refers to itself or to a counter that its set does not have") \
-    X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range") \
-    X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown") \
-    X(CODE_PAGE, "code_page", PI_UNDECODED, PI_WARN, false, "The code page of names is not known") \
-    X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it") \
+      "A counter refers to itself or to a counter that its set does not have", \
+      "The provider registered the counter wrongly; it cannot be calculated") \
+    X(SCALE, "scale", PI_PROTOCOL, PI_WARN, false, "DefaultScale is outside its range", \
+      "The provider registered the counter wrongly; nothing is scaled here anyway") \
+    X(COUNTER_TYPE, "counter_type", PI_PROTOCOL, PI_CHAT, false, "The counter type is unknown", \
+      "The provider's own type: the raw value is shown") \
+    X(CODE_PAGE, "code_page", PI_UNDECODED, PI_WARN, false, "The code page of names is not known", \
+      "Ask with Unicode names; unknown bytes are shown as they are") \
+    X(NOT_SHOWN, "not_shown", PI_UNDECODED, PI_NOTE, false, "A packet's tree cannot hold all of it", \
+      "Raise gui.max_tree_items, or export: exports and statistics are complete") \
     X(ORDER_ASSUMED, "order_assumed", PI_ASSUMPTION, PI_NOTE, false, \
-      "Which counter a value belongs to is assumed from the order of the identifiers") \
-    X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly")
+      "Which counter a value belongs to is assumed from the order of the identifiers", \
+      "Capture from before the client adds counters, so that QueryCounterInfo is there") \
+    X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
+      "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")
 
-#define FINDING_ENUM(id, name, group, severity, damage, summary) FINDING_##id,
+#define FINDING_ENUM(id, ...) FINDING_##id,
 typedef enum { FINDINGS(FINDING_ENUM) NUM_FINDINGS } finding_id;
 
 /* The expert fields of one protocol. */

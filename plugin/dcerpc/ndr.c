@@ -208,8 +208,6 @@ void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
     }
 }
 
-/* --- Registration ---------------------------------------------------------------------------------------------- */
-
 void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 {
     static int *ett[] = {&ett_array, &ett_pointer};

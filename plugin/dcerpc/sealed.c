@@ -103,15 +103,11 @@ static bool is_given(const lock *what)
     return value && *value;
 }
 
-/* The node of the interface's protocol, which has just been added. */
-static proto_item *newest_item(proto_tree *tree)
-{
-    return tree && tree->last_child ? tree->last_child : tree;
-}
-
 static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
 {
     bool given = is_given(what);
+    proto_item *item =
+        tree && tree->last_child ? tree->last_child : tree; /* the protocol's, which has just been added */
     const char *why =
         given ? wmem_strdup_printf(pinfo->pool, "The key given (%s.%s) does not fit: %s. The call is sealed with %s",
                                    what->module, what->preference, what->not_fitting, what->name)
@@ -120,7 +116,7 @@ static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
 
     col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name,
                     given ? "the key given does not fit" : "no key");
-    expert_add_info_format(pinfo, newest_item(tree), given ? &ei_does_not_fit : &ei_sealed, "%s", why);
+    expert_add_info_format(pinfo, item, given ? &ei_does_not_fit : &ei_sealed, "%s", why);
     tell(pinfo, why);
 }
 

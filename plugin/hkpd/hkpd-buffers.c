@@ -116,15 +116,6 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
     }
 }
 
-static void show_byte_order(bounded_reader *reader)
-{
-    uint32_t little_endian = reader_u32(reader, 0);
-
-    if (reader->tree && !reader->failed) {
-        proto_tree_add_boolean(reader->tree, hf_little_endian, reader->tvb, reader->pos - 4, 4, little_endian);
-    }
-}
-
 /* What the walk has just announced. */
 static void hkpd_show_header(hkpd_view *view)
 {
@@ -135,7 +126,7 @@ static void hkpd_show_header(hkpd_view *view)
                         view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, PERF_DATA_BLOCK_SIZE,
                         &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
-    show_byte_order(&reader);
+    reader_u32(&reader, hf_little_endian);
     reader_u32(&reader, hf_version);
     reader_u32(&reader, hf_revision);
     reader_u32(&reader, hf_total_size);
@@ -159,8 +150,6 @@ static void hkpd_show_header(hkpd_view *view)
     view->base.header = reader.node;
 }
 
-/* --- PERF_OBJECT_TYPE ------------------------------------------------------------------------------------------ */
-
 static void label_object(hkpd_view *view, proto_item *item, const char *name)
 {
     const perf_block_walk *walk = view->walk;
@@ -175,6 +164,7 @@ static void label_object(hkpd_view *view, proto_item *item, const char *name)
     }
 }
 
+/* PERF_OBJECT_TYPE */
 static void hkpd_show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -213,8 +203,7 @@ static void hkpd_show_object(hkpd_view *view)
     view->object = view->body = reader.tree;
 }
 
-/* --- PERF_COUNTER_DEFINITION ----------------------------------------------------------------------------------- */
-
+/* PERF_COUNTER_DEFINITION */
 static void hkpd_show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -245,8 +234,7 @@ static void hkpd_show_definition(hkpd_view *view)
                            val_to_str_const(type, counter_type_vals, "unknown type"));
 }
 
-/* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
-
+/* PERF_INSTANCE_DEFINITION */
 static void hkpd_show_instance(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -308,8 +296,8 @@ static hf_register_info structure_fields[] = {
           BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "DefaultCounter"),
     FIELD(hf_object_num_instances, "Number of instances", "hkpd.object.num_instances", FT_INT32,
           BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), "NumInstances"),
-    FIELD(hf_object_code_page, "Code page", "hkpd.object.code_page", FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS,
-          VALS(code_page_vals), "CodePage of the instance names"),
+    FIELD_NAMED(hf_object_code_page, "Code page", "hkpd.object.code_page", code_page_vals,
+                "CodePage of the instance names"),
     FIELD_U64(hf_object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock"),
     FIELD_U64(hf_object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock"),
     FIELD_TEXT(hf_object_name, "Name", "hkpd.object.name",
@@ -655,8 +643,6 @@ void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
         values_alone(&view.base);
     }
 }
-
-/* --- Registration ---------------------------------------------------------------------------------------------- */
 
 void hkpd_buffers_register(int proto)
 {

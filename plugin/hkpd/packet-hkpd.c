@@ -186,8 +186,6 @@ static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
     return is_index_list(name) ? wmem_strdup_printf(pool, "value name %s", name) : name;
 }
 
-/* --- A call ------------------------------------------------------------------------------------------------------- */
-
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
@@ -395,8 +393,8 @@ static const char *hkpd_read_name(hkpd_pdu *p, int hf)
     return name;
 }
 
-/* False if there is no number at all. */
-static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
+/* False if there is no number at all; some have `names`. */
+static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, const value_string *names, uint32_t *value)
 {
     ndr_reader *ndr = &p->call.ndr;
     ndr_pointer pointer;
@@ -405,22 +403,14 @@ static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *va
     bool there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
     if (there) {
         *value = ndr_u32(ndr, hf);
-        proto_item_append_text(pointer.node, ": %u", *value);
+        if (names) {
+            proto_item_append_text(pointer.node, ": %s", val_to_str_const(*value, names, "unknown type"));
+        } else {
+            proto_item_append_text(pointer.node, ": %u", *value);
+        }
     }
     ndr_pointer_end(ndr, &pointer);
     return there;
-}
-
-static void read_type(hkpd_pdu *p, hkpd_value_parameters *value)
-{
-    ndr_reader *ndr = &p->call.ndr;
-    ndr_pointer pointer;
-
-    if (ndr_pointer_begin(ndr, &fields.ndr, "Type", &pointer)) {
-        value->type = ndr_u32(ndr, hf_value_type);
-        proto_item_append_text(pointer.node, ": %s", val_to_str_const(value->type, value_type_vals, "unknown type"));
-    }
-    ndr_pointer_end(ndr, &pointer);
 }
 
 static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
@@ -448,15 +438,15 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
 /* The last two of them, behind the data. */
 static void hkpd_read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
 {
-    read_pointed_u32(p, "Data Size", hf_winreg_data_size, &value->size);
-    value->has_length = read_pointed_u32(p, "Data Length", hf_winreg_data_length, &value->length);
+    read_pointed_u32(p, "Data Size", hf_winreg_data_size, NULL, &value->size);
+    value->has_length = read_pointed_u32(p, "Data Length", hf_winreg_data_length, NULL, &value->length);
     value->length_item = p->call.ndr.reader.item;
 }
 
 static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
 {
     memset(value, 0, sizeof *value);
-    read_type(p, value);
+    read_pointed_u32(p, "Type", hf_value_type, value_type_vals, &value->type);
     read_data(p, value);
     hkpd_read_sizes(p, value);
 }
@@ -541,7 +531,7 @@ static int hkpd_open_key_response(hkpd_pdu *p)
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
-        read_pointed_u32(p, "Number", hf_winreg_data_size, &disposition);
+        read_pointed_u32(p, "Number", hf_winreg_data_size, NULL, &disposition);
     }
     uint32_t status = hkpd_read_status(p);
     return opened(p, bytes, status, asked);

@@ -1,5 +1,6 @@
 /* pcq-data.h
- * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree and the Info column.
+ * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree, and what it shares with other buffers: fields,
+ * instances, and what is known from elsewhere. One name for the same meaning everywhere.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,12 +8,43 @@
 #define PCQ_PCQ_DATA_H
 
 #include "dcerpc/reader.h"
+#include "tree/labels.h"
 #include "tree/values.h"
 #include "state/state.h"
 
 #include "perf/data-walk.h"
 
 void pcq_data_register(int proto);
+
+/* Fields of what several structures hold on the wire. */
+extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
+    hf_instance_name, hf_identifier_path;
+extern labels_type_fields pcq_type_fields;
+
+/* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
+typedef struct {
+    uint32_t offset;
+    uint32_t size;
+    uint32_t stated; /* Size */
+    uint32_t id;
+    uint32_t name_size;
+    bool terminated;
+} pcq_instance;
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name);
+
+/* One whose Size does not fit: what is certain of it. Returns the node. */
+proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
+
+/* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
+ * known, and return what they added for labels, NULL if nothing. */
+const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
+                                     uint32_t event);
+const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
+                                  uint32_t event);
+void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
+                        uint32_t event);
+
+/* --- Counter data --- */
 
 typedef struct {
     findings_report *report;

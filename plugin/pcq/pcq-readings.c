@@ -5,7 +5,6 @@
  */
 #include "pcq/pcq-readings.h"
 
-#include "pcq/pcq-fields.h"
 #include "pcq/pcq-tables.h"
 #include "perf/bytes.h"
 

@@ -28,7 +28,7 @@ uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
 }
 
 /* Whether the header's own fields place its name inside it. */
-static bool perf_block_system_name_fits(const perf_block_walk *walk)
+static bool system_name_fits(const perf_block_walk *walk)
 {
     uint32_t at = walk->header.name;
 
@@ -36,7 +36,7 @@ static bool perf_block_system_name_fits(const perf_block_walk *walk)
 }
 
 /* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
-static bool perf_block_is_blank(const uint8_t *object)
+static bool is_blank(const uint8_t *object)
 {
     static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
 
@@ -44,7 +44,7 @@ static bool perf_block_is_blank(const uint8_t *object)
 }
 
 /* Whether a counter block of this object can be `step` bytes behind `at`. */
-static bool perf_block_counters_follow(const perf_block_walk *walk, uint32_t at, uint32_t step)
+static bool counters_follow(const perf_block_walk *walk, uint32_t at, uint32_t step)
 {
     uint32_t left = walk->object.end - at;
 
@@ -71,7 +71,7 @@ static bool instance_follows(const perf_block_walk *walk, uint32_t at, uint32_t 
         return false;
     }
     uint32_t size = perf_block_u32(walk, at + step);
-    return size >= PERF_INSTANCE_DEFINITION_SIZE && size <= left && perf_block_counters_follow(walk, at + step, size);
+    return size >= PERF_INSTANCE_DEFINITION_SIZE && size <= left && counters_follow(walk, at + step, size);
 }
 
 /* What the name's place says about the size of an instance, 0 if nothing. */
@@ -85,32 +85,32 @@ static uint32_t size_by_name(const perf_block_walk *walk, uint32_t at)
 
 /* Bytes from an instance at `at` to its counter block, 0 if that cannot be found. ByteLength is right if a counter block
  * follows there; else the next multiple of 8 is, or what the name needs. */
-static uint32_t perf_block_instance_step(const perf_block_walk *walk, uint32_t at)
+static uint32_t instance_step(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t size = perf_block_u32(walk, at);
     bool fits = size >= PERF_INSTANCE_DEFINITION_SIZE && size <= walk->object.end - at;
 
-    if (fits && perf_block_counters_follow(walk, at, size)) {
+    if (fits && counters_follow(walk, at, size)) {
         return size;
     }
-    if (fits && size % 8 != 0 && perf_block_counters_follow(walk, at, perf_align8(size))) {
+    if (fits && size % 8 != 0 && counters_follow(walk, at, perf_align8(size))) {
         return perf_align8(size);
     }
     uint32_t by_name = size_by_name(walk, at);
-    if (by_name != 0 && perf_block_counters_follow(walk, at, by_name)) {
+    if (by_name != 0 && counters_follow(walk, at, by_name)) {
         return by_name;
     }
     return fits ? size : 0;
 }
 
 /* Bytes from a definition to the next. Where all have the usual size, a wrong ByteLength misleads nobody. */
-static uint32_t perf_block_definition_step(const perf_block_walk *walk, uint32_t definition)
+static uint32_t definition_step(const perf_block_walk *walk, uint32_t definition)
 {
     return walk->object.usual_definitions ? PERF_COUNTER_DEFINITION_SIZE : perf_block_u32(walk, definition);
 }
 
 /* Two of three sizes must make sense, since one of them may be wrong. */
-static bool perf_block_object_begins(const perf_block_walk *walk, uint32_t at)
+static bool object_begins(const perf_block_walk *walk, uint32_t at)
 {
     if (at > walk->size || walk->size - at < PERF_OBJECT_TYPE_SIZE) {
         return false;
@@ -129,7 +129,7 @@ static bool perf_block_object_begins(const perf_block_walk *walk, uint32_t at)
 
 /* Bytes from a counter block at `at` to what follows, 0 if that cannot be found. Like an instance's: its own size, the
  * next multiple of 8, or what its values need. */
-static uint32_t perf_block_counters_step(const perf_block_walk *walk, uint32_t at)
+static uint32_t counters_step(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t size = perf_block_u32(walk, at);
     uint32_t left = walk->object.end - at;
@@ -149,7 +149,7 @@ static uint32_t perf_block_counters_step(const perf_block_walk *walk, uint32_t a
 }
 
 /* The place of a definition's value, by a counter block's room. */
-static bool perf_block_value_fits(const perf_block_walk *walk, uint32_t definition, uint32_t room)
+static bool value_fits(const perf_block_walk *walk, uint32_t definition, uint32_t room)
 {
     uint32_t size = perf_block_u32(walk, definition + 32);
     uint32_t offset = perf_block_u32(walk, definition + 36);
@@ -165,7 +165,7 @@ static uint32_t values_reach(const perf_block_walk *walk)
     uint32_t count = walk->left;
 
     while (count-- > 0 && walk->object.bodies - at >= PERF_COUNTER_DEFINITION_SIZE) {
-        uint32_t step = perf_block_definition_step(walk, at);
+        uint32_t step = definition_step(walk, at);
         uint64_t width = perf_block_u32(walk, at + 32);
         uint64_t end = perf_block_u32(walk, at + 36) + width;
         reach = width > 0 && end > reach ? end : reach;
@@ -179,7 +179,7 @@ static uint32_t values_reach(const perf_block_walk *walk)
 
 /* What a counter block of the object has room for. All have the same size: the first one tells it, unless nothing follows
  * where it ends. Then the definitions are right and it is wrong. */
-static uint32_t perf_block_counters_room(const perf_block_walk *walk)
+static uint32_t counters_room(const perf_block_walk *walk)
 {
     perf_block_walk first = *walk;
     uint32_t reach = values_reach(walk);
@@ -188,9 +188,8 @@ static uint32_t perf_block_counters_room(const perf_block_walk *walk)
     first.left = has_instances ? (uint32_t)walk->object.num_instances - 1 : 0;
     first.pos = walk->object.bodies;
     if (has_instances) {
-        uint32_t step = walk->object.end - first.pos >= PERF_INSTANCE_DEFINITION_SIZE
-                            ? perf_block_instance_step(&first, first.pos)
-                            : 0;
+        uint32_t step =
+            walk->object.end - first.pos >= PERF_INSTANCE_DEFINITION_SIZE ? instance_step(&first, first.pos) : 0;
         if (step == 0) {
             return reach;
         }
@@ -288,8 +287,8 @@ static perf_block_event fault(perf_block_walk *walk, perf_block_fault what, uint
 }
 
 /* Announces a structure; the fault is the next event. */
-static perf_block_event announce_faulty(perf_block_walk *walk, perf_block_event event, perf_block_fault what,
-                                        uint32_t offset, uint32_t stated, uint32_t found, uint8_t then)
+static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, perf_block_fault what, uint32_t offset,
+                               uint32_t stated, uint32_t found, uint8_t then)
 {
     fault(walk, what, offset, stated, found, NEXT_FAULT);
     walk->then = then;
@@ -315,11 +314,10 @@ static perf_block_event read_header(perf_block_walk *walk)
         uint32_t stated = walk->header.size;
         walk->header.size = PERF_DATA_BLOCK_SIZE;
         walk->header.name_room = 0;
-        return announce_faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_HEADER_SIZE, 24, stated, walk->size,
-                               NEXT_NOTHING);
+        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_HEADER_SIZE, 24, stated, walk->size, NEXT_NOTHING);
     }
     walk->pos = walk->header.size;
-    if (!perf_block_system_name_fits(walk)) {
+    if (!system_name_fits(walk)) {
         walk->header.name_room = 0;
     }
     walk->header.name_size = perf_block_text_size(walk->data + (walk->header.name_room > 0 ? walk->header.name : 0),
@@ -405,14 +403,13 @@ static perf_block_event read_object_size(perf_block_walk *walk)
     if (size < PERF_OBJECT_TYPE_SIZE || size > left) {
         walk->object.end = walk->size;
         walk->object.open_end = true;
-        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, size, left,
-                               NEXT_OBJECT_PARTS);
+        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, size, left, NEXT_OBJECT_PARTS);
     }
-    if (size % 8 != 0 && walk->objects_left > 0 && !perf_block_object_begins(walk, at + size) &&
-        perf_block_object_begins(walk, at + perf_align8(size))) {
+    if (size % 8 != 0 && walk->objects_left > 0 && !object_begins(walk, at + size) &&
+        object_begins(walk, at + perf_align8(size))) {
         walk->object.end = at + perf_align8(size);
-        return announce_faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_ODD, at, size, perf_align8(size),
-                               NEXT_OBJECT_PARTS);
+        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_ODD, at, size, perf_align8(size),
+                      NEXT_OBJECT_PARTS);
     }
     walk->state = NEXT_OBJECT_PARTS;
     return PERF_BLOCK_OBJECT;
@@ -431,7 +428,7 @@ static perf_block_event read_object(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (perf_block_is_blank(walk->data + at)) {
+    if (is_blank(walk->data + at)) {
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
@@ -449,9 +446,9 @@ static perf_block_event end_object(perf_block_walk *walk)
         walk->pos = walk->object.end;
     } else if (walk->objects_left == 0) {
         walk->pos = walk->size;
-    } else if (!perf_block_object_begins(walk, walk->pos)) {
+    } else if (!object_begins(walk, walk->pos)) {
         walk->pos = perf_align8(walk->pos);
-        walk->state = perf_block_object_begins(walk, walk->pos) ? NEXT_OBJECT : NEXT_NOTHING;
+        walk->state = object_begins(walk, walk->pos) ? NEXT_OBJECT : NEXT_NOTHING;
     }
     return perf_block_next(walk);
 }
@@ -479,7 +476,7 @@ static perf_block_event read_object_parts(perf_block_walk *walk)
     }
     walk->object.bodies = at + definitions_end;
     walk->object.usual_definitions = definitions_end - header == (uint64_t)walk->left * PERF_COUNTER_DEFINITION_SIZE;
-    walk->object.room = perf_block_counters_room(walk);
+    walk->object.room = counters_room(walk);
     walk->state = NEXT_DEFINITION;
     return perf_block_next(walk);
 }
@@ -508,10 +505,10 @@ static perf_block_event take_definition(perf_block_walk *walk)
 
     walk->object.num_definitions++;
     walk->pos = at + walk->definition.size;
-    if (!perf_block_value_fits(walk, at, walk->object.room)) {
-        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_VALUE_PLACE,
-                               size > walk->object.room ? at + 32 : at + 36,
-                               end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, walk->object.room, NEXT_DEFINITION);
+    if (!value_fits(walk, at, walk->object.room)) {
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_VALUE_PLACE,
+                      size > walk->object.room ? at + 32 : at + 36, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX,
+                      walk->object.room, NEXT_DEFINITION);
     }
     walk->object.num_values++;
     walk->object.reach = size > 0 && end > walk->object.reach ? (uint32_t)end : walk->object.reach;
@@ -538,12 +535,11 @@ static perf_block_event read_definition(perf_block_walk *walk)
     walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
     if (size != PERF_COUNTER_DEFINITION_SIZE && walk->object.usual_definitions) {
         take_definition(walk);
-        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_STEP, at, size,
-                               PERF_COUNTER_DEFINITION_SIZE, NEXT_DEFINITION);
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_STEP, at, size,
+                      PERF_COUNTER_DEFINITION_SIZE, NEXT_DEFINITION);
     }
     if (size < PERF_COUNTER_DEFINITION_SIZE || size > left) {
-        return announce_faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, size, left,
-                               NEXT_BODIES);
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, size, left, NEXT_BODIES);
     }
     walk->definition.size = size;
     walk->state = NEXT_DEFINITION;
@@ -600,7 +596,7 @@ static perf_block_event end_instances(perf_block_walk *walk)
 
     walk->state = NEXT_OBJECT_END;
     if (!walk->object.open_end && size >= PERF_INSTANCE_DEFINITION_SIZE && size % 8 == 0 &&
-        perf_block_counters_follow(walk, walk->pos, size)) {
+        counters_follow(walk, walk->pos, size)) {
         return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->object.offset + 40, count, count + 1, NEXT_OBJECT_END);
     }
     return perf_block_next(walk);
@@ -632,11 +628,11 @@ static perf_block_event read_instance(perf_block_walk *walk)
                        (uint32_t)walk->object.num_instances, walk->instance.number + 1);
     }
     enter_instance(walk, at);
-    uint32_t step = perf_block_instance_step(walk, at);
+    uint32_t step = instance_step(walk, at);
     walk->instance.size = step > 0 ? step : PERF_INSTANCE_DEFINITION_SIZE;
     if (step == 0) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_SIZE, at, perf_block_u32(walk, at),
-                               left, NEXT_OBJECT_END);
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_SIZE, at, perf_block_u32(walk, at), left,
+                      NEXT_OBJECT_END);
     }
     walk->pos = at + step;
     walk->state = NEXT_INSTANCE_NAME;
@@ -671,20 +667,18 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
         find_name(walk, offset, room);
     }
     if (size != stated && size != perf_align8(stated)) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_STEP, at, stated, size,
-                               NEXT_COUNTERS);
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_STEP, at, stated, size, NEXT_COUNTERS);
     }
     if (!name_fits) {
         uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME,
-                               offset_fits ? at + 20 : at + 16, end, size, NEXT_COUNTERS);
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, offset_fits ? at + 20 : at + 16, end,
+                      size, NEXT_COUNTERS);
     }
     if (room % 2 != 0 && perf_block_wide_names(walk)) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2,
-                               NEXT_COUNTERS);
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2, NEXT_COUNTERS);
     }
     if (stated % 8 != 0) {
-        return announce_faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_ODD, at, stated, 8, NEXT_COUNTERS);
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_ODD, at, stated, 8, NEXT_COUNTERS);
     }
     return PERF_BLOCK_INSTANCE;
 }
@@ -700,12 +694,11 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return run_out(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, left, walk->instance.number + 1);
     }
     uint32_t stated = perf_block_u32(walk, at);
-    uint32_t step = perf_block_counters_step(walk, at);
+    uint32_t step = counters_step(walk, at);
     walk->counters.offset = at;
     walk->counters.size = step > 0 ? step : PERF_COUNTER_BLOCK_SIZE;
     if (step == 0) {
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, stated, left,
-                               NEXT_OBJECT_END);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, stated, left, NEXT_OBJECT_END);
     }
     walk->pos = at + step;
     walk->value.column = UINT32_MAX;
@@ -715,15 +708,14 @@ static perf_block_event read_counters(perf_block_walk *walk)
         perf_block_skip_values(walk);
     }
     if (step < walk->object.reach) {
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SMALL, at, stated,
-                               walk->object.reach, walk->state);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SMALL, at, stated, walk->object.reach,
+                      walk->state);
     }
     if (step != stated && step != perf_align8(stated)) {
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_STEP, at, stated, step,
-                               walk->state);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_STEP, at, stated, step, walk->state);
     }
     if (stated % 8 != 0) {
-        return announce_faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_ODD, at, stated, 8, walk->state);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_ODD, at, stated, 8, walk->state);
     }
     return PERF_BLOCK_COUNTERS;
 }
@@ -738,10 +730,10 @@ static perf_block_event read_value(perf_block_walk *walk)
     walk->value.column++;
     walk->value.definition = walk->value.column == 0
                                  ? walk->object.definitions
-                                 : walk->value.definition + perf_block_definition_step(walk, walk->value.definition);
+                                 : walk->value.definition + definition_step(walk, walk->value.definition);
     walk->value.size = perf_block_u32(walk, walk->value.definition + 32);
     walk->value.offset = walk->counters.offset;
-    if (!perf_block_value_fits(walk, walk->value.definition, walk->object.room)) {
+    if (!value_fits(walk, walk->value.definition, walk->object.room)) {
         walk->value.size = 0;
         return PERF_BLOCK_NO_VALUE;
     }

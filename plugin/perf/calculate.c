@@ -63,12 +63,6 @@ static bool difference(perf_raw now, perf_raw before, uint64_t *result)
     return wraps || now.value >= before.value;
 }
 
-/* Two samples of one moment are one sample, whatever they hold. */
-static bool same_moment(const perf_point *now, const perf_point *before)
-{
-    return now->perf_time == before->perf_time && now->time_100ns == before->time_100ns;
-}
-
 static perf_none numerator(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
                            uint64_t *result)
 {
@@ -149,8 +143,8 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *now, 
 {
     double value;
 
-    if (before && same_moment(now, before)) {
-        return PERF_NONE_SAME_TIME;
+    if (before && now->perf_time == before->perf_time && now->time_100ns == before->time_100ns) {
+        return PERF_NONE_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
     }
     perf_none none = quotient(formula, now, before, &value);
     if (none != PERF_NONE_OK) {

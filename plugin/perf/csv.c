@@ -98,8 +98,9 @@ static char *put_doubled(char *at, const char *text, size_t length)
     return at + length;
 }
 
-static void quoted(perf_csv *csv, const char *text, size_t length)
+void perf_csv_pdh_text(perf_csv *csv, const char *text)
 {
+    size_t length = strlen(text);
     char *at = open_cell(csv, 2 * length + 2);
 
     if (at) {
@@ -108,11 +109,6 @@ static void quoted(perf_csv *csv, const char *text, size_t length)
         *at++ = '"';
         close_cell(csv, at);
     }
-}
-
-void perf_csv_pdh_text(perf_csv *csv, const char *text)
-{
-    quoted(csv, text, strlen(text));
 }
 
 void perf_csv_pdh_number(perf_csv *csv, double value)
@@ -129,7 +125,7 @@ void perf_csv_pdh_number(perf_csv *csv, double value)
 
 void perf_csv_pdh_blank(perf_csv *csv)
 {
-    quoted(csv, " ", 1);
+    perf_csv_pdh_text(csv, " ");
 }
 
 /* What makes a cell of RFC 4180 need quotes. */
@@ -158,7 +154,7 @@ void perf_csv_text(perf_csv *csv, const char *text)
     char *at;
 
     if (length > 0 && strcspn(text, special) < length) {
-        quoted(csv, text, length);
+        perf_csv_pdh_text(csv, text);
     } else if ((at = open_cell(csv, length)) != NULL) {
         if (length > 0) {
             memcpy(at, text, length);
