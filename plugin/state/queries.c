@@ -355,7 +355,8 @@ void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event)
     query->missed_until = missed;
     query->doubted = true;
     begin_changed_epoch(query, event, query->complete);
-    query->before = newest_epoch(query)->before = before;
+    state_query_epoch *newest = event_latest(query->epochs, event);
+    query->before = newest->before = before;
 }
 
 static void end_all_entries(struct state_query *query, uint32_t event)
