@@ -62,11 +62,6 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
     return record;
 }
 
-static void forget(void)
-{
-    asked_last = NULL;
-}
-
 /* --- Connections ----------------------------------------------------------------------------------------------- */
 
 /* Clients number their calls one by one: a number that was skipped is a call that was not captured, or one of another
@@ -79,6 +74,7 @@ typedef struct {
 } rpc_connection;
 
 static wmem_map_t *connections; /* rpc_connection -> itself, emptied with the file */
+static rpc_connection *connected_last;
 
 static unsigned connection_hash(const void *key)
 {
@@ -94,15 +90,25 @@ static gboolean connection_equal(const void *a, const void *b)
     return x->conversation == y->conversation && x->transport_salt == y->transport_salt;
 }
 
+static rpc_connection *connection_of(const dcerpc_info *di)
+{
+    if (connected_last && connected_last->conversation == di->conv &&
+        connected_last->transport_salt == di->transport_salt) {
+        return connected_last; /* a client mostly has one */
+    }
+    rpc_connection key = {di->conv, di->transport_salt, di->call_id, 0};
+    connected_last = wmem_map_lookup(connections, &key);
+    if (connected_last == NULL) {
+        connected_last = wmem_memdup(wmem_file_scope(), &key, sizeof key);
+        wmem_map_insert(connections, connected_last, connected_last);
+    }
+    return connected_last;
+}
+
 static uint32_t missed_before(const dcerpc_info *di, uint32_t event)
 {
-    rpc_connection key = {di->conv, di->transport_salt, di->call_id, 0};
-    rpc_connection *connection = wmem_map_lookup(connections, &key);
+    rpc_connection *connection = connection_of(di);
 
-    if (connection == NULL) {
-        connection = wmem_memdup(wmem_file_scope(), &key, sizeof key);
-        wmem_map_insert(connections, connection, connection);
-    }
     if (di->call_id > connection->call_id + 1) {
         connection->missed = event;
     }
@@ -371,6 +377,12 @@ int call_end(rpc_call *call, proto_item *item)
     }
     findings_end(&call->report, item);
     return (int)tvb_reported_length(call->tvb);
+}
+
+static void forget(void)
+{
+    asked_last = NULL;
+    connected_last = NULL;
 }
 
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
