@@ -61,11 +61,17 @@ def comings_and_goings(answers, count, every):
         yield names
 
 
+def of_processes(names, first):
+    """A block of type 6. A process keeps its id, wherever it stands."""
+    row_values = values(10, first)
+    return block(6, ids(10) + instances([instance(x, int(x[-5:])) + row_values for x in names]))
+
+
 def processes(answers, values, every):
     p = query(10)
     p.change([identifier()])
     for n, names in enumerate(comings_and_goings(answers, values // 10, every)):
-        p.data(counterset(10, names, 1000 * n))
+        p.data(of_processes(names, 1000 * n))
     return p.capture
 
 
@@ -78,8 +84,7 @@ def day(to, answers, count=1000, every=2):
     p.change([identifier()])
     head = 0
     for n, names in enumerate(comings_and_goings(answers, count, every)):
-        row_values = values(10, 1000 * n)
-        p.data(block(6, ids(10) + instances([instance(x, 7) + row_values for x in names])))
+        p.data(of_processes(names, 1000 * n))
         to.write(p.capture.file()[head:])
         p.capture.frames.clear()
         head = 24                               # of the file
@@ -92,7 +97,7 @@ def places(answers, values):
     names = ['process %05d' % i for i in range(values // 10)]
     for n in range(answers):
         random.Random(n).shuffle(names)
-        p.data(counterset(10, names, 1000 * n))
+        p.data(of_processes(names, 1000 * n))
     return p.capture
 
 
@@ -101,7 +106,7 @@ def sizes(answers, values):
     p = query(10)
     p.change([identifier()])
     for n in range(answers):
-        p.data(counterset(10, ['process %05d' % i for i in range(values // 10 - 1)] + ['p' * (4 * n + 1)], 1000 * n))
+        p.data(of_processes(['process %05d' % i for i in range(values // 10 - 1)] + ['p' * (4 * n) + '00000'], 1000 * n))
     return p.capture
 
 
