@@ -656,18 +656,23 @@ perf_walk_event perf_walk_next(perf_walk *walk)
 
 /* --- The buffer as a whole ---------------------------------------------------------------------------------------- */
 
-/* How many of `count` values from `at` on are numbers of the usual 16 bytes. Nearly all are, so this loop is what a
- * first look at counter data costs. */
+/* Less than 8 for dwDataSize and dwSize, read as one, of a usual value: 1 to 8 bytes in 16. */
+static inline uint64_t beyond_usual(const uint8_t *at)
+{
+    return perf_le64(at) - ((UINT64_C(16) << 32) + 1);
+}
+
+/* How many of `count` values from `at` on are numbers of the usual size. Nearly all are, so this loop is what a first look
+ * at counter data costs: two at a time. */
 static uint32_t count_usual(const uint8_t *at, uint32_t count)
 {
     const uint8_t *start = at;
     const uint8_t *end = at + (size_t)count * 16;
 
-    while (at != end) {
-        uint64_t sizes = perf_le64(at); /* dwDataSize, dwSize */
-        if (sizes >> 32 != 16 || (uint32_t)sizes - 1 > 7) {
-            break;
-        }
+    while (end - at >= 32 && (beyond_usual(at) | beyond_usual(at + 16)) < 8) {
+        at += 32;
+    }
+    while (at != end && beyond_usual(at) < 8) {
         at += 16;
     }
     return (uint32_t)((at - start) / 16);
@@ -724,8 +729,7 @@ static inline uint32_t usual_block(const uint8_t *at, size_t left, uint32_t *sta
 
     *status = (uint32_t)status_and_type;
     if (type == PERF_SINGLE_COUNTER && size == PERF_COUNTER_HEADER_SIZE + 16 && size <= left) {
-        uint64_t sizes = perf_le64(at + PERF_COUNTER_HEADER_SIZE); /* dwDataSize, dwSize */
-        return sizes >> 32 == 16 && (uint32_t)sizes - 1 < 8 ? size : 0;
+        return beyond_usual(at + PERF_COUNTER_HEADER_SIZE) < 8 ? size : 0;
     }
     return type == PERF_ERROR_RETURN && size == PERF_COUNTER_HEADER_SIZE ? size : 0;
 }
