@@ -181,28 +181,27 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
-/* Nothing, or our own text, which wiretap takes for JSON where there was no sample. */
-static bool is_ours(const char *path)
+/* Wiretap takes a few short texts for captures. */
+static bool is_text(const char *path)
 {
-    static const char begin[] = "\"(PDH-CSV";
-    char head[sizeof begin - 1];
+    char head[512];
+    const char *end = head;
     FILE *stream = g_fopen(path, "rb");
     size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
 
     if (stream) {
         fclose(stream);
     }
-    return size == 0 || (size == sizeof head && memcmp(head, begin, size) == 0);
+    return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* A mistyped name must not cost a capture, nor one that is damaged. The one that is being read is always one to wiretap, a
- * text too: of those it takes a few that are none. */
+/* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
 static bool is_capture(const char *path)
 {
     int error = 0;
     char *details = NULL;
 
-    if (is_ours(path)) {
+    if (is_text(path)) {
         return false;
     }
     wtap *capture = ws_open_capture(path, &error, &details);
@@ -224,7 +223,7 @@ bool output_claim(const char *path, const void *owner)
     const char *why = NULL;
 
     if (other == NULL && is_capture(target)) {
-        why = "Wireshark opens it as a capture";
+        why = "it is a capture file";
     } else if (other == NULL) {
         g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
     } else if (other != owner) {
