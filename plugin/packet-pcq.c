@@ -632,10 +632,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(bytes)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
-    state_handle *handle = record->handle;
-    if (handle && p->call.missed > 0) {
-        query_calls_missed(handle, p->call.missed, p->call.event);
-    }
+    const state_handle *handle = record->handle;
     if (handle && handle->end < p->call.event) {
         findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);

@@ -136,6 +136,8 @@ def many_changes(path):
 def test_a_part_says_no_more_than_the_whole(tshark, tmp_path, name):
     path = many_changes(tmp_path / 'many.pcap') if name == 'many-changes' else PLAIN / (name + '.pcap')
     left_out = cuts(tshark, path)
+    if name == 'many-changes':
+        left_out = [x for x in left_out if len(x) < 2]      # whole calls leave no trace
     places = write(tmp_path / 'cut.pcap', packets(path), left_out)
     rows = said(tshark, tmp_path / 'cut.pcap', places, tmp_path)
     paths, results = compare(rows)

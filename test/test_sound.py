@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where a capture is incomplete: what it does not prove is not said, or said to be assumed."""
 
-import contextlib
 import csv
 
 import pytest
 
 from gen import buffers, server, stubs
 from gen.buffers import NONE
-from gen.client import Fault
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in
 from gen.stubs import DATA, INFO, VALIDATE
@@ -139,56 +137,6 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     for number, message in answers(scene):
         assert sorted(paths(frames[number])) == sorted(truth(message))
-
-
-@PASSES
-def test_calls_that_were_not_captured_leave_doubt(tshark, tmp_path, two_pass):
-    """A removal and an addition are missing whole, or their requests: as many blocks as before, but call ids were skipped.
-    What was known is assumed until QueryCounterInfo tells."""
-    s = gauge()
-    model, scene = Script([s], order=backward), Scene()
-    lost = [(VALIDATE, 'request', i) for i in (1, 2, 3, 4)] + [(VALIDATE, 'response', i) for i in (1, 2)]
-    c = lossy(scene, model, *lost)
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    c.data(h, 9999)
-    for gone, new in ((2, 4), (3, 2)):
-        c.validate(h, [ask(s, gone, 'a')], add=False)
-        c.validate(h, [ask(s, new, 'a')])
-        c.data(h, 9999)
-        c.data(h, 9999)
-    c.info(h)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    doubted = [False, True, True, True, True, False]
-    for assumed, (number, message) in zip(doubted, answers(scene), strict=True):
-        known = ASSUMED not in frames[number].experts
-        assert known != assumed
-        assert (paths(frames[number]) == truth(message)) == known
-        assert all(('(order assumed)' in b.label) != known for b in frames[number].all('pcq.block'))
-
-
-@PASSES
-def test_calls_of_others_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
-    """Call ids are skipped on another connection, and before the query was opened."""
-    s = gauge()
-    model, scene = Script([s], order=backward), Scene()
-    c, other = lossy(scene, model, (DATA, 'request', 0), (DATA, 'response', 0)), tcp_line(scene, model, client_port=50009)
-    learn(c, s)
-    with contextlib.suppress(Fault):
-        c.data(bytes(20), 9999)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    other.client().data(c.open(), 9999)
-    other.rpc.call_id += 3
-    other.client().data(c.open(), 9999)
-    c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    number, message = answers(scene)[-1]
-    assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
 
 
 @PASSES

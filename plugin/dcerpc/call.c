@@ -62,60 +62,6 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
     return record;
 }
 
-/* --- Connections ----------------------------------------------------------------------------------------------- */
-
-/* Clients number their calls one by one: a number that was skipped is a call that was not captured, or one of another
- * interface. */
-typedef struct {
-    const void *conversation;
-    uint64_t transport_salt;
-    uint32_t call_id; /* of the latest request */
-    uint32_t missed;  /* event of the latest one behind skipped numbers, 0 if there was none */
-} rpc_connection;
-
-static wmem_map_t *connections; /* rpc_connection -> itself, emptied with the file */
-static rpc_connection *connected_last;
-
-static unsigned connection_hash(const void *key)
-{
-    const rpc_connection *k = key;
-
-    return wmem_int64_hash(&k->transport_salt) + (unsigned)(uintptr_t)k->conversation;
-}
-
-static gboolean connection_equal(const void *a, const void *b)
-{
-    const rpc_connection *x = a, *y = b;
-
-    return x->conversation == y->conversation && x->transport_salt == y->transport_salt;
-}
-
-static rpc_connection *connection_of(const dcerpc_info *di)
-{
-    if (connected_last && connected_last->conversation == di->conv &&
-        connected_last->transport_salt == di->transport_salt) {
-        return connected_last; /* a client mostly has one */
-    }
-    rpc_connection key = {di->conv, di->transport_salt, di->call_id, 0};
-    connected_last = wmem_map_lookup(connections, &key);
-    if (connected_last == NULL) {
-        connected_last = wmem_memdup(wmem_file_scope(), &key, sizeof key);
-        wmem_map_insert(connections, connected_last, connected_last);
-    }
-    return connected_last;
-}
-
-static uint32_t missed_before(const dcerpc_info *di, uint32_t event)
-{
-    rpc_connection *connection = connection_of(di);
-
-    if (di->call_id > connection->call_id + 1) {
-        connection->missed = event;
-    }
-    connection->call_id = di->call_id;
-    return connection->missed;
-}
-
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -129,7 +75,6 @@ static void take_event(rpc_call *call)
         *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = true;
-        call->missed = is_request && !ndr_is_connectionless(call->di) ? missed_before(call->di, *event) : 0;
     }
     call->event = *event;
     call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
@@ -382,7 +327,6 @@ int call_end(rpc_call *call, proto_item *item)
 static void forget(void)
 {
     asked_last = NULL;
-    connected_last = NULL;
 }
 
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
@@ -410,6 +354,5 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
-        connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
     }
 }

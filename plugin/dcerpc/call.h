@@ -77,8 +77,6 @@ typedef struct {
     rpc_record *record;
     state_host *server;
     uint32_t event;
-    uint32_t
-        missed; /* of a request: event before which calls of its connection were not captured, 0 if none is missed */
     uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
     bool first_time;      /* what it teaches may be learned */
     bool is_noise;

@@ -10,9 +10,7 @@
 struct state_query_epoch {
     uint32_t event;
     struct state_query *query;
-    bool complete;                   /* the entries are all that the query holds */
-    bool doubted;                    /* calls are not in the capture, which may have changed it, */
-    const state_query_index *before; /* since this was told; or NULL */
+    bool complete;      /* the entries are all that the query holds */
     wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
 };
 
@@ -47,10 +45,7 @@ struct state_query {
     uint32_t overtaken_before; /* event of the latest such call's request */
     uint32_t told_before;      /* the same of the calls that told what came of them */
     bool complete;             /* of the newest epoch, and what it was told, but for the changes that were overtaken */
-    bool doubted;
-    const state_query_index *before;
     wmem_array_t *told;
-    uint32_t missed_until; /* event: calls that were missed up to it count already, or do not matter any more */
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
@@ -208,8 +203,7 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
 static void begin_epoch(struct state_query *query, uint32_t event)
 {
     bool known = query->overtaken == 0;
-    state_query_epoch epoch = {event,          query,         known && query->complete,
-                               query->doubted, query->before, known ? query->told : NULL};
+    state_query_epoch epoch = {event, query, known && query->complete, known ? query->told : NULL};
 
     wmem_array_append_one(query->epochs, epoch);
 }
@@ -218,7 +212,6 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
     query->complete = complete;
-    query->before = NULL;
     query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
@@ -233,7 +226,6 @@ static struct state_query *query_of(state_handle *handle)
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->held = wmem_array_new(wmem_file_scope(), sizeof(held_at));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
-        query->missed_until = handle->begin;
         begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
     }
     return handle->query;
@@ -342,23 +334,6 @@ void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
     }
 }
 
-/* What was known is still likely, and no more. */
-void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event)
-{
-    if (missed <= (handle->query ? handle->query->missed_until : handle->begin)) {
-        return;
-    }
-    struct state_query *query = query_of(handle);
-    unsigned told = wmem_array_get_count(query->told);
-    const state_query_index *before = told > 0 ? wmem_array_index(query->told, told - 1) : query->before;
-
-    query->missed_until = missed;
-    query->doubted = true;
-    begin_changed_epoch(query, event, query->complete);
-    state_query_epoch *newest = event_latest(query->epochs, event);
-    query->before = newest->before = before;
-}
-
 static void end_all_entries(struct state_query *query, uint32_t event)
 {
     const entry_list before = query->now.all;
@@ -415,11 +390,6 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
     struct state_query *query = query_of(handle);
     state_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
 
-    if (query->doubted && asked < query->missed_until) {
-        return;
-    }
-    query->doubted = false;
-    query->missed_until = MAX(query->missed_until, asked);
     begin_told_epoch(query, identifiers, count, asked, event);
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
@@ -473,7 +443,7 @@ bool query_is_complete(const state_handle *handle, uint32_t event)
 {
     const state_query_epoch *epoch = query_epoch_at(handle, event);
 
-    return epoch && epoch->complete && (!epoch->doubted || query_is_told(epoch));
+    return epoch && epoch->complete;
 }
 
 bool query_is_told(const state_query_epoch *epoch)
@@ -619,46 +589,21 @@ static const state_identifier **identifiers_of(wmem_allocator_t *pool, const str
     return identifiers;
 }
 
-static bool assign_held(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                        state_assignment *assignment)
+bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+                  uint32_t count, state_assignment *assignment)
 {
-    uint32_t count = assignment->count;
-    const state_identifier **identifiers = identifiers_of(pool, epoch->query, event, count);
+    const state_identifier **identifiers = NULL;
 
+    memset(assignment, 0, sizeof *assignment);
+    assignment->count = count;
+    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
+    assignment->assumed = wmem_alloc0_array(pool, bool, count);
+    if (epoch && epoch->complete && count > 0) {
+        identifiers = identifiers_of(pool, epoch->query, event, count);
+    }
     if (identifiers == NULL) {
         return false;
     }
     uint32_t certain = assign_certain(identifiers, types, assignment);
     return certain == count || assign_by_order(identifiers, types, assignment) || certain > 0;
-}
-
-/* As it was told before calls were missed. */
-static bool assign_as_before(const state_query_index *before, const uint32_t *types, state_assignment *assignment)
-{
-    if (before == NULL || before->count != assignment->count) {
-        return false;
-    }
-    for (uint32_t i = 0; i < before->count; i++) {
-        const state_identifier *identifier = &before->by_index[i];
-        assignment->blocks[i] = query_identifier_fits(identifier, types[i]) ? identifier : NULL;
-    }
-    return true;
-}
-
-bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                  uint32_t count, state_assignment *assignment)
-{
-    memset(assignment, 0, sizeof *assignment);
-    assignment->count = count;
-    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
-    assignment->assumed = wmem_alloc0_array(pool, bool, count);
-    if (epoch == NULL || !epoch->complete || count == 0) {
-        return false;
-    }
-    bool found =
-        assign_as_before(epoch->before, types, assignment) || assign_held(pool, epoch, event, types, assignment);
-    for (uint32_t i = 0; i < count && epoch->doubted; i++) {
-        assignment->assumed[i] = assignment->blocks[i] != NULL;
-    }
-    return found;
 }
