@@ -196,10 +196,10 @@ def test_a_known_size_refutes_the_order(tshark, tmp_path, two_pass):
     assert all('(order assumed)' in b.label for b in frames[number].all('pcq.block')[2:])
 
 
-@PASSES
-def test_a_size_that_is_learned_late_refutes_from_there_on(tshark, tmp_path, two_pass):
+@pytest.mark.parametrize('ways', [(), ('-2',), ('-2', '-R', 'pcq.path || eth')], ids=['one-pass', 'two-pass', 'two-looks'])
+def test_a_size_that_is_learned_late_refutes_from_there_on(tshark, tmp_path, ways):
     """Answers of one form that nothing refuted, then what their counters are, and one more of that form; with two passes
-    all are looked at with what came later."""
+    all are looked at with what came later, those too that were looked at before."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
                  counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number))
     model, scene = Script([s], order=backward), Scene()
@@ -210,9 +210,29 @@ def test_a_size_that_is_learned_late_refutes_from_there_on(tshark, tmp_path, two
         c.data(h, 9999)
     learn(c, s)
     c.data(h, 9999)
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    frames = read(tshark, scene, tmp_path, *ways)
     refuted = [[x[2] == REFUTED for x in told(frames[number])] for number, _ in answers(scene)]
-    assert refuted == [[two_pass] * 2] * 3 + [[True] * 2]
+    assert refuted == [[bool(ways)] * 2] * 3 + [[True] * 2]
+
+
+@PASSES
+def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
+    """A provider that is installed anew tells another type: answers before it are of the old one."""
+    old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
+    model, scene = Script([old]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, old)
+    h = c.open()
+    c.validate(h, [ask(old, 1, 'a')])
+    c.info(h)
+    c.data(h, 9999)
+    model.sets = [new]
+    learn(c, new)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (first, _), (second, _) = answers(scene)
+    assert [x[1] for x in told(frames[first])] == [10]
+    assert [x[1] for x in told(frames[second])] == [0]
 
 
 @PASSES
