@@ -487,58 +487,15 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
     return place->raw.size > 0;
 }
 
-/* What an identifier asks for, as the key of a block. */
-typedef struct {
-    uint8_t guid[16];
-    uint32_t counter_id;
-    uint32_t instance_id;
-    reading_name instance;
-} block_key;
-
-static reading_name *name_in(const void *key)
-{
-    return &((block_key *)(uintptr_t)key)->instance;
-}
-
-static unsigned block_hash(const void *key)
-{
-    const block_key *k = key;
-    uint64_t asked = reading_name_digest(name_in(k)) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
-
-    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
-}
-
-static gboolean block_equal(const void *a, const void *b)
-{
-    const block_key *x = a, *y = b;
-
-    return x->counter_id == y->counter_id && x->instance_id == y->instance_id &&
-           memcmp(x->guid, y->guid, sizeof x->guid) == 0 && reading_name_equal(name_in(x), name_in(y));
-}
-
-static block_key key_of(const state_identifier *identifier)
-{
-    block_key key = {{0},
-                     identifier->counter_id,
-                     identifier->instance_id,
-                     {identifier->utf16, identifier->utf16_size, identifier->digest}};
-
-    memcpy(key.guid, identifier->guid, sizeof key.guid);
-    reading_name_digest(&key.instance);
-    return key;
-}
-
 /* Number of the block that was asked for so, UINT32_MAX if there is none. */
-static uint32_t block_for(pcq_side *side, const block_key *sought)
+static uint32_t block_for(pcq_side *side, const state_identifier *sought)
 {
     if (side->by_identifier == NULL) {
-        side->by_identifier = wmem_map_new(side->base.pool, block_hash, block_equal);
+        side->by_identifier = wmem_map_new(side->base.pool, query_identifier_hash, query_identifier_equal);
         for (uint32_t block = count_blocks(side); block-- > 0;) {
             const state_identifier *identifier = pcq_side_identifier(side, block);
             if (identifier) {
-                block_key key = key_of(identifier);
-                wmem_map_insert(side->by_identifier, wmem_memdup(side->base.pool, &key, sizeof key),
-                                GUINT_TO_POINTER(block + 1));
+                wmem_map_insert(side->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
             }
         }
     }
@@ -590,7 +547,7 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
     reading_instance_key *instance = instance_of(want, identifier);
 
     reading_name_digest(&instance->name);
-    const struct {
+    struct {
         reading_name name;
         uint32_t id;
     } patterns[] = {
@@ -601,9 +558,14 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
     };
 
     for (unsigned p = 0; p < array_length(patterns); p++) {
+        reading_name *name = &patterns[p].name;
+        state_identifier sought = {.instance_id = patterns[p].id,
+                                   .utf16 = name->bytes,
+                                   .utf16_size = name->size,
+                                   .digest = reading_name_digest(name)};
+        memcpy(sought.guid, identifier->guid, sizeof sought.guid);
         for (unsigned c = 0; c < array_length(counters); c++) {
-            block_key sought = {{0}, counters[c], patterns[p].id, patterns[p].name};
-            memcpy(sought.guid, identifier->guid, sizeof sought.guid);
+            sought.counter_id = counters[c];
             uint32_t block = block_for(side, &sought);
             if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
                 return true;

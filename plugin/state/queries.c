@@ -124,9 +124,9 @@ static void copy_identifier(state_identifier *kept, const state_identifier *iden
 
 static uint64_t digest_of(const state_identifier *identifier)
 {
-    return identifier->digest != 0 || identifier->utf16_size == 0
-               ? identifier->digest
-               : query_name_digest(identifier->utf16, identifier->utf16_size);
+    return identifier->utf16_size == 0 ? 0
+           : identifier->digest != 0   ? identifier->digest
+                                       : query_name_digest(identifier->utf16, identifier->utf16_size);
 }
 
 unsigned query_identifier_hash(const void *key)
