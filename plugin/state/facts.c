@@ -282,7 +282,6 @@ static state_known newest_fact(const question *asked, state_fact_kind kind)
 static state_known look_up(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t event)
 {
     const question asked = {server, subject, event, find_taught(server, subject)};
-
     state_known known = newest_fact(&asked, kind);
 
     for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
