@@ -6,8 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PCQ_BUFFERS_H
-#define PCQ_PCQ_BUFFERS_H
+#pragma once
 
 #include "dcerpc/reader.h"
 #include "state/state.h"
@@ -72,5 +71,3 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
 /* Opnums 5 and 7. */
 void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
-
-#endif

@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_WS_COMPAT_H
-#define PCQ_WS_COMPAT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -95,6 +94,4 @@ typedef void ws_stat_started;
 #define WS_STAT_STARTED(started) \
     if (!(started)) \
     exit(1)
-#endif
-
 #endif

@@ -11,8 +11,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_CALL_H
-#define PCQ_DCERPC_CALL_H
+#pragma once
 
 #include "dcerpc/ndr.h"
 #include "state/state.h"
@@ -147,5 +146,3 @@ void call_end_stub(rpc_call *call);
 int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
-
-#endif

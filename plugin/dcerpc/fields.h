@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_FIELDS_H
-#define PCQ_DCERPC_FIELDS_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -48,5 +47,3 @@ bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
 
 /* Such a subtree is shown open until the user closes it. Few are: what holds all that somebody looks for. */
 void fields_open_at_first(const int *ett);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_FINDINGS_H
-#define PCQ_DCERPC_FINDINGS_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -116,5 +115,3 @@ bool findings_wanted(const findings_report *report, proto_tree *tree);
 
 /* Says how many findings were too many to show. */
 void findings_end(findings_report *report, proto_item *item);
-
-#endif

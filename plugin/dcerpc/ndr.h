@@ -6,8 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_NDR_H
-#define PCQ_DCERPC_NDR_H
+#pragma once
 
 #include "dcerpc/reader.h"
 
@@ -95,5 +94,3 @@ void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer);
  *   W wide string       V varying array of bytes     g varying array of GUIDs    A conformant array of bytes
  *   p unique pointer to what follows, up to the next p or R */
 bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest);
-
-#endif

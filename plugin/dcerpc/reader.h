@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_READER_H
-#define PCQ_DCERPC_READER_H
+#pragma once
 
 #include "dcerpc/findings.h"
 #include "text/text.h"
@@ -98,5 +97,3 @@ bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb
                         unsigned encoding, const char *what);
 proto_item *reader_add_generated_string(proto_tree *tree, int hf, tvbuff_t *tvb, const char *text);
 proto_item *reader_add_generated_uint(proto_tree *tree, int hf, tvbuff_t *tvb, uint32_t value);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_DCERPC_SEALED_H
-#define PCQ_DCERPC_SEALED_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -22,5 +21,3 @@ void sealed_register(int proto, sealed_listener listener);
  * so. Called once for each, when the interface is registered with DCE/RPC. */
 void sealed_watch_perflib(e_guid_t *uuid, uint16_t version);
 void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(void));
-
-#endif

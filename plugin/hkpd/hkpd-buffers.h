@@ -5,8 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_HKPD_HKPD_BUFFERS_H
-#define PCQ_HKPD_HKPD_BUFFERS_H
+#pragma once
 
 #include "tree/values.h"
 #include "state/state.h"
@@ -38,5 +37,3 @@ void hkpd_buffers_register(int proto);
 
 /* Shows it. Does nothing if nobody looks and nothing is wrong. */
 void hkpd_dissect_block(proto_tree *tree, hkpd_context *context);
-
-#endif

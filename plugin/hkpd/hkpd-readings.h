@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_HKPD_HKPD_READINGS_H
-#define PCQ_HKPD_HKPD_READINGS_H
+#pragma once
 
 #include "readings/readings.h"
 
@@ -22,5 +21,3 @@ void hkpd_readings_skip_values(readings *r);
 
 /* "explorer/3", "svchost#2", "" of the instance that the walk is in. */
 const char *hkpd_readings_instance(readings *r);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_HKPD_WINREG_HOOK_H
-#define PCQ_HKPD_WINREG_HOOK_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -31,5 +30,3 @@ int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree
 /* The same on the stub up to `end` alone: it stops where it misses something. */
 void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
                         uint8_t *drep);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_NAMES_NAMES_FILE_H
-#define PCQ_NAMES_NAMES_FILE_H
+#pragma once
 
 /* The file is read before each capture. */
 void names_file_register(void);
@@ -15,5 +14,3 @@ char *names_file_text(void);
 /* Name of the file that the preference gives, "" for the default in the profile's or the personal folder. The file is
  * read before the next capture. */
 void names_file_choose(const char *path);
-
-#endif

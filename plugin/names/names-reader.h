@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_NAMES_NAMES_READER_H
-#define PCQ_NAMES_NAMES_READER_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -36,5 +35,3 @@ bool manifest_is_one(const char *text, size_t size);
 /* Adds the countersets of `size` bytes, for any server. What cannot be read is reported under the name `path` and left
  * out. Time and memory are proportional to the size. */
 void manifest_read(const char *path, const char *text, size_t size);
-
-#endif

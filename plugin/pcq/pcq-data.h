@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PCQ_DATA_H
-#define PCQ_PCQ_DATA_H
+#pragma once
 
 #include "dcerpc/reader.h"
 #include "tree/labels.h"
@@ -59,5 +58,3 @@ bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary);
 
 /* Shows it, once the context is filled. Does nothing if nobody looks and nothing is wrong. */
 void pcq_dissect_data(proto_tree *tree, pcq_data_context *context);
-
-#endif

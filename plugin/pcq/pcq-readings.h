@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PCQ_READINGS_H
-#define PCQ_PCQ_READINGS_H
+#pragma once
 
 #include "readings/readings.h"
 
@@ -31,5 +30,3 @@ const char *pcq_readings_instance_name(readings *r);
 
 /* What its identifier asks for: a counter's name, "#id" or "*". */
 const char *pcq_readings_block_counter(readings *r);
-
-#endif

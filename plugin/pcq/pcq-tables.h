@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PCQ_TABLES_H
-#define PCQ_PCQ_TABLES_H
+#pragma once
 
 #include "readings/layout.h"
 
@@ -66,5 +65,3 @@ bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block);
 
 /* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
 bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter);
-
-#endif

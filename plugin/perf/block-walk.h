@@ -11,8 +11,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_BLOCK_WALK_H
-#define PCQ_PERF_BLOCK_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -222,5 +221,3 @@ bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *su
 
 /* Bytes of text before its terminator, at most `room` of them. */
 uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide);
-
-#endif

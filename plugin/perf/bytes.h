@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_BYTES_H
-#define PCQ_PERF_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,5 +80,3 @@ static inline uint32_t perf_align8(uint32_t size)
 {
     return size <= UINT32_MAX - 7 ? (size + 7) & ~7U : size;
 }
-
-#endif

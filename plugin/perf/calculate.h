@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_CALCULATE_H
-#define PCQ_PERF_CALCULATE_H
+#pragma once
 
 #include "perf/counter-types.h"
 
@@ -77,5 +76,3 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *now,
 
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0; 0 if not known. */
 double perf_interval(const perf_point *now, const perf_point *before);
-
-#endif /* PCQ_PERF_CALCULATE_H */

@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_COUNTER_TYPES_H
-#define PCQ_PERF_COUNTER_TYPES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -246,5 +245,3 @@ extern const perf_counter_type perf_counter_types[PERF_NUM_COUNTER_TYPES];
 
 /* The type with this number, NULL if there is none. */
 const perf_counter_type *perf_counter_type_find(uint32_t value);
-
-#endif /* PCQ_PERF_COUNTER_TYPES_H */

@@ -7,8 +7,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_CSV_H
-#define PCQ_PERF_CSV_H
+#pragma once
 
 #include "perf/bytes.h"
 
@@ -95,5 +94,3 @@ void perf_csv_number(perf_csv *csv, double value);
 
 /* 2026-11-21T21:43:44.123456789Z */
 void perf_csv_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds);
-
-#endif /* PCQ_PERF_CSV_H */

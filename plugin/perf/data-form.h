@@ -10,8 +10,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_DATA_FORM_H
-#define PCQ_PERF_DATA_FORM_H
+#pragma once
 
 #include "perf/data-walk.h"
 
@@ -58,5 +57,3 @@ static inline const uint8_t *perf_filled_form_at(const perf_filled_form *data, u
 
 /* Puts such numbers into a copy of the form's bytes: the answer as it was. */
 void perf_form_fill(const perf_form *form, const uint64_t *numbers, uint8_t *data);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_DATA_WALK_H
-#define PCQ_PERF_DATA_WALK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -187,5 +186,3 @@ uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column);
 /* Walks the whole buffer. Returns true if nothing at all is wrong with it. What may be learned from a buffer that is not
  * flawless is summary->sound_blocks. */
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary);
-
-#endif

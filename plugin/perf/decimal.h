@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_DECIMAL_H
-#define PCQ_PERF_DECIMAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ static inline unsigned perf_plain_text(uint64_t value, char *text)
 /* One decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"), without decimals
  * where a double has none left; "1.2e-08" and "1e+20" beyond. Returns the length in bytes. */
 unsigned perf_number_text(double value, char *text);
-
-#endif /* PCQ_PERF_DECIMAL_H */

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_FAULTS_H
-#define PCQ_PERF_FAULTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ typedef struct {
 } perf_fault_info;
 
 #define PERF_FAULT_INFO(name, class, harm, text) {PERF_FAULT_IS_##class, harm, text},
-
-#endif

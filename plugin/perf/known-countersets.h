@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_KNOWN_COUNTERSETS_H
-#define PCQ_PERF_KNOWN_COUNTERSETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
  * HKEY_PERFORMANCE_DATA by its title index. Only the classic objects have the same index everywhere. False if it is not in
  * the list. */
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found);
-
-#endif /* PCQ_PERF_KNOWN_COUNTERSETS_H */

@@ -7,8 +7,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_PATTERN_H
-#define PCQ_PERF_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ bool perf_patterns_are_paths(const perf_patterns *patterns);
 
 /* True if one of them fits the whole path. Takes at most (length of the path) * (length of the patterns) steps. */
 bool perf_patterns_match(const perf_patterns *patterns, const char *path);
-
-#endif /* PCQ_PERF_PATTERN_H */

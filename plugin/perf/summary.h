@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#ifndef PCQ_PERF_SUMMARY_H
-#define PCQ_PERF_SUMMARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ double perf_spread_median(const perf_spread *spread);
 
 /* The median of the distances from `median`. */
 double perf_spread_deviation(const perf_spread *spread, double median);
-
-#endif /* PCQ_PERF_SUMMARY_H */

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_PERF_WRITER_H
-#define PCQ_PERF_WRITER_H
+#pragma once
 
 #include "perf/bytes.h"
 
@@ -53,5 +52,3 @@ static inline void perf_write(perf_writer *w, const char *text)
 /* "1,024" and "1024" */
 void perf_write_integer(perf_writer *w, uint64_t value);
 void perf_write_plain(perf_writer *w, uint64_t value);
-
-#endif

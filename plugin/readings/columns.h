@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_COLUMNS_H
-#define PCQ_READINGS_COLUMNS_H
+#pragma once
 
 #include "readings/readings.h"
 
@@ -57,5 +56,3 @@ static inline const char *columns_path(const columns *c, uint32_t number)
 {
     return g_ptr_array_index(c->paths, number);
 }
-
-#endif

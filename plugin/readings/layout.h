@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_LAYOUT_H
-#define PCQ_READINGS_LAYOUT_H
+#pragma once
 
 #include "readings/readings.h"
 #include "text/text.h"
@@ -88,5 +87,3 @@ static inline perf_none readings_no_sample(const readings *r)
 
 /* Finds the operands of the reading's formula; its counter's type has to be known. */
 void readings_find_operands(readings *r);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_READINGS_H
-#define PCQ_READINGS_READINGS_H
+#pragma once
 
 #include "readings/tables.h"
 #include "state/state.h"
@@ -193,5 +192,3 @@ perf_piece readings_words(readings *r, const perf_result *result);
 /* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value from which something can be calculated. */
 bool readings_has_formula(const readings *r);
 void readings_write_formula(readings *r, perf_writer *w);
-
-#endif

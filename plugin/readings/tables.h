@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_TABLES_H
-#define PCQ_READINGS_TABLES_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -128,5 +127,3 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
 
 /* The first row with this name and, unless `any_id`, id. */
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id);
-
-#endif

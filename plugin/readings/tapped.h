@@ -6,8 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_TAPPED_H
-#define PCQ_READINGS_TAPPED_H
+#pragma once
 
 #include "readings/readings.h"
 
@@ -111,5 +110,3 @@ void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values
 /* A sentence for each kind of what was left out, or taken with a doubt: how many (`what` says of assumed ones: "values"),
  * and what to do. `number` counts them from 0; NULL behind the last. To be freed. */
 char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number);
-
-#endif

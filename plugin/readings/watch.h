@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_READINGS_WATCH_H
-#define PCQ_READINGS_WATCH_H
+#pragma once
 
 #include "readings/readings.h"
 
@@ -31,5 +30,3 @@ void watch_note(const readings_answer *answer, wmem_allocator_t *pool);
 
 /* The names of the rows that fitted no path of this capture so far: "disk, network"; NULL if there are none. To be freed. */
 char *watch_unmatched(void);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_FACTS_H
-#define PCQ_STATE_FACTS_H
+#pragma once
 
 #include "state/hosts.h"
 
@@ -96,5 +95,3 @@ typedef void (*state_fact_visitor)(const char *server, const state_subject *subj
 void facts_visit(state_fact_visitor visit, void *user);
 
 void facts_register(void);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_HANDLES_H
-#define PCQ_STATE_HANDLES_H
+#pragma once
 
 #include "state/hosts.h"
 
@@ -57,5 +56,3 @@ void handle_close(state_handle *handle, uint32_t event, uint32_t frame);
 void handle_not_closed(state_handle *handle);
 
 void handles_register(void);
-
-#endif

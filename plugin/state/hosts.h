@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_HOSTS_H
-#define PCQ_STATE_HOSTS_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -28,5 +27,3 @@ unsigned event_count_until(wmem_array_t *array, uint32_t event);
 void *event_latest(wmem_array_t *array, uint32_t event);
 
 void hosts_register(void);
-
-#endif

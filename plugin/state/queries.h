@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_QUERIES_H
-#define PCQ_STATE_QUERIES_H
+#pragma once
 
 #include "state/facts.h"
 #include "state/handles.h"
@@ -111,5 +110,3 @@ bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
  * blocks. Returns false if nothing is known. */
 bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_SAMPLES_H
-#define PCQ_STATE_SAMPLES_H
+#pragma once
 
 #include "state/handles.h"
 
@@ -97,5 +96,3 @@ const state_object *sample_object(const state_sample *sample, uint32_t title_ind
 void sample_limit(uint64_t bytes);
 
 void samples_register(void);
-
-#endif

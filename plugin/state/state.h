@@ -31,8 +31,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_STATE_STATE_H
-#define PCQ_STATE_STATE_H
+#pragma once
 
 #include "state/facts.h"
 #include "state/handles.h"
@@ -42,5 +41,3 @@
 
 /* Registers the routines that empty the state with each file. */
 void state_register(void);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_DOCUMENT_H
-#define PCQ_TAPS_DOCUMENT_H
+#pragma once
 
 #include "readings/columns.h"
 #include "readings/tapped.h"
@@ -74,5 +73,3 @@ void documents_count_assumed(const documents *d, tapped_left_out *left);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_OUTPUT_H
-#define PCQ_TAPS_OUTPUT_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -95,5 +94,3 @@ tap_packet_status output_count(void *left, packet_info *pinfo, epan_dissect_t *e
 /* Registers a listener of ours; false, and reported, if the filter is wrong. */
 bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb reset, tap_packet_cb packet,
                    tap_draw_cb draw);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_TABLE_H
-#define PCQ_TAPS_TABLE_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -92,5 +91,3 @@ static inline bool table_is_others(const table_view *view, unsigned row)
 void table_set_text(table_view *view, unsigned row, unsigned column, const char *text);
 void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count);
 void table_set_number(table_view *view, unsigned row, unsigned column, double number);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TAPS_TAPS_H
-#define PCQ_TAPS_TAPS_H
+#pragma once
 
 /* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. Called once all dissectors are there. */
 void calls_tree_register(void);
@@ -28,5 +27,3 @@ void export_objects_register(int proto);
 
 /* Their files: what was not written whole ends the program with exit status 1. */
 void output_register(void);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TEXT_TEXT_H
-#define PCQ_TEXT_TEXT_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -49,5 +48,3 @@ const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 /* At most so many characters of a text, with an ellipsis where it was cut; what a text of the Info column gets. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
 const char *text_short(wmem_allocator_t *pool, const char *text);
-
-#endif

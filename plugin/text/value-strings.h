@@ -3,8 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TEXT_VALUE_STRINGS_H
-#define PCQ_TEXT_VALUE_STRINGS_H
+#pragma once
 
 #include "ws_compat.h"
 
@@ -26,5 +25,3 @@ void value_strings_init(void);
 
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);
-
-#endif

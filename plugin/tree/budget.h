@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TREE_BUDGET_H
-#define PCQ_TREE_BUDGET_H
+#pragma once
 
 #include "dcerpc/reader.h"
 
@@ -38,5 +37,3 @@ bool budget_take_bytes(tree_budget *budget, uint32_t size);
 
 /* Says what is not shown. `others` names the structures. */
 void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
-
-#endif

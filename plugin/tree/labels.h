@@ -4,8 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TREE_LABELS_H
-#define PCQ_TREE_LABELS_H
+#pragma once
 
 #include "dcerpc/reader.h"
 #include "perf/writer.h"
@@ -34,5 +33,3 @@ bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *field
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
 uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields);
-
-#endif

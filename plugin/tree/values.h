@@ -5,8 +5,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#ifndef PCQ_TREE_VALUES_H
-#define PCQ_TREE_VALUES_H
+#pragma once
 
 #include "readings/watch.h"
 #include "dcerpc/call.h"
@@ -115,5 +114,3 @@ void value_label_frequency(proto_item *item, uint64_t frequency);
  * number of values. `parts` and `size` are texts. */
 void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
                     const char *parts, const char *size);
-
-#endif
