@@ -845,6 +845,8 @@ def kinds_of_captures(tmp_path, capture):
     for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
         subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
     (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
+    subprocess.run(['editcap', '-F', 'k12text', capture, tmp_path / 'text.txt'], check=True)
+    (tmp_path / 'candump.log').write_text('(1436509052.249713) vcan0 044#2A366C2BBA\n')
     return sorted(tmp_path.iterdir())
 
 

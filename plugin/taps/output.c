@@ -181,7 +181,6 @@ static bool is_special(const char *path)
     return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
-/* Wiretap takes a few short texts for captures. */
 static bool is_text(const char *path)
 {
     char head[512];
@@ -195,21 +194,27 @@ static bool is_text(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
+/* Wiretap takes many texts, and what is empty, for one of these. */
+static bool is_guess(int encapsulation)
+{
+    return encapsulation == WTAP_ENCAP_JSON || encapsulation == WTAP_ENCAP_MP4 ||
+           encapsulation == WTAP_ENCAP_IXVERIWAVE || encapsulation == WTAP_ENCAP_ERF;
+}
+
 /* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
 static bool is_capture(const char *path)
 {
     int error = 0;
     char *details = NULL;
-
-    if (is_text(path)) {
-        return false;
-    }
     wtap *capture = ws_open_capture(path, &error, &details);
+
     g_free(details);
-    if (capture) {
-        wtap_close(capture);
+    if (capture == NULL) {
+        return error < 0 && error != WTAP_ERR_FILE_UNKNOWN_FORMAT && !is_text(path);
     }
-    return capture || (error < 0 && error != WTAP_ERR_FILE_UNKNOWN_FORMAT);
+    int encapsulation = wtap_file_encap(capture);
+    wtap_close(capture);
+    return !is_guess(encapsulation) || !is_text(path);
 }
 
 bool output_claim(const char *path, const void *owner)
@@ -218,11 +223,12 @@ bool output_claim(const char *path, const void *owner)
         return true;
     }
     char *target = behind_links(path);
-    char *whole = strcmp(path, "-") == 0 ? g_strdup(path) : g_canonicalize_filename(target, NULL);
+    bool is_file = strcmp(path, "-") != 0;
+    char *whole = is_file ? g_canonicalize_filename(target, NULL) : g_strdup(path);
     const void *other = g_hash_table_lookup(owners, whole);
     const char *why = NULL;
 
-    if (other == NULL && is_capture(target)) {
+    if (other == NULL && is_file && is_capture(target)) {
         why = "it is a capture file";
     } else if (other == NULL) {
         g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
