@@ -632,7 +632,10 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     if (call_may_learn(&p->call) && record->handle == NULL && !call_handle_is_null(bytes)) {
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
-    const state_handle *handle = record->handle;
+    state_handle *handle = record->handle;
+    if (handle && p->call.missed_twice > handle->begin) {
+        query_calls_missed(handle, p->call.missed_twice, p->call.event);
+    }
     if (handle && handle->end < p->call.event) {
         findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
@@ -842,6 +845,9 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *cont
     } else if (pcq_check_data(tvb, summary)) {
         sample = sample_keep(handle, bytes, size, p->call.event, p->call.pinfo->num);
         sample->summary = *summary;
+    }
+    if (sample) {
+        query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
     context->answer.sample = p->record->sample = sample;
     context->answer.has_form = sample && sample->form;

@@ -8,7 +8,7 @@ import pytest
 from gen import buffers, server, stubs
 from gen.buffers import NONE
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in
+from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, cooked, one, read
 
@@ -159,6 +159,76 @@ def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     (first, _), (second, message) = answers(scene)
     assert paths(frames[first]) == [None] * 2
     assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
+
+
+@PASSES
+def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass):
+    """A removal and an addition are missing whole: as many blocks as before, but call ids were skipped. What was known is
+    assumed until QueryCounterInfo tells."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c = lossy(scene, model, *((VALIDATE, kind, i) for kind in ('request', 'response') for i in (1, 2)))
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 2, 'a')], add=False)
+    c.validate(h, [ask(s, 4, 'a')])
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (first, right), (doubted, message), (last, told) = answers(scene)
+    assert paths(frames[first]) == truth(right) and paths(frames[last]) == truth(told)
+    assert paths(frames[doubted]) == truth(message if two_pass else right)
+    assert [n for n in (first, doubted, last) if ASSUMED in frames[n].experts] == ([] if two_pass else [doubted])
+    assert all(('(order assumed)' in b.label) != two_pass for b in frames[doubted].all('pcq.block'))
+
+
+@PASSES
+def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_pass):
+    """The changes go another way: no call id is skipped, and as many blocks as before come at last."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c, unheard = tcp_line(scene, model).client(), unseen(model)
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    unheard.validate(h, [ask(s, 2, 'a')], add=False)
+    c.data(h, 9999)
+    unheard.validate(h, [ask(s, 4, 'a')])
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    shown = [paths(frames[number]) for number, _ in answers(scene)]
+    first, _, third, last = (truth(message) for _, message in answers(scene))
+    assert shown == [first, [None] * 2, third if two_pass else [None] * 3, last]
+
+
+@PASSES
+def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
+    """One alone, that would show; call ids that another connection has; those before the query."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line, other = tcp_line(scene, model), tcp_line(scene, model, client_port=50009)
+    c = line.client()
+    learn(c, s)
+    line.rpc.call_id += 5
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    line.rpc.call_id += 1
+    c.data(h, 9999)
+    other.client().open()
+    line.rpc.call_id += 5
+    c.data(h, 9999)
+    number, message = answers(scene)[-1]
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
 
 
 # --- what refutes a guess -------------------------------------------------------------------------------------------

@@ -62,6 +62,49 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
     return record;
 }
 
+/* --- Calls that are missing ------------------------------------------------------------------------------------ */
+
+/* Calls of a connection are numbered one by one, those of other interfaces among them. */
+typedef struct {
+    uint64_t key;
+    uint32_t call_id; /* of the latest request, */
+    uint32_t event;   /* and its event */
+    uint32_t missed;  /* event of the latest one before which calls are missing, */
+    uint32_t twice;   /* and of the one before which two of them are */
+} rpc_connection;
+
+static wmem_map_t *connections; /* rpc_connection, emptied with the file */
+
+static rpc_connection *connection_of(const dcerpc_info *di)
+{
+    uint64_t key = di->transport_salt * 0x9E3779B97F4A7C15U + di->conv->conv_index;
+    rpc_connection *connection = wmem_map_lookup(connections, &key);
+
+    if (connection == NULL) {
+        connection = wmem_new0(wmem_file_scope(), rpc_connection);
+        connection->key = key;
+        connection->call_id = di->call_id;
+        wmem_map_insert(connections, &connection->key, connection);
+    }
+    return connection;
+}
+
+/* At a request that is seen for the first time. Where PDUs of another connection came between, that may have the numbers:
+ * some clients count all their calls together. */
+static uint32_t missed_twice(const dcerpc_info *di, uint32_t event)
+{
+    rpc_connection *connection = connection_of(di);
+    uint32_t next = connection->call_id + 1;
+
+    if (di->call_id > next && event <= connection->event + 2) {
+        connection->twice = di->call_id > next + 1 ? event : connection->missed;
+        connection->missed = event;
+    }
+    connection->call_id = di->call_id;
+    connection->event = event;
+    return connection->twice;
+}
+
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -75,6 +118,7 @@ static void take_event(rpc_call *call)
         *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = true;
+        call->missed_twice = is_request && !ndr_is_connectionless(call->di) ? missed_twice(call->di, *event) : 0;
     }
     call->event = *event;
     call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
@@ -354,5 +398,6 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+        connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

@@ -77,7 +77,8 @@ typedef struct {
     state_host *server;
     uint32_t event;
     uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
-    bool first_time;      /* what it teaches may be learned */
+    uint32_t missed_twice; /* of a request: event behind which two calls of its connection are missing, 0 for none */
+    bool first_time;       /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;

@@ -511,8 +511,8 @@ void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
     view.walk = pcq_readings_walk(view.base.readings);
     if (pcq_readings_assumed(view.base.readings)) {
         findings_add(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
-                     "QueryCounterInfo was not captured: which counter a value belongs to is assumed from the order in "
-                     "which the counters were added");
+                     "QueryCounterInfo was not captured, or calls behind it were not: which counter a value belongs to "
+                     "is assumed from the order in which the counters were added, or from before those calls");
     }
     if (structures) {
         show_structures(&view);

@@ -131,7 +131,8 @@ static char *assumed_line(const tapped_left_out *left, const char *what)
     }
     g_string_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
     char *line = g_strdup_printf("whose %" PRIu64 " of the %s are is assumed from the order of the counters (%s): "
-                                 "QueryCounterInfo, which a client calls when it begins, is not in the capture",
+                                 "QueryCounterInfo, which a client calls when it begins, or calls behind it are not in "
+                                 "the capture",
                                  left->assumed, what, queries->str);
     g_string_free(queries, TRUE);
     return line;

@@ -10,7 +10,9 @@
 struct state_query_epoch {
     uint32_t event;
     struct state_query *query;
-    bool complete;      /* the entries are all that the query holds */
+    bool complete;                   /* the entries are all that the query holds */
+    bool doubted;                    /* calls are missing that may have changed it, */
+    const state_query_index *before; /* since this was told, NULL without */
     wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
 };
 
@@ -44,7 +46,10 @@ struct state_query {
     uint32_t overtaken;        /* changes without an answer when a later call had one */
     uint32_t overtaken_before; /* event of the latest such call's request */
     uint32_t told_before;      /* the same of the calls that told what came of them */
-    bool complete;             /* of the newest epoch, and what it was told, but for the changes that were overtaken */
+    uint32_t missed_until; /* calls that are missing behind earlier events count already, or have been made up for */
+    bool complete;         /* of the newest epoch, and what it was told, but for the changes that were overtaken */
+    bool doubted;
+    const state_query_index *before;
     wmem_array_t *told;
 };
 
@@ -203,7 +208,9 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
 static void begin_epoch(struct state_query *query, uint32_t event)
 {
     bool known = query->overtaken == 0;
-    state_query_epoch epoch = {event, query, known && query->complete, known ? query->told : NULL};
+    state_query_epoch epoch = {
+        event, query, known && query->complete, query->doubted, query->before, known ? query->told : NULL,
+    };
 
     wmem_array_append_one(query->epochs, epoch);
 }
@@ -212,6 +219,7 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
     query->complete = complete;
+    query->before = NULL;
     query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
@@ -334,6 +342,42 @@ void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
     }
 }
 
+static const state_query_index *latest_told(const struct state_query *query)
+{
+    unsigned told = wmem_array_get_count(query->told);
+
+    return told > 0 ? wmem_array_index(query->told, told - 1) : query->before;
+}
+
+void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked, uint32_t event)
+{
+    struct state_query *query = handle->query;
+    const state_query_epoch *newest = query_epoch_at(handle, event);
+
+    if (newest == NULL || newest->event > asked || !newest->complete) {
+        return;
+    }
+    const state_query_index *told = latest_told(query);
+    if (blocks != (told ? told->count : query->now.accepted.held)) {
+        begin_changed_epoch(query, event, false);
+    }
+}
+
+void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event)
+{
+    struct state_query *query = query_of(handle);
+
+    if (missed <= query->missed_until) {
+        return;
+    }
+    const state_query_index *before = latest_told(query);
+    query->missed_until = event;
+    query->doubted = true;
+    begin_changed_epoch(query, event, query->complete);
+    query->before = before;
+    ((state_query_epoch *)event_latest(query->epochs, event))->before = before;
+}
+
 static void end_all_entries(struct state_query *query, uint32_t event)
 {
     const entry_list before = query->now.all;
@@ -372,12 +416,13 @@ static bool holds_these(const struct state_query *query, const state_identifier 
 static void begin_told_epoch(struct state_query *query, const state_identifier *identifiers, uint32_t count,
                              uint32_t asked, uint32_t event)
 {
-    if (query->overtaken > 0 || (query->complete && !holds_these(query, identifiers, count))) {
+    if (query->overtaken > 0 || (query->complete && !query->doubted && !holds_these(query, identifiers, count))) {
         query->overtaken = 0;
         query->told_before = asked;
         begin_changed_epoch(query, event, false);
     }
-    if (!query->complete) {
+    if (!query->complete || query->doubted) {
+        query->doubted = false;
         hold_these(query, identifiers, count, event);
         state_query_epoch *newest = event_latest(query->epochs, event);
         query->complete = newest->complete = true;
@@ -390,6 +435,10 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
     struct state_query *query = query_of(handle);
     state_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
 
+    if (asked < query->missed_until) {
+        return;
+    }
+    query->missed_until = asked;
     begin_told_epoch(query, identifiers, count, asked, event);
     for (uint32_t i = 0; i < count; i++) {
         copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
@@ -443,7 +492,7 @@ bool query_is_complete(const state_handle *handle, uint32_t event)
 {
     const state_query_epoch *epoch = query_epoch_at(handle, event);
 
-    return epoch && epoch->complete;
+    return epoch && epoch->complete && (!epoch->doubted || query_is_told(epoch));
 }
 
 bool query_is_told(const state_query_epoch *epoch)
@@ -589,21 +638,42 @@ static const state_identifier **identifiers_of(wmem_allocator_t *pool, const str
     return identifiers;
 }
 
-bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                  uint32_t count, state_assignment *assignment)
+/* As it was told before calls were missed. */
+static bool assign_as_before(const state_query_index *before, const uint32_t *types, state_assignment *assignment)
 {
-    const state_identifier **identifiers = NULL;
-
-    memset(assignment, 0, sizeof *assignment);
-    assignment->count = count;
-    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
-    assignment->assumed = wmem_alloc0_array(pool, bool, count);
-    if (epoch && epoch->complete && count > 0) {
-        identifiers = identifiers_of(pool, epoch->query, event, count);
+    if (before == NULL || before->count != assignment->count) {
+        return false;
     }
+    for (uint32_t i = 0; i < before->count; i++) {
+        const state_identifier *identifier = &before->by_index[i];
+        assignment->blocks[i] = query_identifier_fits(identifier, types[i]) ? identifier : NULL;
+    }
+    return true;
+}
+
+static bool assign_held(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
+{
     if (identifiers == NULL) {
         return false;
     }
     uint32_t certain = assign_certain(identifiers, types, assignment);
-    return certain == count || assign_by_order(identifiers, types, assignment) || certain > 0;
+    return certain == assignment->count || assign_by_order(identifiers, types, assignment) || certain > 0;
+}
+
+bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+                  uint32_t count, state_assignment *assignment)
+{
+    memset(assignment, 0, sizeof *assignment);
+    assignment->count = count;
+    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
+    assignment->assumed = wmem_alloc0_array(pool, bool, count);
+    if (epoch == NULL || !epoch->complete || count == 0) {
+        return false;
+    }
+    bool found = assign_as_before(epoch->before, types, assignment) ||
+                 assign_held(identifiers_of(pool, epoch->query, event, count), types, assignment);
+    for (uint32_t i = 0; i < count && epoch->doubted; i++) {
+        assignment->assumed[i] = assignment->blocks[i] != NULL;
+    }
+    return found;
 }

@@ -65,6 +65,13 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
 /* One whose meaning is not known: from here on the list of counters is not complete. */
 void query_unknown_change(state_handle *handle, uint32_t event);
 
+/* An answer to what was asked for at `asked` has so many blocks: if they should be others a change was missed. */
+void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked, uint32_t event);
+
+/* Two calls are missing behind event `missed`, perhaps a removal and an addition: what was known is assumed until
+ * QueryCounterInfo tells. One alone would be seen by the number of blocks. */
+void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event);
+
 /* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
                 uint32_t event, uint32_t frame);
@@ -87,7 +94,7 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const state_identifier **blocks; /* `count` of them, NULL where it is not known */
-    bool *assumed;                   /* of each: by the order of the identifiers */
+    bool *assumed;                   /* of each: by the order of the identifiers, or as before calls that are missing */
     uint32_t count;
 } state_assignment;
 
