@@ -63,11 +63,11 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_dissector_try_guid dissector_try_guid_new
 #endif
 
-/* True if a PDU of this frame was decrypted: its stub stands in a data source of its own. */
+/* True if a frame has such a data source, as what was decrypted is. */
 #if WS_AT_LEAST(4, 6)
-#define ws_has_decrypted_stub(pinfo) (get_data_source_by_name((pinfo), "Decrypted stub data") != NULL)
+#define ws_has_data_source(pinfo, name) (get_data_source_by_name((pinfo), (name)) != NULL)
 #else
-#define ws_has_decrypted_stub(pinfo) (get_data_source_tvb_by_name((pinfo), "Decrypted stub data") != NULL)
+#define ws_has_data_source(pinfo, name) (get_data_source_tvb_by_name((pinfo), (name)) != NULL)
 #endif
 
 /* The value of a field_info, by pointer. */

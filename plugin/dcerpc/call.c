@@ -131,6 +131,15 @@ bool call_is_repeated(const rpc_call *call)
     return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
 }
 
+/* Who selects a packet sees its tree end at SMB2. */
+static void point_below_smb2(const rpc_call *call)
+{
+    if (call->tree && ws_has_data_source(call->pinfo, "Decrypted SMB3")) {
+        proto_item_set_generated(proto_tree_add_string(proto_tree_get_root(call->tree), call->fields->inside, call->tvb,
+                                                       0, 0, "SMB2, Encrypted SMB3 data"));
+    }
+}
+
 void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
@@ -147,6 +156,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tv
     call->server = host_get(call_is_request(call) ? &pinfo->dst : &pinfo->src);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     take_event(call);
+    point_below_smb2(call);
 }
 
 static void read_stub(rpc_call *call, packet_info *pinfo, proto_tree *tree)
@@ -167,7 +177,7 @@ void call_silently(rpc_call *call)
 
 bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
 {
-    if (!ws_has_decrypted_stub(call->pinfo)) {
+    if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
     }
     call_silently(call);
@@ -385,6 +395,8 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
          "The response that opened it"},
         {&fields->handle_closed_in, "Closed in", "handle.closed_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
          "The request that closed it"},
+        {&fields->inside, "Performance counters stand below", "inside", FT_STRING, BASE_NONE, NULL, 0,
+         "What Wireshark takes out of an encrypted message of SMB3 stands below that"},
         {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0,
          "What stands behind the last parameter"},
         {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0,

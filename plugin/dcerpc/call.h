@@ -51,6 +51,7 @@ typedef struct rpc_fields {
     int handle_number;
     int handle_opened_in;
     int handle_closed_in;
+    int inside;
     int rest;
     int noise;
 } rpc_fields;
