@@ -121,11 +121,24 @@ static void add_newest(state_sample *sample)
     obey_limit();
 }
 
+/* What memcpy() copies in words; longer pieces are one instruction for each byte where instructions are counted. */
+#define PIECE 1024
+
+static uint8_t *copy_of(const uint8_t *bytes, uint32_t size)
+{
+    uint8_t *copy = g_malloc(size);
+
+    for (uint32_t at = 0; at < size; at += PIECE) {
+        memcpy(copy + at, bytes + at, MIN(PIECE, size - at));
+    }
+    return copy;
+}
+
 state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
 {
     state_sample *sample = new_sample(handle, size, event, frame);
 
-    sample->bytes = g_memdup2(bytes, size);
+    sample->bytes = copy_of(bytes, size);
     add_newest(sample);
     return sample;
 }
@@ -159,22 +172,24 @@ static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes,
     return numbers;
 }
 
-/* A form that is made in vain costs as much as to keep the sample. So it is tried ever more rarely, until it is not. */
+/* A form pays from the third sample on that has it. One that was made for less, or in vain, is tried ever more rarely. */
 #define LONGEST_PAUSE 63
 
 /* The numbers of bytes that have the same form as the sample, NULL if they don't. */
 static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
-    if (sample->form) {
-        return numbers_of(sample->form, bytes, size);
-    }
-    if (sample->pause > 0) {
+    bool has_form = sample->form != NULL;
+
+    if (!has_form && sample->pause > 0) {
         sample->pause--;
         return NULL;
     }
-    uint64_t *numbers = numbers_of_new_form(sample, bytes, size);
-    sample->next_pause = numbers ? 0 : MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
-    sample->pause = sample->next_pause;
+    uint64_t *numbers = has_form ? numbers_of(sample->form, bytes, size) : numbers_of_new_form(sample, bytes, size);
+    if (has_form && numbers) {
+        sample->next_pause = 0;
+    } else if (numbers == NULL && (!has_form || sample->form->users == 2)) {
+        sample->pause = sample->next_pause = MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
+    }
     return numbers;
 }
 
