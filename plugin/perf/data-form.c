@@ -175,16 +175,17 @@ bool perf_form_read(const perf_form *form, const uint8_t *data, uint32_t size, u
     if (size != form->size) {
         return false;
     }
-    for (uint32_t i = 0; i < spans_to_read(form); i++) {
+    for (uint32_t i = spans_to_read(form); i-- > 0;) { /* what is new mostly stands at the end */
         const perf_form_span *span = &form->spans[i];
         const uint8_t *at = data + span->offset;
         uint32_t length = span[1].offset - span->offset;
+        uint64_t *taken = numbers + span->before;
         memcpy(words, form->bytes + span->offset, length);
         for (uint64_t left = span->numbers; left != 0; left &= left - 1) {
             size_t word = perf_lowest_bit(left);
             uint64_t number;
             memcpy(&number, at + WORD * word, WORD);
-            words[word] = *numbers++ = number;
+            words[word] = *taken++ = number;
         }
         if (memcmp(words, at, length) != 0) {
             return false;

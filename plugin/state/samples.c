@@ -172,24 +172,22 @@ static uint64_t *numbers_of_new_form(state_sample *sample, const uint8_t *bytes,
     return numbers;
 }
 
-/* A form pays from the third sample on that has it. One that was made for less, or in vain, is tried ever more rarely. */
+/* A form that is made in vain costs as much as to keep the sample. So it is tried ever more rarely, until it is not. */
 #define LONGEST_PAUSE 63
 
 /* The numbers of bytes that have the same form as the sample, NULL if they don't. */
 static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32_t size)
 {
-    bool has_form = sample->form != NULL;
-
-    if (!has_form && sample->pause > 0) {
+    if (sample->form) {
+        return numbers_of(sample->form, bytes, size);
+    }
+    if (sample->pause > 0) {
         sample->pause--;
         return NULL;
     }
-    uint64_t *numbers = has_form ? numbers_of(sample->form, bytes, size) : numbers_of_new_form(sample, bytes, size);
-    if (has_form && numbers) {
-        sample->next_pause = 0;
-    } else if (numbers == NULL && (!has_form || sample->form->users == 2)) {
-        sample->pause = sample->next_pause = MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
-    }
+    uint64_t *numbers = numbers_of_new_form(sample, bytes, size);
+    sample->next_pause = numbers ? 0 : MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
+    sample->pause = sample->next_pause;
     return numbers;
 }
 
