@@ -85,6 +85,9 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_open_capture(path, error, details) wtap_open_offline((path), WTAP_TYPE_AUTO, (error), (details), false)
 #endif
 
+/* In the flags of a tcp_acked: packet-tcp.c keeps their names to itself. */
+#define WS_TCP_LOST_PACKET 0x0002
+
 /* What the init function of a -z statistic returns: 4.6 takes false if it could not start, before that a program ended. */
 #if WS_AT_LEAST(4, 6)
 typedef bool ws_stat_started;

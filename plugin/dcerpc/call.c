@@ -5,6 +5,8 @@
  */
 #include "dcerpc/call.h"
 
+#include <epan/dissectors/packet-tcp.h>
+
 #include "dcerpc/ndr.h"
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
@@ -67,8 +69,7 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
 /* Calls of a connection are numbered one by one, those of other interfaces among them. */
 typedef struct {
     uint64_t key;
-    uint32_t call_id; /* of the latest request, */
-    uint32_t event;   /* and its event */
+    uint32_t call_id; /* of the latest request */
     uint32_t missed;  /* event of the latest one before which calls are missing, */
     uint32_t twice;   /* and of the one before which two of them are */
 } rpc_connection;
@@ -89,19 +90,25 @@ static rpc_connection *connection_of(const dcerpc_info *di)
     return connection;
 }
 
-/* At a request that is seen for the first time. Where PDUs of another connection came between, that may have the numbers:
- * some clients count all their calls together. */
+/* A client may share its numbers among connections: only where segments are missing, too, was a call lost. */
+static bool segments_are_missing(const dcerpc_info *di)
+{
+    const struct tcp_analysis *tcp = conversation_get_proto_data(di->conv, proto_get_id_by_filter_name("tcp"));
+
+    return tcp && tcp->ta && (tcp->ta->flags & WS_TCP_LOST_PACKET);
+}
+
+/* At a request that is seen for the first time. */
 static uint32_t missed_twice(const dcerpc_info *di, uint32_t event)
 {
     rpc_connection *connection = connection_of(di);
     uint32_t next = connection->call_id + 1;
 
-    if (di->call_id > next && event <= connection->event + 2) {
+    if (di->call_id > next && segments_are_missing(di)) {
         connection->twice = di->call_id > next + 1 ? event : connection->missed;
         connection->missed = event;
     }
     connection->call_id = di->call_id;
-    connection->event = event;
     return connection->twice;
 }
 

@@ -113,11 +113,12 @@ class Script(Model):
 
 
 class Damaging(Line):
-    """alter(opnum, kind, stub) -> the stub as it is captured, or None where it was not captured."""
+    """alter(opnum, kind, stub) -> the stub as it is captured, or None where it was not captured: it went another way, or its
+    segments were lost."""
 
-    def __init__(self, line, alter):
+    def __init__(self, line, alter, loses=False):
         super().__init__(line.scene, line.rpc, line.model)
-        self.alter = alter
+        self.alter, self.loses = alter, loses
 
     def call(self, opnum, request):
         rpc = self.rpc
@@ -126,6 +127,7 @@ class Damaging(Line):
             altered = self.alter(opnum, kind, data)
             if altered is None:
                 rpc.call_id += kind == 'response'
+                rpc.transport.seq[kind == 'response'] += len(data) * self.loses
                 continue
             send(opnum, altered, record[kind] if altered == data else [], record)
         return fault, stub
