@@ -303,7 +303,7 @@ static void pcq_learn(pcq_pdu *p, const pcq_context *context)
 {
     for (unsigned i = 0; i < wmem_array_get_count(context->lessons); i++) {
         const pcq_lesson *lesson = wmem_array_index(context->lessons, i);
-        facts_learn(p->call.server, &lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
+        facts_learn(p->call.server, lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -1194,8 +1194,7 @@ static void register_fields(void)
         FIELD_U32(hf_in_size, "Buffer size", "pcq.in_size", "dwInSize: GUIDs in operation 0, else bytes"),
         FIELD_U32(hf_out_size, "Returned size", "pcq.out_size", "*pdwOutSize: GUIDs in operation 0, else bytes"),
         FIELD_U32(hf_rtn_size, "Needed size", "pcq.rtn_size", "*pdwRtnSize: GUIDs in operation 0, else bytes"),
-        FIELD(hf_status, "Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
-              "error_status_t"),
+        FIELD_ERROR(hf_status, "Status", "pcq.status", "error_status_t"),
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
         FIELD(hf_request_code, "Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals),
               "RequestCode"),

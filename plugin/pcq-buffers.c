@@ -433,7 +433,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
     relations->id = reader_u32(&reader, hf_counter_id);
-    info.type = labels_read_counter_type(&reader, &pcq_type_fields);
+    info.type = labels_read_counter_type(&reader, &pcq_fields.types);
     read_attrib(&reader);
     reader_u32(&reader, hf_detail_level);
     info.scale = read_default_scale(&reader);
@@ -648,9 +648,7 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
-    if (identifier.status != 0 && context->refused++ == 0) {
-        context->first_refusal = identifier.status;
-    }
+    context->refused += identifier.status != 0;
     return sound;
 }
 
@@ -755,8 +753,7 @@ void pcq_buffers_register(int proto)
 {
     static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
     static hf_register_info hf[] = {
-        FIELD(hf_undecoded, "Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL,
-              "Bytes whose meaning is not known"),
+        FIELD_BYTES(hf_undecoded, "Undecoded data", "pcq.undecoded", "Bytes whose meaning is not known"),
         FIELD_NODE(hf_string_buffer, "String table", "pcq.string_buffer", "PERF_STRING_BUFFER_HEADER"),
         FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
@@ -798,8 +795,8 @@ void pcq_buffers_register(int proto)
         FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
               VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
-        FIELD(hf_identifier_status, "Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING,
-              &win32_error_ext, "The server's verdict; without meaning in a request"),
+        FIELD_ERROR(hf_identifier_status, "Status", "pcq.identifier.status",
+                    "The server's verdict; without meaning in a request"),
         FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
         FIELD_NAMED(hf_identifier_index, "Index", "pcq.identifier.index", none_vals,
                     "Which block of the counter data is this identifier's"),

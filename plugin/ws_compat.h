@@ -50,10 +50,8 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 
 /* 4.6 puts the memory pool first. */
 #if WS_AT_LEAST(4, 6)
-#define ws_val_to_str(pool, val, vs, fmt) val_to_str((pool), (val), (vs), (fmt))
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext((pool), (val), (vs), (fmt))
 #else
-#define ws_val_to_str(pool, val, vs, fmt) val_to_str_wmem((pool), (val), (vs), (fmt))
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
 #endif
 

@@ -211,16 +211,14 @@ void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
 void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 {
     static int *ett[] = {&ett_array, &ett_pointer};
-    const prefixed_field list[] = {
-        {&fields->array, "Array", "array", FT_NONE, BASE_NONE, NULL, 0, "NDR array with its counts"},
-        {&fields->max_count, "Max count", "array.max_count", FT_UINT64, BASE_DEC, NULL, 0,
-         "Elements that an NDR array has room for"},
-        {&fields->offset, "Offset", "array.offset", FT_UINT64, BASE_DEC, NULL, 0, "First element that is sent"},
-        {&fields->actual_count, "Actual count", "array.actual_count", FT_UINT64, BASE_DEC, NULL, 0,
-         "Elements that are sent"},
-        {&fields->pointer, "Pointer", "pointer", FT_NONE, BASE_NONE, NULL, 0, "NDR pointer and what it points to"},
-        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0,
-         "0: the pointer is null, and nothing stands for it"},
+    const hf_register_info list[] = {
+        FIELD_NODE(fields->array, "Array", "array", "NDR array with its counts"),
+        FIELD_U64(fields->max_count, "Max count", "array.max_count", "Elements that an NDR array has room for"),
+        FIELD_U64(fields->offset, "Offset", "array.offset", "First element that is sent"),
+        FIELD_U64(fields->actual_count, "Actual count", "array.actual_count", "Elements that are sent"),
+        FIELD_NODE(fields->pointer, "Pointer", "pointer", "NDR pointer and what it points to"),
+        FIELD(fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL,
+              "0: the pointer is null, and nothing stands for it"),
     };
 
     fields_register_prefixed(proto, prefix, list, array_length(list));

@@ -129,22 +129,12 @@ uint64_t reader_filetime(bounded_reader *reader, int hf)
     return value;
 }
 
-/* Days since 1970-01-01 of a date in the Gregorian calendar, from 1601 on. */
-static int64_t days_of(unsigned year, unsigned month, unsigned day)
-{
-    static const unsigned before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    unsigned past = month <= 2 ? year - 1 : year; /* years whose leap day has been */
-
-    return 365 * ((int64_t)year - 1970) + (past / 4 - past / 100 + past / 400) - 477 + before[month - 1] + day - 1;
-}
+/* What GLib counts in its days since the year 1. */
+#define DAYS_UNTIL_1970 719163
 
 static bool date_exists(unsigned year, unsigned month, unsigned day)
 {
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    return year >= 1601 && year <= 30827 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
+    return year >= 1601 && year <= 30827 && day <= 31 && g_date_valid_dmy((GDateDay)day, month, (GDateYear)year);
 }
 
 static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
@@ -160,8 +150,11 @@ static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
         word[SECOND] > 59 || word[MILLISECONDS] > 999) {
         return false;
     }
-    when->secs = (time_t)(days_of(word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 +
-                          word[SECOND]);
+    GDate date;
+    g_date_clear(&date, 1);
+    g_date_set_dmy(&date, (GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
+    int64_t days = (int64_t)g_date_get_julian(&date) - DAYS_UNTIL_1970;
+    when->secs = (time_t)(days * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 + word[SECOND]);
     when->nsecs = (int)word[MILLISECONDS] * 1000000;
     return true;
 }

@@ -48,7 +48,6 @@ typedef struct {
 #define ITEMS_OF_VALUE 4
 
 static value_fields fields;
-static labels_type_fields type_fields;
 
 static const value_string num_instances_vals[] = {
     {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
@@ -62,15 +61,10 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    state_subject subject = facts_title_subject(title_index);
-    state_known known = facts_lookup_name(view->context->answer.server, &subject, view->context->answer.names_event);
+    const readings_answer *answer = &view->context->answer;
 
-    if (tree == NULL || !known.fact) {
-        return NULL;
-    }
-    labels_add_source(tree, view->base.tvb, hf_learned_in,
-                      proto_tree_add_string(tree, hf, view->base.tvb, 0, 0, known.fact->name), &known, true);
-    return known.fact->name;
+    return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
+                           answer->names_event);
 }
 
 /* A reader of a structure's own fields at `offset`, with a node of its own in `tree`. */
@@ -227,7 +221,7 @@ static void hkpd_show_definition(hkpd_view *view)
         findings_add(reader.report, reader.item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use", scale);
     }
     reader_u32(&reader, hf_detail_level);
-    uint32_t type = labels_read_counter_type(&reader, &type_fields);
+    uint32_t type = labels_read_counter_type(&reader, &fields.types);
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
@@ -326,18 +320,11 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset"),
     FIELD_U32(hf_instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes"),
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
-    FIELD(hf_learned_in, "Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
-          "The frame that taught what is above"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "hkpd.learned_in", "The frame that taught what is above"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
     FIELD_NODE(hf_counter_data, "Counter data", "hkpd.counter_data", "What one definition defines"),
 };
-
-static bool structures_are_wanted(proto_tree *tree)
-{
-    return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           values_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &type_fields);
-}
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
 
@@ -630,14 +617,13 @@ void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
 {
     hkpd_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
                       .context = context};
-    bool structures =
-        context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values, structures)) {
+    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values,
+                      context->summary.faults)) {
         return;
     }
     view.walk = hkpd_readings_walk(view.base.readings);
-    if (structures) {
+    if (view.base.wishes.structures) {
         show_structures(&view);
     } else {
         values_alone(&view.base);
@@ -654,11 +640,11 @@ void hkpd_buffers_register(int proto)
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};
 
-    proto_register_field_array(proto, structure_fields, array_length(structure_fields));
+    fields.structures = structure_fields;
+    fields.num_structures = array_length(structure_fields);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     fields_open_at_first(&ett_counter_block);
-    labels_register_type_fields(proto, "hkpd", &type_fields);
     proto_hkpd = proto;
     value_fields_register(proto, "hkpd", &fields);
 }

@@ -906,14 +906,10 @@ static void learn_title(uint32_t title_index, const char *text, void *user)
 {
     title_lesson *lesson = user;
     const rpc_call *call = lesson->call;
-    state_subject subject = {{0}, title_index};
-    state_fact fact;
+    state_fact fact = {.name = text, .lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language};
 
     if (title_index > 1 && *text) {
-        memset(&fact, 0, sizeof fact);
-        fact.name = text;
-        fact.lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language;
-        facts_learn(call->server, &subject, lesson->kind, &fact, call->event, call->pinfo->num);
+        facts_learn(call->server, facts_title_subject(title_index), lesson->kind, &fact, call->event, call->pinfo->num);
     }
 }
 
@@ -1147,12 +1143,12 @@ static void register_fields(void)
         FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
         FIELD(hf_value_type, "Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals),
               "REG_* type of the data, as the registry says it"),
-        FIELD(hf_sent_data, "Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL,
-              "The client's buffer as it is sent with a request: no performance data"),
+        FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data",
+                    "The client's buffer as it is sent with a request: no performance data"),
         FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name",
                    "What was asked for: objects, or titles in a language"),
-        FIELD(hf_retry_of, "Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL,
-              "The request of the same value that was answered with ERROR_MORE_DATA"),
+        FIELD_FRAME(hf_retry_of, "Retry of", "hkpd.retry_of",
+                    "The request of the same value that was answered with ERROR_MORE_DATA"),
         FIELD_U32(hf_enum_index, "Number of the value", "hkpd.enum_index",
                   "Position among the values of the key, from 0"),
     };

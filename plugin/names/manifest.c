@@ -153,8 +153,7 @@ static void begin_counterset(manifest *m, const attributes *list)
     }
     m->countersets++;
     if (parse_word(instance_kinds, instances ? instances : "single", &fact.instance_type)) {
-        state_subject subject = facts_subject(m->guid, PERF_NO_ID);
-        facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
+        facts_file_add(NULL, facts_subject(m->guid, PERF_NO_ID), PERF_FACT_SET, &fact);
     } else {
         problem(m, "unknown kind of instances");
     }
@@ -195,7 +194,7 @@ static void read_counter(manifest *m, const attributes *list)
         return;
     }
     if (parse_counter(list, &fact.counter)) {
-        facts_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
+        facts_file_add(NULL, subject, PERF_FACT_COUNTER, &fact);
     } else {
         problem(m, "a counter whose type or reference is not known");
     }
@@ -280,7 +279,7 @@ static void add_names(manifest *m)
         state_fact fact = {0};
         state_fact_kind kind;
         if (resolve(m, waiting->name, &fact, &kind)) {
-            facts_file_add(NULL, &waiting->subject, kind, &fact);
+            facts_file_add(NULL, waiting->subject, kind, &fact);
         } else {
             problem_at(m, waiting->line, "the name's string is missing");
         }

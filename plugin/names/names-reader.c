@@ -162,9 +162,9 @@ static bool read_line(line_fields *line)
     if (!parse_fact(line, &subject, &kind, &fact)) {
         return false;
     }
-    facts_file_add(line->server, &subject, kind, &fact);
+    facts_file_add(line->server, subject, kind, &fact);
     if (line->server && !facts_subject_is_title(&subject)) {
-        facts_file_add(NULL, &subject, kind, &fact);
+        facts_file_add(NULL, subject, kind, &fact);
     }
     return true;
 }

@@ -18,7 +18,7 @@ void pcq_data_register(int proto);
 /* Fields of what several structures hold on the wire. */
 extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
     hf_instance_name, hf_identifier_path;
-extern labels_type_fields pcq_type_fields;
+extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
 
 /* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
 typedef struct {

@@ -31,9 +31,6 @@ typedef struct {
     const state_identifier *named_identifier;
     uint32_t named_id;
     const char *name;
-    /* the instance whose name was read last */
-    uint32_t instance_name_at;
-    const char *instance_name;
 } pcq_stream;
 
 static pcq_stream *stream_of(const readings *r)
@@ -172,8 +169,8 @@ static void know(readings *r)
             pcq_side_refuted(&stream_of(r)->now, r->number) ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
-    state_subject subject = facts_subject(identifier->guid, counter->id);
-    state_known known = facts_lookup_counter(r->answer.server, &subject, r->answer.event);
+    state_known known = facts_lookup(r->answer.server, facts_subject(identifier->guid, counter->id), PERF_FACT_COUNTER,
+                                     r->answer.event);
     counter->none = PERF_NONE_TYPE_NOT_LEARNED;
     if (known.fact) {
         counter->info = known.fact->counter;
@@ -204,7 +201,6 @@ const char *pcq_readings_block_counter(readings *r)
     return name_of(r, stream_of(r)->identifier->counter_id);
 }
 
-/* A set for which only one instance exists has none in its paths. */
 static void name_set(readings *r)
 {
     pcq_stream *stream = stream_of(r);
@@ -214,29 +210,21 @@ static void name_set(readings *r)
         return;
     }
     if (!same_set(stream->set_identifier, identifier)) {
-        state_subject subject = facts_subject(identifier->guid, PERF_NO_ID);
-        state_known set = facts_lookup_set(r->answer.server, &subject, r->names_event);
         stream->set_identifier = identifier;
-        stream->set_is_single = set.fact && set.fact->instance_type == 0;
+        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->names_event);
         stream->set_label = readings_bounded(
             r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
     }
     r->set_label = stream->set_label;
-    r->has_instances =
-        !stream->set_is_single && (stream->walk.instance.index != PERF_NO_INSTANCE || identifier->instance);
+    r->has_instances = !stream->set_is_single && (perf_walk_has_instances(&stream->walk) || identifier->instance);
 }
 
 const char *pcq_readings_instance_name(readings *r)
 {
-    pcq_stream *stream = stream_of(r);
-    const perf_walk *walk = &stream->walk;
+    const perf_walk *walk = &stream_of(r)->walk;
 
-    if (stream->instance_name_at != walk->instance.name) {
-        stream->instance_name_at = walk->instance.name;
-        stream->instance_name = text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
-                                         PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
-    }
-    return stream->instance_name;
+    return text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size, PERF_CODE_PAGE_UTF16,
+                    ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
 }
 
 static const char *instance(readings *r)

@@ -95,15 +95,16 @@ static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
 }
 
 /* True if a counter's known type has another size than its first value, or its counterset no such counter. */
-static bool contradicts(pcq_side *side, const pcq_table *table, const state_subject *counter, uint32_t column)
+static bool contradicts(pcq_side *side, const pcq_table *table, state_subject counter, uint32_t column)
 {
     static const uint32_t sizes[] = {4, 8};
-    state_known known = facts_lookup_counter(side->server, counter, side->event);
+    state_known known = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event);
     uint32_t value = table->base.rows > 0 ? value_at(table, 0, column) : 0;
 
     if (known.fact == NULL) {
-        state_subject set = facts_subject(counter->guid, PERF_NO_ID);
-        return facts_lookup_set(side->server, &set, side->event).frame != 0; /* that frame told all counters */
+        state_subject set = facts_subject(counter.guid, PERF_NO_ID);
+        return facts_lookup(side->server, set, PERF_FACT_SET, side->event).frame !=
+               0; /* that frame told all counters */
     }
     uint32_t size = (known.fact->counter.type & PERF_SIZE_MASK) >> 8;
     return size < array_length(sizes) && value != 0 && perf_le32(side->base.bytes + value) != sizes[size];
@@ -115,25 +116,28 @@ static bool is_contradicted(pcq_side *side, uint32_t block, const state_identifi
 
     reading_table_has_row(&table->base, 0);
     for (uint32_t column = 0; column < table->base.columns; column++) {
-        state_subject counter = facts_subject(
-            identifier->guid,
-            table->ids == 0 ? identifier->counter_id : perf_le32(side->base.bytes + table->ids + 4 * (size_t)column));
-        if (contradicts(side, table, &counter, column)) {
+        uint32_t id =
+            table->ids == 0 ? identifier->counter_id : perf_le32(side->base.bytes + table->ids + 4 * (size_t)column);
+        if (contradicts(side, table, facts_subject(identifier->guid, id), column)) {
             return true;
         }
     }
     return false;
 }
 
+static bool has_base(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+{
+    state_subject counter = facts_subject(a->guid, a->counter_id);
+    const state_fact *fact = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event).fact;
+
+    return fact && fact->counter.base_id == b->counter_id;
+}
+
 /* True if one of them is the other's base, of the same instance. */
 static bool are_related(const pcq_side *side, const state_identifier *a, const state_identifier *b)
 {
-    state_subject first = facts_subject(a->guid, a->counter_id), second = facts_subject(b->guid, b->counter_id);
-    const state_fact *one = facts_lookup_counter(side->server, &first, side->event).fact;
-    const state_fact *other = facts_lookup_counter(side->server, &second, side->event).fact;
-
     return memcmp(a->guid, b->guid, sizeof a->guid) == 0 && a->digest == b->digest &&
-           ((one && one->counter.base_id == b->counter_id) || (other && other->counter.base_id == a->counter_id));
+           (has_base(side, a, b) || has_base(side, b, a));
 }
 
 /* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
@@ -163,7 +167,7 @@ static bool refute(pcq_side *side)
 static void refute_unless_agreed(pcq_side *side)
 {
     state_sample *sample = (state_sample *)side->sample; /* remembers what was found */
-    uint32_t lessons = host_lessons(side->server);
+    uint32_t lessons = side->server->lessons;
 
     if (sample && sample->agreed_epoch == side->epoch && sample->agreed == lessons) {
         return;
@@ -338,7 +342,7 @@ static void go_to_rows(pcq_table *table)
     }
     table->base.columns = walk->counters.count;
     table->ids = walk->counters.ids;
-    table->base.has_instances = walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
+    table->base.has_instances = perf_walk_has_instances(walk);
     if (event != PERF_WALK_VALUE && event != PERF_WALK_INSTANCES) {
         table->base.complete = true;
     }

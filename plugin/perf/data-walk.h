@@ -177,6 +177,12 @@ uint32_t perf_walk_pass_rows(perf_walk *walk);
 /* The same for whole blocks that hold a single usual value, or none since they failed. Adds them to the summary. */
 void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary);
 
+/* True if the current block is one of instances with headers. */
+static inline bool perf_walk_has_instances(const perf_walk *walk)
+{
+    return walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
+}
+
 /* Leaves the current block: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);
 

@@ -331,11 +331,9 @@ const char *readings_path(readings *r)
     return r->path;
 }
 
-/* A set for which only one instance exists has none in its paths. */
-static bool is_single(state_host *server, const uint8_t *guid, uint32_t event)
+bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event)
 {
-    state_subject subject = facts_subject(guid, PERF_NO_ID);
-    state_known set = facts_lookup_set(server, &subject, event);
+    state_known set = facts_lookup(server, facts_subject(guid, PERF_NO_ID), PERF_FACT_SET, event);
 
     return set.fact && set.fact->instance_type == 0;
 }
@@ -347,7 +345,8 @@ char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const
     const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
     const char *counter =
         text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
-    bool has_instance = identifier->instance && *identifier->instance && !is_single(server, identifier->guid, event);
+    bool has_instance =
+        identifier->instance && *identifier->instance && !readings_set_is_single(server, identifier->guid, event);
     const char *instance = has_instance ? text_cut(pool, identifier->instance, most) : "";
     char *path = wmem_strconcat(pool, machine ? "\\\\" : "", machine ? text_cut(pool, machine, most) : "", "\\", set,
                                 has_instance ? "(" : "", instance, has_instance ? ")" : "", "\\", counter, NULL);
@@ -378,8 +377,8 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
     if (type->hex) {
         return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, "0x%" PRIx64, r->at.raw.value);
     }
-    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(r->at.raw.value, text)
-                                          : perf_number_text(result->value, text);
+    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(text, r->at.raw.value)
+                                          : perf_number_text(text, result->value);
 }
 
 static perf_piece text_in_quotes(readings *r)

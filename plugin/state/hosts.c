@@ -7,12 +7,6 @@
 
 #include <epan/to_str.h>
 
-struct state_host {
-    address addr;
-    const char *text;
-    uint32_t lessons;
-};
-
 static wmem_map_t *servers;      /* address -> state_host, emptied with the file */
 static state_host *newest_asked; /* request and response ask for the same */
 static uint32_t last_event;
@@ -48,16 +42,6 @@ state_host *host_get(const address *addr)
 const char *host_address(const state_host *server)
 {
     return server->text;
-}
-
-void host_taught(state_host *server)
-{
-    server->lessons++;
-}
-
-uint32_t host_lessons(const state_host *server)
-{
-    return server->lessons;
 }
 
 uint32_t event_next(void)

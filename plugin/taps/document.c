@@ -224,7 +224,7 @@ static bool has_index(const state_sample *sample)
 static void note_known(document_row *row)
 {
     if (row->sample) {
-        row->lessons = host_lessons(row->sample->handle->server);
+        row->lessons = row->sample->handle->server->lessons;
         row->has_index = has_index(row->sample);
     }
 }
@@ -313,7 +313,7 @@ static bool is_outdated(const document_row *row)
 {
     const state_sample *sample = row->sample;
 
-    return sample && (row->lessons != host_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
+    return sample && (row->lessons != sample->handle->server->lessons || (!row->has_index && has_index(sample)));
 }
 
 static bool any_is_outdated(const document *doc)

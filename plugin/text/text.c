@@ -256,7 +256,7 @@ const char *text_number(wmem_allocator_t *pool, uint64_t number)
 {
     char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
 
-    perf_plain_text(number, text);
+    perf_decimal_u64(text, number);
     return text;
 }
 
@@ -264,7 +264,7 @@ const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 {
     size_t word_size = strlen(word);
     char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
-    char *end = text + perf_plain_text(count, text);
+    char *end = text + perf_decimal_u64(text, count);
 
     *end++ = ' ';
     memcpy(end, word, word_size);

@@ -10,6 +10,11 @@
 #include "perf/writer.h"
 #include "state/state.h"
 
+/* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;
+ * NULL, and nothing is added, where it is not known. */
+const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_learned_in, state_host *server,
+                            state_subject subject, uint32_t event);
+
 /* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
                        bool is_name);

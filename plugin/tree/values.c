@@ -5,7 +5,6 @@
  */
 #include "tree/values.h"
 
-#include "tree/labels.h"
 #include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
@@ -15,44 +14,55 @@
 
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
-    const prefixed_field list[] = {
-        {&fields->first, "First value", "first", FT_NONE, BASE_NONE, NULL, 0, "What the Info column shows"},
-        {&fields->first_path, "Path", "first.path", FT_STRING, BASE_NONE, NULL, 0,
-         "The path of the first value, for a column"},
-        {&fields->first_result, "Result", "first.result", FT_STRING, BASE_NONE, NULL, 0,
-         "The result of the first value with its unit, or why there is none, for a column"},
-        {&fields->value, "Value", "value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated"},
-        {&fields->text, "Text", "value.text", FT_STRING, BASE_NONE, NULL, 0, "A value that is text"},
-        {&fields->raw, "Value", "value.raw", FT_BYTES, BASE_NONE, NULL, 0, "A value of neither 4 nor 8 bytes"},
-        {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
-        {&fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B base, M "
-         "multi "
-         "counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 is the previous "
-         "sample"},
-        {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
-         "Why there is none"},
-        {&fields->previous, "Previous sample", "sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
-         "The sample that values are calculated from together with this one"},
-        {&fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "Seconds since the previous sample, by the server's clock"},
+    const hf_register_info list[] = {
+        FIELD_NODE(fields->first, "First value", "first", "What the Info column shows"),
+        FIELD_TEXT(fields->first_path, "Path", "first.path", "The path of the first value, for a column"),
+        FIELD_TEXT(fields->first_result, "Result", "first.result",
+                   "The result of the first value with its unit, or why there is none, for a column"),
+        FIELD_U64(fields->value, "Value", "value", "As sent, not calculated"),
+        FIELD_TEXT(fields->text, "Text", "value.text", "A value that is text"),
+        FIELD_BYTES(fields->raw, "Value", "value.raw", "A value of neither 4 nor 8 bytes"),
+        FIELD_TEXT(fields->path, "Path", "path", "Counter path in PDH notation"),
+        FIELD(fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL,
+              "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
+              "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
+              "is the previous sample"),
+        FIELD(fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals),
+              "Why there is none"),
+        FIELD_FRAME(fields->previous, "Previous sample", "sample.previous",
+                    "The sample that values are calculated from together with this one"),
+        FIELD(fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL,
+              "Seconds since the previous sample, by the server's clock"),
     };
     int *const ett[] = {&fields->ett_first};
 
     fields->ett_first = -1;
     fields_register_prefixed(proto, prefix, list, array_length(list));
     proto_register_subtree_array(ett, array_length(ett));
+    proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
+    labels_register_type_fields(proto, prefix, &fields->types);
 }
 
-static value_wishes wishes_of(const answer_view *view, const readings_answer *answer)
+static bool structures_are_wanted(const answer_view *view)
+{
+    const value_fields *fields = view->fields;
+    const int samples[] = {fields->previous, fields->interval};
+
+    return fields_wanted(view->tree, fields->structures, fields->num_structures) ||
+           fields_any_referenced(view->tree, samples, array_length(samples)) ||
+           labels_type_fields_wanted(view->tree, &fields->types) || findings_wanted(view->report, view->tree);
+}
+
+static value_wishes wishes_of(const answer_view *view, const readings_answer *answer, uint32_t faults)
 {
     proto_tree *tree = view->tree;
     const value_fields *fields = view->fields;
 
     if (tree == NULL) {
-        return (value_wishes){.visible = false};
+        return (value_wishes){.structures = faults > 0};
     }
     return (value_wishes){
+        .structures = faults > 0 || structures_are_wanted(view),
         .visible = PTREE_DATA(tree)->visible,
         .value = proto_field_is_referenced(tree, fields->value) || proto_field_is_referenced(tree, fields->text) ||
                  proto_field_is_referenced(tree, fields->raw),
@@ -288,13 +298,6 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
     return NULL;
 }
 
-bool values_samples_wanted(proto_tree *tree, const value_fields *fields)
-{
-    const int samples[] = {fields->previous, fields->interval};
-
-    return fields_any_referenced(tree, samples, array_length(samples));
-}
-
 void values_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
@@ -386,7 +389,7 @@ void value_label_frequency(proto_item *item, uint64_t frequency)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
-    perf_integer_text(frequency, text);
+    perf_integer_text(text, frequency);
     proto_item_append_text(item, " (%s Hz)", text);
 }
 
@@ -409,11 +412,12 @@ void values_fault(const answer_view *view, proto_item *item, const perf_fault_in
                                                 offset, text);
 }
 
-bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures)
+bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, uint32_t faults)
 {
-    view->wishes = wishes_of(view, answer);
+    view->wishes = wishes_of(view, answer, faults);
     show_first(view, first, answer, count);
-    if (!structures && !view->wishes.value && !view->wishes.path && !view->wishes.result && !view->wishes.watch) {
+    if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
+        !view->wishes.watch) {
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);

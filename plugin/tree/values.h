@@ -11,6 +11,7 @@
 #include "dcerpc/call.h"
 #include "perf/faults.h"
 #include "tree/budget.h"
+#include "tree/labels.h"
 
 /* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .sample.previous and .sample.interval. */
@@ -27,13 +28,18 @@ typedef struct {
     int previous;
     int interval;
     int ett_first;
+    labels_type_fields types;     /* of counters */
+    hf_register_info *structures; /* around the values; `num_structures` of them */
+    unsigned num_structures;
 } value_fields;
 
+/* Registers all but `structures` and their number, which are given, and those. */
 void value_fields_register(int proto, const char *prefix, value_fields *fields);
 
 /* Who looks at which part of the values, asked once for a buffer. */
 typedef struct {
-    bool visible; /* a person, or something that prints all */
+    bool visible;    /* a person, or something that prints all */
+    bool structures; /* what stands around them, too, or there is something wrong with that */
     bool value;
     bool path;
     bool result;
@@ -64,10 +70,10 @@ typedef struct {
     uint32_t start;        /* its offset */
 } answer_view;
 
-/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more: neither at them
- * nor at `structures` around them. */
+/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more, and there are no
+ * `faults` to be shown. */
 bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count,
-                  bool structures);
+                  uint32_t faults);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
@@ -103,9 +109,6 @@ void values_sent(const answer_view *view, proto_tree *tree);
 
 /* The sample before and the time between, once for a buffer or object. */
 void values_samples(const answer_view *view, proto_tree *tree);
-
-/* True if somebody looks at those. */
-bool values_samples_wanted(proto_tree *tree, const value_fields *fields);
 
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);
