@@ -383,23 +383,24 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
     return true;
 }
 
-bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user)
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
 {
+    wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
     title_pair pair;
     uint32_t offset = 0;
-    bool sound = tvb_captured_length(tvb) > 2 && tvb_captured_length(tvb) % 2 == 0;
 
-    while (sound && read_title(tvb, offset, &pair)) {
-        sound = pair.is_number && pair.whole && pair.has_text;
-        if (sound && visit) {
-            visit(
-                pair.title_index,
-                text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX),
-                user);
-        }
-        offset = pair.end;
+    if (tvb_captured_length(tvb) <= 2 || tvb_captured_length(tvb) % 2 != 0) {
+        return NULL;
     }
-    return sound;
+    for (; read_title(tvb, offset, &pair); offset = pair.end) {
+        if (!pair.is_number || !pair.whole || !pair.has_text) {
+            return NULL;
+        }
+        hkpd_title title = {pair.title_index, text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16,
+                                                       ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
+        wmem_array_append_one(titles, title);
+    }
+    return titles;
 }
 
 static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
@@ -454,25 +455,6 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
 
-/* Title indexes of a block's objects that are not sound: keys of a map. */
-static wmem_map_t *unsound_objects(tvbuff_t *tvb, wmem_allocator_t *pool)
-{
-    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal);
-    perf_block_walk walk;
-    perf_block_event event;
-
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            if (!perf_block_object_sound(&walk)) {
-                wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
-            }
-            perf_block_skip_object(&walk);
-        }
-    }
-    return unsound;
-}
-
 /* Whether the object is sound, and the objects that its instances' parents are in: which instance is which is not certain
  * otherwise. */
 static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsound)
@@ -497,23 +479,28 @@ static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsou
 
 state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
-    perf_block_walk walk;
-    perf_block_event event;
     wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
-    wmem_map_t *unsound = unsound_objects(tvb, pool);
+    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* title indexes */
+    perf_block_walk begin, walk;
 
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            bool known = wmem_map_size(unsound) == 0 || instances_are_known(&walk, unsound);
-            uint32_t title_index = perf_block_holds_values(&walk) && known ? walk.object.index : PERF_NO_OBJECT;
-            state_object_place place = {title_index, walk.object.offset};
-            wmem_array_append_one(places, place);
-            perf_block_skip_object(&walk);
+    perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
+    for (walk = begin; perf_block_next_object(&walk);) {
+        uint32_t title_index = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
+        state_object_place place = {title_index, walk.object.offset};
+        wmem_array_append_one(places, place);
+        if (!perf_block_object_sound(&walk)) {
+            wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
         }
     }
     *count = wmem_array_get_count(places);
-    return wmem_array_get_raw(places);
+    state_object_place *all = wmem_array_get_raw(places);
+    walk = begin;
+    for (uint32_t i = 0; wmem_map_size(unsound) > 0 && perf_block_next_object(&walk); i++) {
+        if (!instances_are_known(&walk, unsound)) {
+            all[i].title_index = PERF_NO_OBJECT;
+        }
+    }
+    return all;
 }
 
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */

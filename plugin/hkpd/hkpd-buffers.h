@@ -19,12 +19,13 @@ typedef struct {
     value_first first;
 } hkpd_context;
 
-/* One pair of a list of titles. */
-typedef void (*hkpd_title_visitor)(uint32_t index, const char *text, void *user);
+typedef struct {
+    uint32_t index;
+    const char *text;
+} hkpd_title;
 
-/* True if the data is a whole list: pairs of a number and a text, each with its terminator. Calls `visit` (may be
- * NULL) for each. */
-bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user);
+/* A list of them, as hkpd_title; NULL if it is not whole: pairs of a number and a text, each with its terminator. */
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool);
 
 /* Shows them, and returns how many pairs there are. */
 uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);

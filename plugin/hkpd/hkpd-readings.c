@@ -35,10 +35,9 @@ typedef struct {
     reading_side base;
     const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
     perf_block_walk scout;      /* behind the last object that was found */
-    bool at_end;
-    wmem_array_t *tables; /* hkpd_table * */
-    wmem_map_t *by_index; /* title index -> the first such hkpd_table */
-    wmem_map_t *parents;  /* of all samples of a stream: who is a parent -> its number */
+    wmem_array_t *tables;       /* hkpd_table * */
+    wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
+    wmem_map_t *parents;        /* of all samples of a stream: who is a parent (parent_number()) -> its number */
 } hkpd_side;
 
 /* Where a row's counter block is; offset 0: there is none. */
@@ -106,21 +105,15 @@ static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
 
 static bool find_next_object(hkpd_side *side)
 {
-    perf_block_event event;
-
-    while (!side->at_end && (event = perf_block_next(&side->scout)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            hkpd_table *table = new_table(side, &side->scout);
-            wmem_array_append_one(side->tables, table);
-            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
-                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
-            }
-            perf_block_skip_object(&side->scout);
-            return true;
-        }
+    if (!perf_block_next_object(&side->scout)) {
+        return false;
     }
-    side->at_end = true;
-    return false;
+    hkpd_table *table = new_table(side, &side->scout);
+    wmem_array_append_one(side->tables, table);
+    if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
+        wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
+    }
+    return true;
 }
 
 static hkpd_table *opened(hkpd_table *table)
@@ -241,39 +234,12 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
-/* Which instance a parent is, for all samples the same; or only what its name is. */
-typedef struct {
-    uint32_t object;
-    uint32_t ordinal;
-    bool is_named; /* else it could not be found, its number in its object (ordinal) must do */
-    reading_name name;
-} parent_identity;
-
+/* Told by an instance whose key has the parent's object as its id: if it was found by its name (`parent` is 1 then) and which of
+ * those it is, or ANY_ORDINAL; else its number in its object (the ordinal) must do. */
 #define ANY_ORDINAL UINT32_MAX
 
-static reading_name *name_in(const void *identity)
-{
-    return &((parent_identity *)(uintptr_t)identity)->name;
-}
-
-static unsigned parent_hash(const void *key)
-{
-    const parent_identity *k = key;
-    uint64_t told_by = reading_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
-
-    return wmem_int64_hash(&told_by);
-}
-
-static gboolean parent_equal(const void *a, const void *b)
-{
-    const parent_identity *x = a, *y = b;
-
-    return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
-           reading_name_equal(name_in(x), name_in(y));
-}
-
 /* A number above 0 for a parent, the same one for the same parent. */
-static uint32_t parent_number(const hkpd_side *side, const parent_identity *identity)
+static uint32_t parent_number(const hkpd_side *side, const reading_instance *identity)
 {
     uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, identity));
 
@@ -328,13 +294,15 @@ static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
     reading_instance_key key = name_of(walk);
     const hkpd_table *object;
     reading_instance *parent = parent_of(side, walk, &object);
-    parent_identity identity = {walk->instance.parent_object, walk->instance.parent_instance, false, {NULL, 0, 0}};
+    reading_instance identity = {.key.id = walk->instance.parent_object, .ordinal = walk->instance.parent_instance};
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     if (parent) {
         reading_name_digest(&parent->key.name);
-        identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
+        identity.key.name = parent->key.name;
+        identity.key.parent = 1;
+        identity.ordinal = ANY_ORDINAL;
         key.parent_name = parent_number(side, &identity);
         identity.ordinal = parent->name_ordinal;
     }
@@ -466,7 +434,7 @@ static void begin(readings *r)
 
     r->machine = machine_of(r);
     stream->now = new_side(r->pool, r->bytes, r->size);
-    stream->now->parents = wmem_map_new(r->pool, parent_hash, parent_equal);
+    stream->now->parents = wmem_map_new(r->pool, reading_instance_hash, reading_instance_equal);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
     perf_block_init(&stream->walk, r->bytes, r->size);

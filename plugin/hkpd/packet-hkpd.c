@@ -727,8 +727,7 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
     if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
         return ANSWER_OTHER;
     }
-    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE &&
-        (is_ours || hkpd_check_titles(tvb, hkpd_pool(p), NULL, NULL))) {
+    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE && (is_ours || hkpd_titles(tvb, hkpd_pool(p)))) {
         return ANSWER_TITLES;
     }
     perf_block_summary summary;
@@ -895,21 +894,15 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const rpc_call *call;
-    state_fact_kind kind;
-    uint32_t language;
-} title_lesson;
-
 /* Title 1 is not one: its text is the highest index. */
-static void learn_title(uint32_t title_index, const char *text, void *user)
+static void learn_title(const rpc_call *call, const hkpd_title *title, uint32_t language)
 {
-    title_lesson *lesson = user;
-    const rpc_call *call = lesson->call;
-    state_fact fact = {.name = text, .lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language};
+    bool english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
+    state_fact fact = {.name = title->text, .lcid = english ? 0 : language};
 
-    if (title_index > 1 && *text) {
-        facts_learn(call->server, facts_title_subject(title_index), lesson->kind, &fact, call->event, call->pinfo->num);
+    if (title->index > 1 && *title->text) {
+        facts_learn(call->server, facts_title_subject(title->index), english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL,
+                    &fact, call->event, call->pinfo->num);
     }
 }
 
@@ -917,19 +910,19 @@ static void learn_title(uint32_t title_index, const char *text, void *user)
 static void learn_titles(hkpd_pdu *p, const answer *back)
 {
     const hkpd_key *key = hkpd_key_of(p->call.record->handle);
-    title_lesson lesson = {&p->call, PERF_FACT_LOCAL, 0};
+    uint32_t language;
+    bool are_names = hkpd_titles_of(back->name, &language) == HKPD_TITLES_NAMES;
+    wmem_array_t *titles = are_names ? hkpd_titles(back->value.tvb, hkpd_pool(p)) : NULL;
 
-    if (hkpd_titles_of(back->name, &lesson.language) != HKPD_TITLES_NAMES ||
-        !hkpd_check_titles(back->value.tvb, hkpd_pool(p), NULL, NULL)) {
+    if (titles == NULL) {
         return;
     }
-    if (lesson.language == 0 && key) {
-        lesson.language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
+    if (language == 0 && key) {
+        language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
-    if ((lesson.language & LANGUAGE_MASK) == LANGUAGE_ENGLISH) {
-        lesson.kind = PERF_FACT_ENGLISH;
+    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
+        learn_title(&p->call, wmem_array_index(titles, i), language);
     }
-    hkpd_check_titles(back->value.tvb, hkpd_pool(p), learn_title, &lesson);
 }
 
 static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)

@@ -236,8 +236,7 @@ void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size)
 
 static bool is_inside_object(const perf_block_walk *walk)
 {
-    return walk->state != NEXT_OBJECT_END && walk->state != NEXT_OBJECT && walk->state != NEXT_TRAILER &&
-           walk->state != NEXT_NOTHING;
+    return walk->object.number != UINT32_MAX && walk->state >= NEXT_OBJECT_PARTS && walk->state <= NEXT_FAULT;
 }
 
 /* Where an object's own size is wrong only its structures lead to the next one. */
@@ -263,6 +262,17 @@ void perf_block_skip_object(perf_block_walk *walk)
         pass_structures(walk);
     }
     walk->state = NEXT_OBJECT_END;
+}
+
+bool perf_block_next_object(perf_block_walk *walk)
+{
+    perf_block_event event;
+
+    perf_block_skip_object(walk);
+    do {
+        event = perf_block_next(walk);
+    } while (event != PERF_BLOCK_OBJECT && event != PERF_BLOCK_END);
+    return event == PERF_BLOCK_OBJECT;
 }
 
 void perf_block_skip_values(perf_block_walk *walk)

@@ -183,6 +183,9 @@ perf_block_event perf_block_next(perf_block_walk *walk);
  * its parts follow. */
 void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset);
 
+/* Goes on to the next object, past all else; false at the end. */
+bool perf_block_next_object(perf_block_walk *walk);
+
 /* Leaves the current object, or the current counter block. */
 void perf_block_skip_object(perf_block_walk *walk);
 void perf_block_skip_values(perf_block_walk *walk);

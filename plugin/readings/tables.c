@@ -17,7 +17,7 @@ uint64_t reading_name_digest(reading_name *name)
     return name->digest;
 }
 
-bool reading_name_equal(reading_name *a, reading_name *b)
+static bool same_bytes(reading_name *a, reading_name *b)
 {
     if (a->size != b->size || a->size == 0) {
         return a->size == b->size;
@@ -30,7 +30,7 @@ bool reading_name_equal(reading_name *a, reading_name *b)
 
 static bool same_name(reading_instance_key *a, reading_instance_key *b)
 {
-    return a->parent_name == b->parent_name && reading_name_equal(&a->name, &b->name);
+    return a->parent_name == b->parent_name && same_bytes(&a->name, &b->name);
 }
 
 /* The same but for ordinals. */
@@ -82,12 +82,12 @@ static gboolean like_equal(const void *a, const void *b)
     return is_like(key_in(a), key_in(b));
 }
 
-static unsigned key_hash(const void *instance)
+unsigned reading_instance_hash(const void *instance)
 {
     return like_hash(instance) + ((const reading_instance *)instance)->ordinal * 0x9E3779B1U;
 }
 
-static gboolean key_equal(const void *a, const void *b)
+gboolean reading_instance_equal(const void *a, const void *b)
 {
     return ((const reading_instance *)a)->ordinal == ((const reading_instance *)b)->ordinal && like_equal(a, b);
 }
@@ -149,7 +149,7 @@ reading_instance *reading_instances_indexed(reading_instances *instances, uint32
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
-        instances->by_key = wmem_map_new(instances->pool, key_hash, key_equal);
+        instances->by_key = wmem_map_new(instances->pool, reading_instance_hash, reading_instance_equal);
     }
     for (; instances->indexed <= row; instances->indexed++) {
         reading_instance *instance = row_at(instances, instances->indexed);

@@ -24,7 +24,6 @@ typedef struct {
 
 /* Worked out once for a name. */
 uint64_t reading_name_digest(reading_name *name);
-bool reading_name_equal(reading_name *a, reading_name *b);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
@@ -44,6 +43,10 @@ typedef struct {
     uint32_t like_it; /* rows like this one so far, if it is the first of them */
     uint32_t named_like_it; /* the same of its name */
 } reading_instance;
+
+/* By key and ordinal, as keys of maps. */
+unsigned reading_instance_hash(const void *instance);
+gboolean reading_instance_equal(const void *a, const void *b);
 
 typedef struct {
     wmem_allocator_t *pool;
