@@ -238,10 +238,11 @@ static char *put_groups(char *to, uint64_t value)
     if (value < 1000) {
         return put_whole(to, value);
     }
+    unsigned last = (unsigned)(value % 1000);
     to = put_groups(to, value / 1000);
     *to++ = ',';
-    put_digits(to, value % 1000, 3);
-    return to + 3;
+    *to++ = (char)('0' + last / 100);
+    return put_pair(to, last % 100);
 }
 
 size_t perf_integer_text(char *out, uint64_t value)

@@ -260,13 +260,27 @@ static state_known find_fact(const fact_key *wanted, const taught *capture, uint
     }
 }
 
+/* The newest that the capture taught, if that was before the event: as it mostly was. */
+static state_known newest_fact(const taught *capture, state_fact_kind kind, uint32_t event)
+{
+    wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
+    const fact_version *newest = versions ? wmem_array_index(versions, wmem_array_get_count(versions) - 1) : NULL;
+
+    return newest && newest->event <= event ? (state_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
+                                            : (state_known){NULL, PERF_SOURCE_NONE, 0};
+}
+
 /* Of the best source that has one. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
     const taught *capture = find_taught(server, &subject);
-    fact_key wanted = {server, subject, kind};
-    state_known known = {NULL, PERF_SOURCE_NONE, 0};
+    state_known known = newest_fact(capture, kind, event);
+    fact_key wanted;
 
+    if (known.fact) {
+        return known;
+    }
+    wanted = (fact_key){server, subject, kind};
     for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         wanted.kind = kind;
         known = find_fact(&wanted, capture, event, source);
