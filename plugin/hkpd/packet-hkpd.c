@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
     rpc_call call;
     hkpd_record *record; /* the same as call.record */
-    unsigned operation;  /* its row in the table */
+    hkpd_key_kind opens; /* if it opens a predefined key */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
     tapped_call tapped;     /* what statistics are told, as far as it was read */
@@ -480,19 +480,14 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_n
     return hkpd_end_with_stock(p);
 }
 
-/* A predefined key: of HKEY_LOCAL_MACHINE and all others it is known only that they are not ours. */
+/* A predefined key. */
 static int hkpd_open_response(hkpd_pdu *p)
 {
-    uint16_t opnum = hkpd_opnum(p);
     uint8_t bytes[PERF_HANDLE_SIZE];
-    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPD   ? HKPD_KEY_DATA
-                         : opnum == WINREG_OPEN_HKPT ? HKPD_KEY_TEXT
-                         : opnum == WINREG_OPEN_HKPN ? HKPD_KEY_NLS_TEXT
-                                                     : HKPD_KEY_OTHER;
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, (hkpd_key_name){kind, 0});
+    return opened(p, bytes, status, (hkpd_key_name){p->opens, 0});
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -997,28 +992,29 @@ static ws_pref_bool pref_decode = true;
 
 typedef int (*pdu_function)(hkpd_pdu *p);
 
-/* Of winreg: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. */
+/* Of winreg, by number: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. Of all
+ * predefined keys but three it is known only that they are not ours. */
 static const struct {
-    uint16_t opnum;
-    const char *name; /* as the stock dissector has it */
+    const char *name; /* as the stock dissector has it; NULL: not looked at */
     pdu_function request;
     pdu_function response;
     const char *response_shape;
+    hkpd_key_kind opens;
 } operations[] = {
-    {0, "OpenHKCR", NULL, hkpd_open_response, "HR"},
-    {1, "OpenHKCU", NULL, hkpd_open_response, "HR"},
-    {2, "OpenHKLM", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR"},
-    {4, "OpenHKU", NULL, hkpd_open_response, "HR"},
-    {5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR"},
-    {WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR"},
-    {WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR"},
-    {15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR"},
-    {WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR"},
-    {27, "OpenHKCC", NULL, hkpd_open_response, "HR"},
-    {28, "OpenHKDD", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR"},
+    [0] = {"OpenHKCR", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [1] = {"OpenHKCU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [2] = {"OpenHKLM", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [3] = {"OpenHKPD", NULL, hkpd_open_response, "HR", HKPD_KEY_DATA},
+    [4] = {"OpenHKU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [5] = {"CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR", HKPD_KEY_UNKNOWN},
+    [WINREG_CREATE_KEY] = {"CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR", HKPD_KEY_UNKNOWN},
+    [WINREG_ENUM_VALUE] = {"EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR", HKPD_KEY_UNKNOWN},
+    [15] = {"OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR", HKPD_KEY_UNKNOWN},
+    [WINREG_QUERY_VALUE] = {"QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR", HKPD_KEY_UNKNOWN},
+    [27] = {"OpenHKCC", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [28] = {"OpenHKDD", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [32] = {"OpenHKPT", NULL, hkpd_open_response, "HR", HKPD_KEY_TEXT},
+    [33] = {"OpenHKPN", NULL, hkpd_open_response, "HR", HKPD_KEY_NLS_TEXT},
 };
 
 static bool is_active(void)
@@ -1065,7 +1061,7 @@ static void tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->operation = operations[p->operation].name;
+    tapped->operation = operations[hkpd_opnum(p)].name;
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
@@ -1079,18 +1075,9 @@ static void tap_pdu(hkpd_pdu *p)
     tapped_tell(p->call.pinfo, tapped);
 }
 
-static unsigned operation_of(uint16_t opnum)
-{
-    unsigned i = 0;
-
-    while (operations[i].opnum != opnum) {
-        i++;
-    }
-    return i;
-}
-
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
+    uint16_t opnum = di->call_data->opnum;
     hkpd_pdu p;
     volatile int length = 0;
 
@@ -1098,14 +1085,14 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
-    p.operation = operation_of(di->call_data->opnum);
-    if (is_noise(&p, operations[p.operation].response_shape)) {
+    p.opens = operations[opnum].opens;
+    if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_tell_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
     TRY
     {
-        length = (call_is_request(&p.call) ? operations[p.operation].request : operations[p.operation].response)(&p);
+        length = (call_is_request(&p.call) ? operations[opnum].request : operations[opnum].response)(&p);
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
@@ -1120,7 +1107,7 @@ static void hook(void)
     static dcerpc_sub_dissector entries[array_length(operations)];
 
     for (unsigned i = 0; i < array_length(operations); i++) {
-        entries[i].num = operations[i].opnum;
+        entries[i].num = (uint16_t)i;
         entries[i].name = operations[i].name;
         entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
         entries[i].dissect_resp = dissect_pdu;

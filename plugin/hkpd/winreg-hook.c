@@ -43,14 +43,12 @@ void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pi
     ENDTRY;
 }
 
-static void hook_entry(dcerpc_sub_dissector *entry, const dcerpc_sub_dissector *entries, unsigned count)
+static void hook_entry(dcerpc_sub_dissector *entry, const dcerpc_sub_dissector *ours)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (entry->num == entries[i].num && strcmp(entry->name, entries[i].name) == 0) {
-            stock[entry->num] = *entry;
-            entry->dissect_rqst = entries[i].dissect_rqst ? entries[i].dissect_rqst : entry->dissect_rqst;
-            entry->dissect_resp = entries[i].dissect_resp ? entries[i].dissect_resp : entry->dissect_resp;
-        }
+    if (ours->name && strcmp(entry->name, ours->name) == 0) {
+        stock[entry->num] = *entry;
+        entry->dissect_rqst = ours->dissect_rqst ? ours->dissect_rqst : entry->dissect_rqst;
+        entry->dissect_resp = ours->dissect_resp;
     }
 }
 
@@ -68,7 +66,9 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
     }
     dcerpc_sub_dissector *copy = wmem_memdup(wmem_epan_scope(), table, (count + 1) * sizeof *copy);
     for (unsigned i = 0; i < count; i++) {
-        hook_entry(&copy[i], entries, num_entries);
+        if (copy[i].num < num_entries) {
+            hook_entry(&copy[i], &entries[copy[i].num]);
+        }
     }
     return copy;
 }

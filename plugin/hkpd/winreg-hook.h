@@ -9,17 +9,14 @@
 #include "ws_compat.h"
 
 /* Some of its operations ([MS-RRP] 3.1.4); packet-hkpd.c lists all that are looked at. */
-#define WINREG_OPEN_HKPD 3
 #define WINREG_CREATE_KEY 6
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
-#define WINREG_OPEN_HKPT 32
-#define WINREG_OPEN_HKPN 33
 
 /* Registers a subtree that one way of hooking needs. */
 void winreg_hook_register(void);
 
-/* Puts `count` entries in the place of the stock ones; where one's function is NULL the stock function stays. Nothing
+/* Puts `count` entries, by number, in the place of the stock ones; where one's name or request is NULL the stock one stays. Nothing
  * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Sealed calls are
  * explained where `is_active` says that ours are looked at. */
 void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void));
