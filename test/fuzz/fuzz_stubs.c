@@ -26,6 +26,13 @@
 #include <wsutil/report_message.h>
 #include <wsutil/wslog.h>
 
+/* The value of a field_info, by pointer. */
+#if WS_AT_LEAST(4, 4)
+#define FIELD_VALUE(field) ((field)->value)
+#else
+#define FIELD_VALUE(field) (&(field)->value)
+#endif
+
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 void proto_register_hkpd(void);
