@@ -13,7 +13,6 @@
 #include "readings/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
-#include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
 #include "taps/taps.h"
 #include "names/names-file.h"

@@ -4,9 +4,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd.h"
 
-#include "hkpd/hkpd-readings.h"
 #include "text/text.h"
 #include "tree/labels.h"
 #include "dcerpc/fields.h"

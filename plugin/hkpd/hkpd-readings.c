@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/hkpd-readings.h"
+#include "hkpd/hkpd.h"
 
 #include "readings/layout.h"
 

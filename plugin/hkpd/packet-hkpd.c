@@ -15,9 +15,7 @@
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
 #include "dcerpc/fields.h"
-#include "hkpd/winreg-hook.h"
-#include "hkpd/hkpd-buffers.h"
-#include "hkpd/hkpd-readings.h"
+#include "hkpd/hkpd.h"
 #include "text/value-strings.h"
 
 #include <epan/exceptions.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/winreg-hook.h"
+#include "hkpd/hkpd.h"
 
 #include "dcerpc/sealed.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/names-reader.h"
+#include "names/names-file.h"
 
 #include <wsutil/report_message.h>
 

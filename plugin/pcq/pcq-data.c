@@ -5,7 +5,6 @@
  */
 #include "pcq/pcq-data.h"
 
-#include "pcq/pcq-readings.h"
 #include "text/text.h"
 #include "dcerpc/fields.h"
 #include "tree/values.h"

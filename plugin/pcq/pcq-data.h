@@ -45,6 +45,28 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
 
 /* --- Counter data --- */
 
+extern const readings_layout pcq_readings_layout;
+
+/* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
+ * PERF_WALK_VALUE the reading is as if it had been pulled. */
+perf_walk_event pcq_readings_event(readings *r);
+const perf_walk *pcq_readings_walk(const readings *r);
+
+/* True if which counters the blocks hold is assumed from the order of the identifiers. */
+bool pcq_readings_assumed(readings *r);
+
+/* Goes on to the next block that holds an error, past all values; false at the end. */
+bool pcq_readings_next_failed(readings *r);
+
+/* Whose the current block is, NULL if that is not known. */
+const state_identifier *pcq_readings_identifier(const readings *r);
+
+/* The name of the current instance. */
+const char *pcq_readings_instance_name(readings *r);
+
+/* What its identifier asks for: a counter's name, "#id" or "*". */
+const char *pcq_readings_block_counter(readings *r);
+
 typedef struct {
     findings_report *report;
     readings_answer answer;

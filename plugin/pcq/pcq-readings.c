@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq/pcq-readings.h"
+#include "pcq/pcq-data.h"
 
 #include "perf/bytes.h"
 #include "readings/layout.h"
