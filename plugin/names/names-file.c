@@ -7,13 +7,13 @@
 
 #include "state/state.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #include <glib/gstdio.h>
 
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
+#include <wsutil/strtoi.h>
 
 #include "text/value-strings.h"
 
@@ -120,13 +120,9 @@ typedef struct {
 
 bool names_parse_number(const char *text, uint32_t *number)
 {
-    char *end;
-    unsigned long long value;
+    bool is_hex = g_str_has_prefix(text, "0x");
 
-    errno = 0;
-    value = g_ascii_strtoull(text, &end, g_str_has_prefix(text, "0x") ? 16 : 10);
-    *number = (uint32_t)value;
-    return errno == 0 && end != text && *end == '\0' && value <= UINT32_MAX && g_ascii_isdigit(*text);
+    return g_ascii_isdigit(*text) && (is_hex ? ws_hexstrtou32 : ws_strtou32)(text, NULL, number);
 }
 
 static bool parse_id(const char *text, uint32_t *id)

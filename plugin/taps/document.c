@@ -24,12 +24,11 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
-/* A row as it waits in the scratch file. Its columns follow unless they are those of the row before, then its values. */
+/* A row as it waits in the scratch file. Its columns follow, then its values. */
 typedef struct {
     int64_t seconds;
     uint32_t nanoseconds;
     uint32_t count;
-    uint32_t same_columns;
 } row_header;
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
@@ -39,7 +38,6 @@ static void free_document(void *data)
     document *doc = data;
 
     columns_clear(&doc->columns);
-    g_array_free(doc->last, TRUE);
     g_array_free(doc->rows, TRUE);
     g_free(doc->machine);
     g_free(doc);
@@ -138,7 +136,6 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
         columns_init(&doc->columns, &d->kept);
-        doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         g_ptr_array_add(d->all, doc);
         g_hash_table_insert(d->owners, (void *)handle, doc);
@@ -187,12 +184,6 @@ static bool collect_row(documents *d, document *doc, readings *r)
     return whole;
 }
 
-static bool same_columns(const document *doc, const GArray *numbers)
-{
-    return doc->last->len == numbers->len &&
-           (numbers->len == 0 || memcmp(doc->last->data, numbers->data, numbers->len * sizeof(uint32_t)) == 0);
-}
-
 static void put(documents *d, const void *data, size_t size)
 {
     if (!d->failed && size > 0 && fwrite(data, 1, size, d->scratch) != size) {
@@ -202,16 +193,12 @@ static void put(documents *d, const void *data, size_t size)
 }
 
 /* At the end of the scratch file. */
-static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanoseconds)
+static void put_row(documents *d, int64_t seconds, uint32_t nanoseconds)
 {
-    row_header row = {seconds, nanoseconds, d->numbers->len, same_columns(doc, d->numbers)};
+    row_header row = {seconds, nanoseconds, d->numbers->len};
 
     put(d, &row, sizeof row);
-    if (!row.same_columns) {
-        put(d, d->numbers->data, row.count * sizeof(uint32_t));
-        g_array_set_size(doc->last, 0);
-        g_array_append_vals(doc->last, d->numbers->data, row.count);
-    }
+    put(d, d->numbers->data, row.count * sizeof(uint32_t));
     put(d, d->values->data, row.count * sizeof(double));
 }
 
@@ -239,7 +226,7 @@ static void keep_row(documents *d, document *doc, const packet_info *pinfo, cons
     }
     note_known(&row);
     g_array_append_val(doc->rows, row);
-    put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+    put_row(d, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
 }
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
@@ -282,14 +269,10 @@ static bool read_row(row_reader *reader, int64_t from, row_header *row)
     if (!get(reader, row, sizeof *row)) {
         return false;
     }
+    g_array_set_size(reader->numbers, row->count);
     g_array_set_size(reader->values, row->count);
-    if (!row->same_columns) {
-        g_array_set_size(reader->numbers, row->count);
-        if (!get(reader, reader->numbers->data, row->count * sizeof(uint32_t))) {
-            return false;
-        }
-    }
-    return get(reader, reader->values->data, row->count * sizeof(double));
+    return get(reader, reader->numbers->data, row->count * sizeof(uint32_t)) &&
+           get(reader, reader->values->data, row->count * sizeof(double));
 }
 
 static void reader_begin(row_reader *reader, documents *d)
@@ -368,7 +351,7 @@ static bool settle_row(row_reader *reader, document *doc, const columns *old, do
     if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         return false;
     }
-    put_row(d, doc, header.seconds, header.nanoseconds);
+    put_row(d, header.seconds, header.nanoseconds);
     return !d->failed;
 }
 
@@ -387,7 +370,6 @@ static bool settle(documents *d, document *doc)
     reader_begin(&reader, d);
     d->kept -= old.bytes;
     columns_init(&doc->columns, &d->kept);
-    g_array_set_size(doc->last, 0);
     for (unsigned i = 0; done && i < doc->rows->len; i++) {
         done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
     }
