@@ -81,19 +81,12 @@ uint64_t reader_u64(bounded_reader *reader, int hf)
     return value;
 }
 
-/* Turns the first three parts of a GUID around, in place. */
-static void swap_guid(uint8_t guid[16])
-{
-    uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
-
-    memcpy(guid, swapped, sizeof swapped);
-}
-
 void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
 {
     tvb_memcpy(tvb, guid, offset, 16);
-    if (encoding == ENC_BIG_ENDIAN) {
-        swap_guid(guid);
+    if (encoding == ENC_BIG_ENDIAN) { /* which turns the first three parts around */
+        const uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
+        memcpy(guid, swapped, sizeof swapped);
     }
 }
 

@@ -406,7 +406,8 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
 {
     proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, pair->end - pair->offset, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, ett_title);
-    const char *text = text_utf16(report->pinfo->pool, tvb, pair->text, pair->text_size);
+    const char *text = text_get(report->pinfo->pool, tvb, pair->text, pair->text_size, PERF_CODE_PAGE_UTF16,
+                                ENC_LITTLE_ENDIAN, PERF_TEXT_WHOLE);
 
     if (pair->is_number) {
         proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);

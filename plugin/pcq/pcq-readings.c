@@ -226,23 +226,15 @@ static const state_identifier *told_identifier(const pcq_side *side, uint32_t bl
     return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
 }
 
-static const state_identifier *assigned_identifier(pcq_side *side, uint32_t block)
-{
-    const state_assignment *all = assigned(side);
-
-    return block < all->count ? all->blocks[block] : NULL;
-}
-
 /* Whose a block is, NULL if that is not known. */
 static const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
 {
     block_entry *entry = block_at(side, block);
 
     if (entry && !entry->is_known) {
-        const state_identifier *identifier =
-            side->index ? told_identifier(side, block, entry->type) : assigned_identifier(side, block);
+        const state_identifier **all = side->index ? NULL : assigned(side)->blocks;
         entry = block_at(side, block); /* it moved where others were looked at for the first time */
-        entry->identifier = identifier;
+        entry->identifier = all ? all[block] : told_identifier(side, block, entry->type);
         entry->is_known = true;
     }
     return entry ? entry->identifier : NULL;
@@ -503,17 +495,14 @@ static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifie
     return reading_table_find(there, key, key->id == PERF_NO_ID);
 }
 
-/* What is known whose it is is calculated with nothing of which that is assumed. */
-static bool is_less_certain(pcq_side *side, uint32_t block, const pcq_wanted *want)
-{
-    return pcq_side_assumed(side, block) && !pcq_side_assumed(want->here, want->block);
-}
-
 /* Takes the place in a block if it has the counter and the instance. */
 static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
-    if (pcq_side_doubtful(side, block) || is_less_certain(side, block, want)) {
+    /* what is known whose it is is calculated with nothing of which that is assumed */
+    bool is_less_certain = pcq_side_assumed(side, block) && !pcq_side_assumed(want->here, want->block);
+
+    if (pcq_side_doubtful(side, block) || is_less_certain) {
         return false;
     }
     place->table = pcq_side_table(side, block);
@@ -777,11 +766,6 @@ static void enter_block(readings *r)
     choose_earlier(r);
 }
 
-static bool same_set(const state_identifier *a, const state_identifier *b)
-{
-    return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
-}
-
 /* At the first value of a block. */
 static void open_counters(readings *r)
 {
@@ -853,7 +837,8 @@ static void name_set(readings *r)
     if (identifier == NULL) {
         return;
     }
-    if (!same_set(stream->set_identifier, identifier)) {
+    if (!stream->set_identifier ||
+        memcmp(stream->set_identifier->guid, identifier->guid, sizeof identifier->guid) != 0) {
         stream->set_identifier = identifier;
         stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->names_event);
         stream->set_label = readings_bounded(

@@ -381,19 +381,13 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
                                           : perf_number_text(text, result->value);
 }
 
-static perf_piece text_in_quotes(readings *r)
-{
-    const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
-
-    return (perf_piece){text, strlen(text)};
-}
-
 perf_piece readings_words(readings *r, const perf_result *result)
 {
     perf_writer w = perf_writer_of(r->words, sizeof r->words);
 
     if (r->at.is_text) {
-        return text_in_quotes(r);
+        const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
+        return (perf_piece){text, strlen(text)};
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;

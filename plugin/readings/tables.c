@@ -42,12 +42,6 @@ static bool is_like(reading_instance_key *a, reading_instance_key *b)
     return a->id == b->id && a->parent == b->parent && same_name(a, b);
 }
 
-/* A name's digest is keyed already. */
-static unsigned fold(uint64_t digest)
-{
-    return (unsigned)(digest ^ digest >> 32);
-}
-
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
 /* A name's digest is worked out when it is first needed, also of a key. */
@@ -59,8 +53,9 @@ static reading_instance_key *key_in(const void *instance)
 static unsigned name_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
+    uint64_t digest = reading_name_digest(&key->name) + key->parent_name; /* keyed already */
 
-    return fold(reading_name_digest(&key->name) + key->parent_name);
+    return (unsigned)(digest ^ digest >> 32);
 }
 
 static gboolean name_equal(const void *a, const void *b)

@@ -50,11 +50,6 @@ static const char *protocol_name(const tapped_call *tapped)
     return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
 }
 
-static int create(stats_tree *tree, const char *name, int parent, stat_node_datatype type)
-{
-    return stats_tree_create_node(tree, name, parent, type, TRUE);
-}
-
 static void free_state(void *data)
 {
     tree_state *state = data;
@@ -71,11 +66,11 @@ static void end(stats_tree *tree)
 
 static void begin(stats_tree *tree)
 {
-    nodes.requests = create(tree, NODE_REQUESTS, 0, STAT_DT_INT);
-    nodes.statuses = create(tree, NODE_STATUSES, 0, STAT_DT_INT);
-    nodes.sizes = create(tree, NODE_SIZES, 0, STAT_DT_INT);
-    nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
-    nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
+    nodes.requests = stats_tree_create_node(tree, NODE_REQUESTS, 0, STAT_DT_INT, TRUE);
+    nodes.statuses = stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
+    nodes.sizes = stats_tree_create_node(tree, NODE_SIZES, 0, STAT_DT_INT, TRUE);
+    nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
+    nodes.probes = stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
     tree_state *state = g_new(tree_state, 1);
     state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);

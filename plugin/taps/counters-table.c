@@ -193,22 +193,14 @@ static void count_sample(table_view *view, counter *c, readings *r)
     }
 }
 
-/* Of a path that found no room. */
-static void count_other(table_view *view, readings *r)
-{
-    counter *c = table_others(view);
-
-    count_sample(view, c, r);
-    table_changed(view, c->row);
-}
-
 static void count_value(table_view *view, follower *f, readings *r, const reading *at, answer_count *answered)
 {
     uint64_t left_out = f->columns.left_out;
     series *s = series_of(view, f, r);
 
-    if (s == NULL && f->columns.left_out > left_out) {
-        count_other(view, r);
+    if (s == NULL && f->columns.left_out > left_out) { /* no room for its path */
+        count_sample(view, table_others(view), r);
+        table_changed(view, ((counter *)table_others(view))->row);
     }
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */

@@ -143,12 +143,6 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
     return doc;
 }
 
-/* typeperf shows counters; bases, which only divide others, and texts are none. */
-static bool is_shown(perf_none none)
-{
-    return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
-}
-
 /* A value of the row at hand, if it has a column. */
 static void add_value(documents *d, document *doc, uint32_t number, double value, bool assumed)
 {
@@ -174,8 +168,8 @@ static bool collect_row(documents *d, document *doc, readings *r)
             continue;
         }
         perf_result result = readings_result(r);
-        if (!is_shown(result.none)) {
-            continue;
+        if (result.none == PERF_NONE_BASE_TYPE || result.none == PERF_NONE_NO_FORMULA) {
+            continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;

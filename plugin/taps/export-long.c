@@ -54,21 +54,16 @@ typedef struct {
     counter_name names[KEPT_COUNTERS];
 } long_export;
 
-static void write_header(long_export *export)
-{
-    for (unsigned i = 0; i < array_length(column_names); i++) {
-        perf_csv_text(&export->text, column_names[i]);
-    }
-    perf_csv_end_row(&export->text);
-}
-
 static void reset(void *data)
 {
     long_export *export = data;
 
     output_restart(&export->task);
     perf_csv_clear(&export->text);
-    write_header(export);
+    for (unsigned i = 0; i < array_length(column_names); i++) {
+        perf_csv_text(&export->text, column_names[i]);
+    }
+    perf_csv_end_row(&export->text);
 }
 
 /* --- A row ----------------------------------------------------------------------------------------------------- */

@@ -154,13 +154,6 @@ static void show_intervals(table_view *view, const query *q)
     table_set_count(view, q->row, LATE_ANSWERED, late[ANSWERED_LATE]);
 }
 
-static void show_responses(table_view *view, const query *q)
-{
-    table_set_number(view, q->row, RESPONSE, perf_spread_median(&q->responses));
-    table_set_number(view, q->row, SLOWEST, q->slowest);
-    table_set_number(view, q->row, SLOWEST_FRAME, q->slowest_frame);
-}
-
 static void show(table_view *view, unsigned row)
 {
     const query *q = table_data(view, row);
@@ -183,7 +176,9 @@ static void show(table_view *view, unsigned row)
         show_intervals(view, q);
     }
     if (q->responses.count > 0) {
-        show_responses(view, q);
+        table_set_number(view, row, RESPONSE, perf_spread_median(&q->responses));
+        table_set_number(view, row, SLOWEST, q->slowest);
+        table_set_number(view, row, SLOWEST_FRAME, q->slowest_frame);
     }
 }
 

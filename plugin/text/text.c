@@ -232,11 +232,6 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
 }
 
-const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
-{
-    return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
-}
-
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 {
     uint32_t size = 0;
