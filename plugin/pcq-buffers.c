@@ -720,7 +720,7 @@ static bool read_instance(bounded_reader *reader, pcq_context *context)
     if (reader->tree) {
         const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
                                     PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
-        pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
+        pcq_add_instance(reader->tree, reader->tvb, &instance, name);
     }
     if (!instance.terminated) {
         findings_add(reader->report, reader->node, FINDING_TEXT,

@@ -108,8 +108,12 @@ static uint64_t array_count(ndr_reader *ndr, ndr_array *array, int hf)
     return count;
 }
 
-static void check_counts(ndr_reader *ndr, const ndr_array *array)
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
 {
+    begin_array(ndr, fields, what, array);
+    array->max_count = array_count(ndr, array, fields->max_count);
+    array->offset = array_count(ndr, array, fields->offset);
+    array->actual_count = array_count(ndr, array, fields->actual_count);
     if (ndr->reader.failed) {
         return;
     }
@@ -122,15 +126,6 @@ static void check_counts(ndr_reader *ndr, const ndr_array *array)
                      "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
                      array->max_count);
     }
-}
-
-void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
-{
-    begin_array(ndr, fields, what, array);
-    array->max_count = array_count(ndr, array, fields->max_count);
-    array->offset = array_count(ndr, array, fields->offset);
-    array->actual_count = array_count(ndr, array, fields->actual_count);
-    check_counts(ndr, array);
 }
 
 void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)

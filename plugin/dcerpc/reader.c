@@ -274,22 +274,15 @@ proto_item *reader_field_at(proto_item *structure, uint32_t offset)
  * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
 #define ITEMS_OF_BYTE 2
 
-static uint32_t tree_reserve(const proto_tree *tree, uint32_t limit)
-{
-    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
-    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
-    uint64_t reserve = MAX(behind, TREE_RESERVE);
-
-    return (uint32_t)MIN(reserve, limit / 4);
-}
-
 uint32_t reader_tree_room(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
     }
+    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
+    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
     uint32_t limit = prefs.gui_max_tree_items;
-    uint32_t reserve = tree_reserve(tree, limit);
+    uint32_t reserve = (uint32_t)MIN(MAX(behind, TREE_RESERVE), limit / 4);
     uint32_t used = PTREE_DATA(tree)->count;
 
     return used + reserve < limit ? limit - reserve - used : 0;

@@ -48,44 +48,22 @@ typedef struct {
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
 
-static uint64_t counter_key(wmem_map_t *ordinals, uint32_t title_index)
-{
-    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
-
-    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
-    return (uint64_t)title_index << 32 | ordinal;
-}
-
 static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
 {
     uint32_t at = walk->definition.offset;
+    uint32_t title_index = perf_block_u32(walk, at + 4);
+    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
     hkpd_column column = {
-        .title_index = perf_block_u32(walk, at + 4),
+        .title_index = title_index,
         .type = perf_block_u32(walk, at + 28),
         .size = perf_block_u32(walk, at + 32),
         .offset = perf_block_u32(walk, at + 36),
-        .key = counter_key(ordinals, perf_block_u32(walk, at + 4)),
+        .key = (uint64_t)title_index << 32 | ordinal,
         .known_type = perf_counter_type_find(perf_block_u32(walk, at + 28)),
     };
 
+    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
     wmem_array_append_one(table->columns, column);
-}
-
-/* Reads the definitions and stops where the first row begins. */
-static void read_columns(hkpd_table *table)
-{
-    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
-    perf_block_walk ahead = table->walk;
-    perf_block_event event;
-
-    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
-    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
-        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
-            add_column(table, &ahead, ordinals);
-        }
-        table->walk = ahead;
-    }
-    table->base.columns = wmem_array_get_count(table->columns);
 }
 
 static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
@@ -116,23 +94,25 @@ static bool find_next_object(hkpd_side *side)
     return true;
 }
 
+/* Reads the definitions and stops where the first row begins. */
 static hkpd_table *opened(hkpd_table *table)
 {
-    if (table && table->columns == NULL) {
-        read_columns(table);
-    }
-    return table;
-}
+    perf_block_event event;
 
-/* By its place in the block, not in a side of an earlier sample; NULL if there is none. */
-static hkpd_table *table_at(hkpd_side *side, uint32_t number)
-{
-    while (wmem_array_get_count(side->tables) <= number) {
-        if (!find_next_object(side)) {
-            return NULL;
-        }
+    if (table == NULL || table->columns) {
+        return table;
     }
-    return opened(*(hkpd_table **)wmem_array_index(side->tables, number));
+    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
+    perf_block_walk ahead = table->walk;
+    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
+    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
+        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
+            add_column(table, &ahead, ordinals);
+        }
+        table->walk = ahead;
+    }
+    table->base.columns = wmem_array_get_count(table->columns);
+    return table;
 }
 
 /* Where a kept sample's object stands is known, however many others lie before it. */
@@ -477,7 +457,11 @@ static void enter_object(readings *r)
 
 static void open_table(readings *r)
 {
-    stream_of(r)->table = table_at(stream_of(r)->now, r->number);
+    hkpd_side *side = stream_of(r)->now;
+
+    while (wmem_array_get_count(side->tables) <= r->number && find_next_object(side)) {
+    }
+    stream_of(r)->table = opened(*(hkpd_table **)wmem_array_index(side->tables, r->number));
     r->table = &stream_of(r)->table->base;
 }
 

@@ -43,15 +43,6 @@ void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pi
     ENDTRY;
 }
 
-static void hook_entry(dcerpc_sub_dissector *entry, const dcerpc_sub_dissector *ours)
-{
-    if (ours->name && strcmp(entry->name, ours->name) == 0) {
-        stock[entry->num] = *entry;
-        entry->dissect_rqst = ours->dissect_rqst ? ours->dissect_rqst : entry->dissect_rqst;
-        entry->dissect_resp = ours->dissect_resp;
-    }
-}
-
 /* A copy of the stock table with our entries: the table itself is constant. */
 static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, unsigned num_entries)
 {
@@ -66,8 +57,11 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
     }
     dcerpc_sub_dissector *copy = wmem_memdup(wmem_epan_scope(), table, (count + 1) * sizeof *copy);
     for (unsigned i = 0; i < count; i++) {
-        if (copy[i].num < num_entries) {
-            hook_entry(&copy[i], &entries[copy[i].num]);
+        const dcerpc_sub_dissector *ours = copy[i].num < num_entries ? &entries[copy[i].num] : NULL;
+        if (ours && ours->name && strcmp(copy[i].name, ours->name) == 0) {
+            stock[copy[i].num] = copy[i];
+            copy[i].dissect_rqst = ours->dissect_rqst ? ours->dissect_rqst : copy[i].dissect_rqst;
+            copy[i].dissect_resp = ours->dissect_resp;
         }
     }
     return copy;

@@ -375,18 +375,6 @@ static void report(const manifest *m, const char *path)
     }
 }
 
-static void free_manifest(manifest *m)
-{
-    if (m->english) {
-        g_hash_table_destroy(m->english);
-    }
-    if (m->other) {
-        g_hash_table_destroy(m->other);
-    }
-    g_array_free(m->names, TRUE);
-    g_string_free(m->problems, TRUE);
-}
-
 static void read_utf8(const char *path, const char *text, size_t size)
 {
     manifest m = {0};
@@ -402,7 +390,10 @@ static void read_utf8(const char *path, const char *text, size_t size)
     } else {
         report(&m, path);
     }
-    free_manifest(&m);
+    g_clear_pointer(&m.english, g_hash_table_destroy);
+    g_clear_pointer(&m.other, g_hash_table_destroy);
+    g_array_free(m.names, TRUE);
+    g_string_free(m.problems, TRUE);
 }
 
 void manifest_read(const char *path, const char *text, size_t size)

@@ -29,9 +29,10 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 
 /* --- What other buffers have too --------------------------------------------------------------------------------- */
 
-/* "Instance: NAME, id 0" */
-static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
 {
+    uint32_t at = instance->offset;
+    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
     char label[LABEL_SIZE];
     perf_writer w = perf_writer_of(label, sizeof label);
 
@@ -40,20 +41,12 @@ static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_
     perf_write(&w, name);
     perf_write(&w, ", id ");
     perf_write_plain(&w, instance->id);
-    return proto_tree_add_none_format(tree, hf_instance, tvb, instance->offset, instance->size, "%s", label);
-}
-
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name)
-{
-    uint32_t at = instance->offset;
-    proto_item *node = add_instance_item(tree, tvb, instance, *name);
+    proto_item *node = proto_tree_add_none_format(tree, hf_instance, tvb, at, instance->size, "%s", label);
     proto_tree *inner = proto_item_add_subtree(node, ett_instance);
-    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
-
     proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, instance->stated);
     proto_tree_add_uint(inner, hf_instance_id, tvb, at + 4, 4, instance->id);
     if (instance->name_size + terminator > 0) {
-        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, *name);
+        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, name);
     }
     return inner;
 }
@@ -305,8 +298,8 @@ static void show_instance(data_view *view)
                              walk->instance.id,
                              walk->instance.name_size,
                              walk->instance.terminated};
-    const char *name = pcq_readings_instance_name(view->base.readings);
-    view->instance = pcq_add_instance(view->block, view->base.tvb, &instance, &name);
+    view->instance =
+        pcq_add_instance(view->block, view->base.tvb, &instance, pcq_readings_instance_name(view->base.readings));
     values_announce(&view->base, proto_tree_get_parent(view->instance), at);
 }
 

@@ -29,7 +29,7 @@ typedef struct {
     uint32_t name_size;
     bool terminated;
 } pcq_instance;
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name);
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name);
 
 /* One whose Size does not fit: what is certain of it. Returns the node. */
 proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);

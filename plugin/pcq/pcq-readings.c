@@ -54,8 +54,8 @@ typedef struct {
     bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
-    bool *refuted;                  /* of each block then: what was assigned cannot be; NULL where all can */
-    bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
+    bool *refuted;    /* of each block then: a known type refutes what was assigned; NULL where none does */
+    bool any_assumed; /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
 } pcq_side;
@@ -240,12 +240,6 @@ static const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t bloc
     return entry ? entry->identifier : NULL;
 }
 
-/* The same of a block whose type is at hand: mostly no block has to be looked for then. */
-static const state_identifier *pcq_side_identifier_of_type(pcq_side *side, uint32_t block, uint32_t type)
-{
-    return side->index ? told_identifier(side, block, type) : pcq_side_identifier(side, block);
-}
-
 /* Whether that is assumed from the order of the identifiers. */
 static bool pcq_side_assumed(pcq_side *side, uint32_t block)
 {
@@ -255,12 +249,6 @@ static bool pcq_side_assumed(pcq_side *side, uint32_t block)
 static bool pcq_side_any_assumed(pcq_side *side)
 {
     return side->index == NULL && assigned(side)->count > 0 && side->any_assumed;
-}
-
-/* True if a block is nobody's because a known type refutes whose it seemed to be. */
-static bool pcq_side_refuted(pcq_side *side, uint32_t block)
-{
-    return side->index == NULL && block < assigned(side)->count && side->refuted && side->refuted[block];
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -760,7 +748,8 @@ static void enter_block(readings *r)
     const perf_walk *walk = &stream->walk;
 
     readings_enter(r, walk->block.index);
-    stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
+    stream->identifier = stream->now.index ? told_identifier(&stream->now, walk->block.index, walk->block.type)
+                                           : pcq_side_identifier(&stream->now, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
     choose_earlier(r);
@@ -791,10 +780,12 @@ static void know(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
+    pcq_side *side = &stream_of(r)->now;
 
     if (identifier == NULL) {
-        counter->none =
-            pcq_side_refuted(&stream_of(r)->now, r->number) ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
+        bool is_refuted =
+            side->index == NULL && r->number < assigned(side)->count && side->refuted && side->refuted[r->number];
+        counter->none = is_refuted ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
     state_known known = facts_lookup(r->answer.server, facts_subject(identifier->guid, counter->id), PERF_FACT_COUNTER,
@@ -883,15 +874,6 @@ static bool can_be_text(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
-static void look_at_value(readings *r, const perf_walk *walk)
-{
-    reading_counter *counter = &r->counters[walk->value.column];
-    uint32_t size = walk->value.data_size;
-
-    counter->has_other_sizes |= size != 4 && size != 8;
-    counter->has_no_text |= !can_be_text(r->bytes + walk->value.data, size);
-}
-
 /* Whose type nobody told: text if all of the block's values can be, and one of them has neither of a number's lengths. All
  * columns are looked at together, at the first value of which it is asked. */
 static bool looks_like_text(readings *r)
@@ -903,7 +885,10 @@ static bool looks_like_text(readings *r)
 
     while (!stream->values_seen && event != PERF_WALK_BLOCK && event != PERF_WALK_END) {
         if (event == PERF_WALK_VALUE) {
-            look_at_value(r, &ahead);
+            reading_counter *seen = &r->counters[ahead.value.column];
+            uint32_t size = ahead.value.data_size;
+            seen->has_other_sizes |= size != 4 && size != 8;
+            seen->has_no_text |= !can_be_text(r->bytes + ahead.value.data, size);
         }
         event = perf_walk_next(&ahead);
     }

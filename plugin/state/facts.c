@@ -156,18 +156,6 @@ void facts_file_clear(void)
     g_hash_table_remove_all(file_servers);
 }
 
-/* One copy of each address that the names file names. */
-static const char *file_server(const char *server)
-{
-    char *kept = g_hash_table_lookup(file_servers, server);
-
-    if (kept == NULL) {
-        kept = g_strdup(server);
-        g_hash_table_add(file_servers, kept);
-    }
-    return kept;
-}
-
 static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state_fact *fact)
 {
     state_fact *kept = g_memdup2(fact, sizeof *fact);
@@ -180,8 +168,13 @@ static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state
 
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact)
 {
-    const fact_key key = {server ? file_server(server) : NULL, subject, kind};
+    fact_key key = {NULL, subject, kind};
 
+    if (server && (key.owner = g_hash_table_lookup(file_servers, server)) == NULL) {
+        char *kept = g_strdup(server); /* one copy of each address */
+        g_hash_table_add(file_servers, kept);
+        key.owner = kept;
+    }
     keep_fact(file_facts, &key, fact);
 }
 

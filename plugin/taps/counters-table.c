@@ -249,7 +249,7 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
     }
 }
 
-static void count_identifiers(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
@@ -258,11 +258,6 @@ static void count_identifiers(table_view *view, packet_info *pinfo, const tapped
             count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left));
         }
     }
-}
-
-static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    count_identifiers(view, pinfo, tapped);
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(view, pinfo, tapped);
     }

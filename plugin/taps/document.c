@@ -210,19 +210,6 @@ static void note_known(document_row *row)
     }
 }
 
-static void keep_row(documents *d, document *doc, const packet_info *pinfo, const state_sample *sample)
-{
-    document_row row = {.at = d->size, .sample = sample};
-
-    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
-        d->failed = true;
-        return;
-    }
-    note_known(&row);
-    g_array_append_val(doc->rows, row);
-    put_row(d, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
-}
-
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
     if (d->failed || tapped->is_repeated || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
@@ -232,7 +219,14 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     document *doc = document_of(d, pinfo, tapped, r);
     collect_row(d, doc, r);
     doc->values += d->numbers->len;
-    keep_row(d, doc, pinfo, tapped->answer->sample);
+    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
+        d->failed = true;
+        return doc;
+    }
+    document_row row = {.at = d->size, .sample = tapped->answer->sample};
+    note_known(&row);
+    g_array_append_val(doc->rows, row);
+    put_row(d, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     return doc;
 }
 

@@ -76,25 +76,20 @@ static void clear(objects_kind *kind)
     }
 }
 
-static void begin(objects_kind *kind, export_object_list_t *list, bool first_look)
-{
-    static GHashTable *drawn; /* objects_kind that have a listener */
-
-    clear(kind);
-    kind->list = list;
-    kind->first_look = first_look;
-    drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
-    if (g_hash_table_add(drawn, kind)) {
-        output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
-    }
-}
-
 /* Each call that a list is told; false if nothing is to be done with it. Not everybody who looks at the packets again says so;
  * they begin with the first then. */
 static bool is_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
 {
+    static GHashTable *drawn; /* objects_kind that have a listener */
+
     if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
-        begin(kind, list, tapped->is_first_look);
+        clear(kind);
+        kind->list = list;
+        kind->first_look = tapped->is_first_look;
+        drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
+        if (g_hash_table_add(drawn, kind)) {
+            output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
+        }
     }
     kind->frame = pinfo->num;
     return kind->list == list && tapped_count(&kind->left, tapped);

@@ -211,15 +211,6 @@ static void count_interval(query *q, double interval)
     }
 }
 
-static void count_response(query *q, const packet_info *pinfo, double seconds)
-{
-    perf_spread_add(&q->responses, seconds);
-    if (q->slowest_frame == 0 || seconds > q->slowest) {
-        q->slowest = seconds;
-        q->slowest_frame = pinfo->num;
-    }
-}
-
 static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
     const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
@@ -232,7 +223,11 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
     q->clocks = *clocks;
     q->waited = MAX(tapped->seconds, 0);
     if (tapped->seconds >= 0) {
-        count_response(q, pinfo, tapped->seconds);
+        perf_spread_add(&q->responses, tapped->seconds);
+    }
+    if (tapped->seconds >= 0 && (q->slowest_frame == 0 || tapped->seconds > q->slowest)) {
+        q->slowest = tapped->seconds;
+        q->slowest_frame = pinfo->num;
     }
     q->failed += tapped->failed;
 }
