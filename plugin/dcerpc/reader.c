@@ -167,29 +167,20 @@ void reader_systemtime(bounded_reader *reader, int hf)
     reader->pos += 16;
 }
 
-static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned encoding)
-{
-    bool high = false;
-
-    for (uint32_t i = 0; i + 1 < size; i += 2) {
-        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
-        bool low = (unit & 0xFC00) == 0xDC00;
-        if (high != low) {
-            return true;
-        }
-        high = (unit & 0xFC00) == 0xD800;
-    }
-    return high;
-}
-
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what)
 {
-    if (!has_lone_surrogate(tvb, offset, size, encoding)) {
-        return true;
+    bool high = false, is_lone = false;
+
+    for (uint32_t i = 0; i + 1 < size && !is_lone; i += 2) {
+        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
+        is_lone = high != ((unit & 0xFC00) == 0xDC00);
+        high = (unit & 0xFC00) == 0xD800;
     }
-    findings_note(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
-    return false;
+    if (is_lone || high) {
+        findings_note(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+    }
+    return !is_lone && !high;
 }
 
 const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what)

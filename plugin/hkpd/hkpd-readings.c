@@ -241,11 +241,17 @@ static bool is_in_object(perf_block_event event)
     return event != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT;
 }
 
-/* A row's name and which of those alike it is, NULL if there is no such row. */
-static reading_instance *named_row(hkpd_table *table, uint32_t row)
+/* The parent's name and which of those alike it is, NULL if there is none; its object. */
+static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
 {
+    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
+    uint32_t row = walk->instance.parent_instance;
     perf_block_event event = PERF_BLOCK_HEADER;
 
+    *object = table;
+    if (table == NULL || !table->base.has_instances) {
+        return NULL;
+    }
     while (reading_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
@@ -255,14 +261,6 @@ static reading_instance *named_row(hkpd_table *table, uint32_t row)
         }
     }
     return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
-}
-
-static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
-{
-    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
-
-    *object = table;
-    return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */

@@ -175,15 +175,6 @@ static hkpd_key_name key_called(const char *name, bool below_perflib)
     return key;
 }
 
-/* "Counter 009", "value name 2", "default value". */
-static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
-{
-    if (*name == '\0') {
-        return "default value";
-    }
-    return is_index_list(name) ? wmem_strdup_printf(pool, "value name %s", name) : name;
-}
-
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
@@ -449,17 +440,6 @@ static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
     hkpd_read_sizes(p, value);
 }
 
-/* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */
-static bool hkpd_call_find_stock_fields(void)
-{
-    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
-    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
-    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
-    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
-    return hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
-           hf_winreg_status != -1;
-}
-
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
 /* The response that opens a key; `status` stands behind the handle, or further on. */
@@ -594,7 +574,9 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
 {
     hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
     if (p->record->name) {
-        const char *text = text_short(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
+        const char *name = *p->record->name ? p->record->name : "default value";
+        const char *text = text_short(
+            hkpd_pool(p), is_index_list(name) ? wmem_strdup_printf(hkpd_pool(p), "value name %s", name) : name);
         proto_item_set_generated(proto_tree_add_string(p->hkpd, hf_value_name, p->call.tvb, 0, 0, p->record->name));
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);
@@ -1161,8 +1143,16 @@ void proto_reg_handoff_hkpd(void)
 {
     static bool done;
 
-    if (!done && proto_hkpd != -1 && hkpd_call_find_stock_fields()) {
-        done = true;
+    if (done || proto_hkpd == -1) {
+        return;
+    }
+    done = true;
+    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
+    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
+    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
+    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
+    if (hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
+        hf_winreg_status != -1) {
         hook();
     }
 }

@@ -234,15 +234,6 @@ static void begin_resources(manifest *m, const attributes *list)
     }
 }
 
-static void read_string(manifest *m, const attributes *list)
-{
-    const char *id = attribute(list, "id"), *value = attribute(list, "value");
-
-    if (m->table && id && value) {
-        g_hash_table_replace(m->table, g_strdup(id), g_strdup(value));
-    }
-}
-
 static const char *look_up(GHashTable *table, const char *id)
 {
     const char *name = table ? g_hash_table_lookup(table, id) : NULL;
@@ -305,8 +296,8 @@ static void start_element(GMarkupParseContext *parser _U_, const char *element, 
         read_counter(m, &list);
     } else if (strcmp(name, "resources") == 0) {
         begin_resources(m, &list);
-    } else if (strcmp(name, "string") == 0) {
-        read_string(m, &list);
+    } else if (strcmp(name, "string") == 0 && m->table && attribute(&list, "id") && attribute(&list, "value")) {
+        g_hash_table_replace(m->table, g_strdup(attribute(&list, "id")), g_strdup(attribute(&list, "value")));
     }
 }
 

@@ -729,19 +729,6 @@ static void begin(readings *r)
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static void choose_earlier(readings *r)
-{
-    pcq_stream *stream = stream_of(r);
-
-    if (!stream->before.has_doubts) {
-        return;
-    }
-    bool is_lost = pcq_side_doubtful(&stream->before, r->number);
-    stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
-    readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
-    r->why_no_before = PERF_NONE_DAMAGED;
-}
-
 static void enter_block(readings *r)
 {
     pcq_stream *stream = stream_of(r);
@@ -752,7 +739,12 @@ static void enter_block(readings *r)
                                            : pcq_side_identifier(&stream->now, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
-    choose_earlier(r);
+    if (stream->before.has_doubts) {
+        bool is_lost = pcq_side_doubtful(&stream->before, r->number);
+        stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
+        readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
+        r->why_no_before = PERF_NONE_DAMAGED;
+    }
 }
 
 /* At the first value of a block. */

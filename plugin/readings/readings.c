@@ -56,20 +56,19 @@ readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *
     return r;
 }
 
-static bool may_go_on(readings *r)
-{
-    uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
-
-    if (size > r->bytes_left) {
-        return false;
-    }
-    r->bytes_left -= size;
-    return true;
-}
-
 const reading *readings_next(readings *r)
 {
-    return r->answer.layout->next(r) && (!r->for_all || may_go_on(r)) ? &r->at : NULL;
+    if (!r->answer.layout->next(r)) {
+        return NULL;
+    }
+    if (r->for_all) {
+        uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
+        if (size > r->bytes_left) {
+            return NULL;
+        }
+        r->bytes_left -= size;
+    }
+    return &r->at;
 }
 
 void readings_enter(readings *r, uint32_t number)
@@ -228,26 +227,18 @@ const char *readings_instance(readings *r)
     return r->instance;
 }
 
-static void name_counter(readings *r, reading_counter *counter)
-{
-    const char *label = r->answer.layout->label(r);
-
-    if (label) {
-        counter->label_size = strlen(label);
-    }
-    if (counter->label_size > PERF_NAME_MAX) {
-        label = readings_bounded(r->pool, label);
-        counter->label_size = strlen(label);
-    }
-    counter->label = label;
-}
-
 const char *readings_counter(readings *r)
 {
-    if (r->at.counter->label == NULL) {
-        name_counter(r, r->at.counter);
+    reading_counter *counter = r->at.counter;
+
+    if (counter->label == NULL && (counter->label = r->answer.layout->label(r)) != NULL) {
+        counter->label_size = strlen(counter->label);
+        if (counter->label_size > PERF_NAME_MAX) {
+            counter->label = readings_bounded(r->pool, counter->label);
+            counter->label_size = strlen(counter->label);
+        }
     }
-    return r->at.counter->label;
+    return counter->label;
 }
 
 /* Of a text of so many bytes all, or a beginning once paths have taken all that this answer may. */

@@ -218,32 +218,25 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row)
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
 
-static table_likeness *likeness_to(reading_table *here, reading_table *there)
-{
-    for (unsigned i = 0; i < TABLE_LIKENESSES; i++) {
-        table_likeness *like = &here->like[i];
-        if (like->there == NULL) {
-            like->there = there;
-        }
-        if (like->there == there) {
-            return like;
-        }
-    }
-    return NULL;
-}
-
 /* Rows that are like each other one by one, from the first on, also have the same ordinals. */
 static bool same_place(reading_table *here, uint32_t row, reading_table *there)
 {
-    table_likeness *like = likeness_to(here, there);
+    table_likeness *like = here->like, *end = here->like + TABLE_LIKENESSES;
 
-    while (like && !like->parted && like->rows <= row) {
+    while (like < end && like->there && like->there != there) {
+        like++;
+    }
+    if (like == end) {
+        return false;
+    }
+    like->there = there;
+    while (!like->parted && like->rows <= row) {
         reading_instance *a = reading_table_instance(here, like->rows);
         reading_instance *b = reading_table_instance(there, like->rows);
         like->parted = !a || !b || !is_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
-    return like && row < like->rows;
+    return row < like->rows;
 }
 
 /* Whoever asks for one row alone, as the Info column does, needs no index of all. */
@@ -259,16 +252,6 @@ static uint32_t first_like(reading_table *table, const reading_instance *wanted)
     return UINT32_MAX;
 }
 
-static uint32_t find_like(reading_table *table, const reading_instance *wanted)
-{
-    if (!table->was_searched && wanted->ordinal == 0) {
-        table->was_searched = true;
-        return first_like(table, wanted);
-    }
-    reading_table_has_row(table, UINT32_MAX);
-    return find_row(&table->instances, wanted, false);
-}
-
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
@@ -280,7 +263,13 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     if (!reading_table_has_row(here, row)) {
         return UINT32_MAX;
     }
-    return find_like(there, reading_instances_indexed(&here->instances, row));
+    const reading_instance *wanted = reading_instances_indexed(&here->instances, row);
+    if (!there->was_searched && wanted->ordinal == 0) {
+        there->was_searched = true;
+        return first_like(there, wanted);
+    }
+    reading_table_has_row(there, UINT32_MAX);
+    return find_row(&there->instances, wanted, false);
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)

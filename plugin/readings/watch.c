@@ -235,19 +235,14 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
 
 /* --- What is not there ------------------------------------------------------------------------------------------- */
 
-static bool is_complete(void)
+void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
 {
     unsigned matched = 0;
 
     while (matched < num_rows && rows[matched].matched) {
         matched++;
     }
-    return matched == num_rows;
-}
-
-void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
-{
-    if (is_complete()) {
+    if (matched == num_rows) {
         return;
     }
     watch_stream *stream = stream_of(answer);

@@ -87,17 +87,6 @@ static bool is_whole(const reading *at)
     return type && type->kind == PERF_KIND_NUMBER;
 }
 
-static void write_result(perf_csv *text, const reading *at, const perf_result *result)
-{
-    if (result->none != PERF_NONE_OK) {
-        perf_csv_text(text, NULL);
-    } else if (is_whole(at)) {
-        perf_csv_whole(text, at->raw.value);
-    } else {
-        perf_csv_number(text, result->value);
-    }
-}
-
 /* unit, reason, status, assumed */
 static void write_outcome(perf_csv *text, readings *r, const perf_result *result)
 {
@@ -158,7 +147,13 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
     perf_csv_text(text, readings_counter(r));
     perf_csv_text(text, readings_path(r));
     write_raw(text, r, &r->at);
-    write_result(text, &r->at, result);
+    if (result->none != PERF_NONE_OK) {
+        perf_csv_text(text, NULL);
+    } else if (is_whole(&r->at)) {
+        perf_csv_whole(text, r->at.raw.value);
+    } else {
+        perf_csv_number(text, result->value);
+    }
     write_outcome(text, r, result);
     perf_csv_end_row(text);
 }
