@@ -553,7 +553,7 @@ static void show_value(hkpd_view *view)
  * the whole block. */
 static proto_item *faulty_item(const hkpd_view *view)
 {
-    uint32_t at = view->walk->fault_offset;
+    uint32_t at = view->walk->fault.offset;
     proto_item *object = proto_tree_get_parent(view->object);
 
     if (view->base.structure && at >= view->base.start && view->walk->object.number != UINT32_MAX) {
@@ -569,11 +569,10 @@ static void show_fault(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
 
-    if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
+    if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
         hkpd_show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        values_fault(&view->base, faulty_item(view), &perf_block_fault_infos[walk->fault], walk->fault_offset,
-                     walk->fault_stated, walk->fault_found);
+        values_fault(&view->base, faulty_item(view), perf_block_fault_infos, &walk->fault);
     }
 }
 

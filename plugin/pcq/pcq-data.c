@@ -352,7 +352,7 @@ static void show_bad_value(data_view *view)
 /* The item of the field that is wrong, or of what is nearest to it. */
 static proto_item *faulty_item(const data_view *view)
 {
-    uint32_t at = view->walk->fault_offset;
+    uint32_t at = view->walk->fault.offset;
 
     if (at < PERF_DATA_HEADER_SIZE) {
         return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
@@ -370,11 +370,10 @@ static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
 
-    if (walk->fault == PERF_FAULT_HEADER_SHORT) {
+    if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
     } else {
-        values_fault(&view->base, faulty_item(view), &perf_walk_fault_infos[walk->fault], walk->fault_offset,
-                     walk->fault_stated, walk->fault_found);
+        values_fault(&view->base, faulty_item(view), perf_walk_fault_infos, &walk->fault);
     }
 }
 

@@ -288,10 +288,7 @@ uint32_t perf_block_values_left(const perf_block_walk *walk)
 static perf_block_event fault(perf_block_walk *walk, perf_block_fault what, uint32_t offset, uint32_t stated,
                               uint32_t found, uint8_t next)
 {
-    walk->fault = what;
-    walk->fault_offset = offset;
-    walk->fault_stated = stated;
-    walk->fault_found = found;
+    walk->fault = (perf_fault){what, offset, stated, found};
     walk->state = next;
     return PERF_BLOCK_FAULT;
 }
@@ -792,7 +789,7 @@ bool perf_block_holds_values(const perf_block_walk *walk)
 
 static bool does_harm(const perf_block_walk *walk)
 {
-    return perf_block_fault_infos[walk->fault].harm;
+    return perf_block_fault_infos[walk->fault.what].harm;
 }
 
 bool perf_block_object_sound(const perf_block_walk *walk)

@@ -157,10 +157,7 @@ void perf_walk_skip_block(perf_walk *walk)
 static perf_walk_event fault(perf_walk *walk, perf_walk_fault what, uint32_t offset, uint32_t stated, uint32_t found,
                              uint8_t next)
 {
-    walk->fault = what;
-    walk->fault_offset = offset;
-    walk->fault_stated = stated;
-    walk->fault_found = found;
+    walk->fault = (perf_fault){what, offset, stated, found};
     walk->state = next;
     return PERF_WALK_FAULT;
 }
@@ -763,7 +760,7 @@ void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary)
 
 static bool does_harm(const perf_walk *walk)
 {
-    return perf_walk_fault_infos[walk->fault].harm;
+    return perf_walk_fault_infos[walk->fault.what].harm;
 }
 
 bool perf_walk_block_sound(const perf_walk *walk)

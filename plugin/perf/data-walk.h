@@ -47,7 +47,7 @@ typedef enum {
     PERF_WALK_NO_INSTANCE, /* the same, but its Size doesn't fit: a fault follows */
     PERF_WALK_VALUE,       /* PERF_COUNTER_DATA at value.offset */
     PERF_WALK_NO_VALUE,    /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
-    PERF_WALK_FAULT,       /* fault, fault_offset, fault_stated, fault_found; the walk goes on */
+    PERF_WALK_FAULT,       /* fault; the walk goes on */
     PERF_WALK_END
 } perf_walk_event;
 
@@ -137,10 +137,7 @@ typedef struct {
         uint32_t data_size; /* dwDataSize */
         uint32_t size;      /* up to the next structure, padding included */
     } value;
-    perf_walk_fault fault;
-    uint32_t fault_offset; /* of the field that is wrong, or where what is missing should begin */
-    uint32_t fault_stated;
-    uint32_t fault_found;
+    perf_fault fault;
 } perf_walk;
 
 #define PERF_NO_INSTANCE 0xFFFFFFFFU

@@ -10,6 +10,71 @@
 #include "text/value-strings.h"
 #include "perf/decimal.h"
 
+/* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
+
+/* How often the bytes of a buffer may be shown. */
+#define TIMES_OF_BYTES 4
+
+void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
+{
+    memset(budget, 0, sizeof *budget);
+    budget->is_shown = tree != NULL;
+    budget->room = reader_tree_room(tree);
+    budget->values = budget->values_left = values;
+    budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
+}
+
+bool budget_take_bytes(tree_budget *budget, uint32_t size)
+{
+    uint32_t taken = size > 0 ? size : 1;
+
+    if (taken > budget->bytes) {
+        return false;
+    }
+    budget->bytes -= taken;
+    return true;
+}
+
+bool budget_take(tree_budget *budget, uint32_t items)
+{
+    uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
+
+    if (budget->short_form || budget->room < items + rest) {
+        budget->short_form = true;
+        return false;
+    }
+    budget->room -= items;
+    return true;
+}
+
+bool budget_take_any(tree_budget *budget, uint32_t items)
+{
+    if (budget->room < items) {
+        return false;
+    }
+    budget->room -= items;
+    return true;
+}
+
+void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
+{
+    if (!budget->is_shown) {
+        return;
+    }
+    if (budget->values_hidden > 0) {
+        findings_add(report, item, FINDING_NOT_SHOWN,
+                     "%" PRIu64 " of %" PRIu64
+                     " values are not shown, a packet's tree is limited; they are kept and calculated "
+                     "with",
+                     budget->values_hidden, budget->values);
+    } else if (budget->others_hidden > 0) {
+        findings_add(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                     budget->others_hidden, others);
+    }
+}
+
+/* --- Fields ------------------------------------------------------------------------------------------------------ */
+
 #define COOKED_NAME "Calculated value"
 
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
@@ -403,13 +468,13 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
 };
 
-void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
-                  uint32_t stated, uint32_t found)
+void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *infos, const perf_fault *fault)
 {
-    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, stated, found);
+    const perf_fault_info *info = &infos[fault->what];
+    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found);
 
     (info->harm ? findings_add : findings_note)(view->report, item, fault_findings[info->kind], "At offset %u: %s",
-                                                offset, text);
+                                                fault->offset, text);
 }
 
 bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, uint32_t faults)
