@@ -381,41 +381,22 @@ static const char *name_text(readings *r, const perf_block_walk *object, const r
                     byte_order(object), most);
 }
 
-/* A parent's name stands in an answer once, however many children it has: once their names have taken twice the answer's
- * bytes they show its beginning. */
-static const char *parent_text(readings *r, const perf_block_walk *object, const reading_name *name)
-{
-    hkpd_stream *stream = stream_of(r);
-    bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
-    const char *text = name_text(r, object, name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
-
-    stream->parents_size += strlen(text);
-    return text;
-}
-
-static const char *machine_of(readings *r)
-{
-    perf_block_walk walk;
-
-    perf_block_init(&walk, r->bytes, r->size);
-    if (perf_block_next(&walk) != PERF_BLOCK_HEADER || walk.header.name_size == 0) {
-        return NULL;
-    }
-    const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size, PERF_CODE_PAGE_UTF16,
-                                byte_order(&walk), PERF_NAME_MAX);
-    return name + strspn(name, "\\");
-}
-
 static void begin(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
+    perf_block_walk walk;
 
-    r->machine = machine_of(r);
+    perf_block_init(&walk, r->bytes, r->size);
+    stream->walk = walk;
+    if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
+        const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size,
+                                    PERF_CODE_PAGE_UTF16, byte_order(&walk), PERF_NAME_MAX);
+        r->machine = name + strspn(name, "\\");
+    }
     stream->now = new_side(r->pool, r->bytes, r->size);
     stream->now->parents = wmem_map_new(r->pool, reading_instance_hash, reading_instance_equal);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
-    perf_block_init(&stream->walk, r->bytes, r->size);
 }
 
 static hkpd_side *side_of(readings *r, const state_sample *sample)
@@ -505,7 +486,13 @@ const char *hkpd_readings_instance(readings *r)
     const reading_instance *parent = parent_of(stream->now, walk, &object);
 
     if (parent) {
-        text = wmem_strconcat(r->pool, parent_text(r, &object->walk, &parent->key.name), "/", text, NULL);
+        /* its name stands in an answer once, however many children it has: once their names have taken twice the answer's bytes
+         * they show its beginning */
+        bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
+        const char *before =
+            name_text(r, &object->walk, &parent->key.name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
+        stream->parents_size += strlen(before);
+        text = wmem_strconcat(r->pool, before, "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
 }

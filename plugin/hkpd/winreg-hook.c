@@ -69,12 +69,16 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
 
 /* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
  * a warning that two dissectors have one name. */
-static void replace_table(dcerpc_sub_dissector *table)
+void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
 {
+    dcerpc_sub_dissector *table = hooked_table(entries, count);
+
+    if (table == NULL || stock[WINREG_QUERY_VALUE].name == NULL) {
+        return;
+    }
 #ifdef HAVE_DCERPC_UUIDS
     guid_key key = {uuid_winreg, WINREG_VERSION};
     dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
-
     if (value) {
         value->procs = table;
     }
@@ -82,16 +86,7 @@ static void replace_table(dcerpc_sub_dissector *table)
     dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
-}
-
-void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
-{
-    dcerpc_sub_dissector *table = hooked_table(entries, count);
-
-    if (table && stock[WINREG_QUERY_VALUE].name) {
-        replace_table(table);
-        sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
-    }
+    sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
 }
 
 void winreg_hook_register(void)

@@ -112,13 +112,6 @@ static bool parse_word(const value_string *list, const char *word, uint32_t *num
     return false;
 }
 
-static bool parse_type(const char *word, uint32_t *type)
-{
-    static const value_string other_name[] = {{PERF_PRECISION_TIMESTAMP, "PERF_PRECISION_TIMESTAMP"}, {0, NULL}};
-
-    return parse_word(counter_type_vals, word, type) || parse_word(other_name, word, type);
-}
-
 /* GMarkup has seen to it that it is UTF-8. */
 static bool is_name(const char *text)
 {
@@ -171,9 +164,12 @@ static bool parse_reference(const attributes *list, const char *name, uint32_t *
 
 static bool parse_counter(const attributes *list, state_counter_info *counter)
 {
+    static const value_string other_name[] = {{PERF_PRECISION_TIMESTAMP, "PERF_PRECISION_TIMESTAMP"}, {0, NULL}};
     const char *type = attribute(list, "type"), *scale = attribute(list, "defaultScale");
 
-    return type && parse_type(type, &counter->type) && parse_reference(list, "baseID", &counter->base_id) &&
+    return type &&
+           (parse_word(counter_type_vals, type, &counter->type) || parse_word(other_name, type, &counter->type)) &&
+           parse_reference(list, "baseID", &counter->base_id) &&
            parse_reference(list, "perfTimeID", &counter->time_id) &&
            parse_reference(list, "perfFreqID", &counter->freq_id) &&
            parse_reference(list, "multiCounterID", &counter->multi_id) &&

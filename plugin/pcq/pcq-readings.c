@@ -923,20 +923,6 @@ static void take_value(readings *r)
     readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
 }
 
-/* A block that holds an error instead of values. */
-static void take_refusal(readings *r)
-{
-    const pcq_stream *stream = stream_of(r);
-    reading *at = &r->at;
-
-    memset(at, 0, sizeof *at);
-    at->is_refused = true;
-    at->offset = stream->walk.block.offset;
-    at->counter = wmem_new0(r->pool, reading_counter);
-    at->counter->id = stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
-    readings_take(r, (perf_raw){0, 0});
-}
-
 perf_walk_event pcq_readings_event(readings *r)
 {
     perf_walk_event event = perf_walk_next(&stream_of(r)->walk);
@@ -976,7 +962,11 @@ static bool next(readings *r)
             return true;
         }
         if (event == PERF_WALK_BLOCK && r->with_refusals && stream_of(r)->walk.block.type == PERF_ERROR_RETURN) {
-            take_refusal(r);
+            const state_identifier *identifier = stream_of(r)->identifier;
+            r->at = (reading){.is_refused = true, .offset = stream_of(r)->walk.block.offset};
+            r->at.counter = wmem_new0(r->pool, reading_counter);
+            r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
+            readings_take(r, (perf_raw){0, 0});
             return true;
         }
     }

@@ -234,11 +234,6 @@ void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size)
     walk->state = NEXT_HEADER;
 }
 
-static bool is_inside_object(const perf_block_walk *walk)
-{
-    return walk->object.number != UINT32_MAX && walk->state >= NEXT_OBJECT_PARTS && walk->state <= NEXT_FAULT;
-}
-
 /* Where an object's own size is wrong only its structures lead to the next one. */
 static void pass_structures(perf_block_walk *walk)
 {
@@ -255,8 +250,8 @@ static void pass_structures(perf_block_walk *walk)
 
 void perf_block_skip_object(perf_block_walk *walk)
 {
-    if (!is_inside_object(walk)) {
-        return;
+    if (walk->object.number == UINT32_MAX || walk->state < NEXT_OBJECT_PARTS || walk->state > NEXT_FAULT) {
+        return; /* it is in no object */
     }
     if (walk->object.open_end) {
         pass_structures(walk);

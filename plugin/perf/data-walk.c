@@ -552,18 +552,6 @@ static uint32_t value_step(perf_walk *walk, uint32_t size, uint32_t left)
     return walk->padding == PADDING_NOT_COUNTED && perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. 0: it does not. */
-static uint32_t value_step_by_data(const perf_walk *walk, uint32_t at, uint32_t data_size)
-{
-    uint32_t left = walk->limit - at;
-
-    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE) {
-        return 0;
-    }
-    uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
-    return usual <= left && perf_walk_goes_on(walk, at + usual) ? usual : 0;
-}
-
 /* A sound dwSize still leads to the next value. */
 static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
@@ -579,16 +567,19 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
                            size - PERF_COUNTER_DATA_SIZE, NEXT_VALUE);
 }
 
+/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. */
 static perf_walk_event repair_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
-    uint32_t found = value_step_by_data(walk, at, data_size);
+    uint32_t left = walk->limit - at;
+    uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
 
-    if (found == 0) {
+    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE || usual > left ||
+        !perf_walk_goes_on(walk, at + usual)) {
         return fail_value(walk, at, size, data_size);
     }
-    walk->value.size = found;
-    walk->pos = at + found;
-    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, found, NEXT_VALUE);
+    walk->value.size = usual;
+    walk->pos = at + usual;
+    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, usual, NEXT_VALUE);
 }
 
 static perf_walk_event read_value(perf_walk *walk)

@@ -253,17 +253,6 @@ size_t perf_integer_text(char *out, uint64_t value)
     return (size_t)(end - out);
 }
 
-/* Decimals that leave three significant digits. */
-static unsigned decimals_of(double size)
-{
-    unsigned decimals = 1;
-
-    for (double limit = 10; decimals < 9 && size < limit; limit /= 10) {
-        decimals++;
-    }
-    return decimals;
-}
-
 static size_t fixed_text(char *out, double size, unsigned decimals)
 {
     uint64_t scale = (uint64_t)powers_of_10[decimals];
@@ -280,6 +269,7 @@ size_t perf_number_text(char *out, double value)
 {
     double size = fabs(value);
     size_t sign = value < 0;
+    unsigned decimals = 1;
 
     if (size == 0) {
         memcpy(out, "0.0", 4);
@@ -290,6 +280,9 @@ size_t perf_number_text(char *out, double value)
         return perf_plain_point(out);
     }
     out[0] = '-';
-    /* 9.996 is 10.0, not 10.00 */
-    return sign + fixed_text(out + sign, size, decimals_of(size + size * 0.0005));
+    /* three significant digits; 9.996 is 10.0, not 10.00 */
+    for (double limit = 10; decimals < 9 && size + size * 0.0005 < limit; limit /= 10) {
+        decimals++;
+    }
+    return sign + fixed_text(out + sign, size, decimals);
 }

@@ -426,26 +426,22 @@ static void put_clock(perf_writer *w, const char *name, uint64_t now, uint64_t b
     }
 }
 
-static void write_clocks(perf_writer *w, const perf_formula_info *formula, const perf_point *now,
-                         const perf_point *before)
-{
-    if (formula->denominator == PERF_OPERAND_TICKS && before) {
-        put_clock(w, ", T1 - T0 = ", now->perf_time, before->perf_time);
-    }
-    if (formula->denominator == PERF_OPERAND_100NS && before) {
-        put_clock(w, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
-    }
-    if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-        put_number(w, ", F = ", now->perf_freq);
-    }
-}
-
 /* The same for all values of a formula that have the same sample before. */
 static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
 {
+    const perf_point *now = &r->operands.now;
+
     if (r->clocks.formula != formula || r->clocks.before != (before ? r->before : NULL)) {
         perf_writer own = perf_writer_of(r->clocks.text, sizeof r->clocks.text);
-        write_clocks(&own, formula, &r->operands.now, before);
+        if (formula->denominator == PERF_OPERAND_TICKS && before) {
+            put_clock(&own, ", T1 - T0 = ", now->perf_time, before->perf_time);
+        }
+        if (formula->denominator == PERF_OPERAND_100NS && before) {
+            put_clock(&own, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
+        }
+        if (formula->flags & (PERF_RATE | PERF_TICKS)) {
+            put_number(&own, ", F = ", now->perf_freq);
+        }
         r->clocks.formula = formula;
         r->clocks.before = before ? r->before : NULL;
         r->clocks.size = (unsigned)(own.to - r->clocks.text);

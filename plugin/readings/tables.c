@@ -17,20 +17,17 @@ uint64_t reading_name_digest(reading_name *name)
     return name->digest;
 }
 
-static bool same_bytes(reading_name *a, reading_name *b)
+static bool same_name(reading_instance_key *x, reading_instance_key *y)
 {
-    if (a->size != b->size || a->size == 0) {
-        return a->size == b->size;
+    reading_name *a = &x->name, *b = &y->name;
+
+    if (x->parent_name != y->parent_name || a->size != b->size || a->size == 0) {
+        return x->parent_name == y->parent_name && a->size == b->size;
     }
     if (a->size > PERF_NAME_COMPARED) {
         return reading_name_digest(a) == reading_name_digest(b);
     }
     return memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
-static bool same_name(reading_instance_key *a, reading_instance_key *b)
-{
-    return a->parent_name == b->parent_name && same_bytes(&a->name, &b->name);
 }
 
 /* The same but for ordinals. */

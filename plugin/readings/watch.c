@@ -55,21 +55,18 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
-static bool is_name(const char *name)
-{
-    return name && g_ascii_islower(name[0]) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
 static ws_pref_bool check_row(void *record, char **error)
 {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const table_row *row = record;
+    const char *name = row->name ? row->name : "";
 
     *error = NULL;
-    if (!is_name(row->name)) {
+    if (!g_ascii_islower(name[0]) || name[strspn(name, allowed)] != '\0') {
         *error =
             g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
                             "small letters, digits and _ only",
-                            row->name ? row->name : "");
+                            name);
     } else if (!perf_patterns_are_paths(row->paths ? row->paths : "")) {
         *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
                                  "between several (behind -o, each \\ is typed twice)",

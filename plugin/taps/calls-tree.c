@@ -115,16 +115,6 @@ static void count_probe(stats_tree *tree, const packet_info *pinfo, const tapped
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
-static void count_request(stats_tree *tree, const tapped_call *tapped)
-{
-    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
-    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
-    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
-    if (tapped->kind) {
-        tick_stat_node(tree, tapped->kind, operation, FALSE);
-    }
-}
-
 static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_t status)
 {
     GHashTable *statuses = ((tree_state *)g_hash_table_lookup(trees, tree))->statuses;
@@ -173,8 +163,13 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
     }
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);
-    } else {
-        count_request(tree, tapped);
+        return TAP_PACKET_REDRAW;
+    }
+    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
+    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
+    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
+    if (tapped->kind) {
+        tick_stat_node(tree, tapped->kind, operation, FALSE);
     }
     return TAP_PACKET_REDRAW;
 }

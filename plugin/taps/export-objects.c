@@ -135,21 +135,6 @@ static void register_kind(objects_kind *kind, int proto, tap_packet_cb add, expo
 
 /* --- Documents ------------------------------------------------------------------------------------------------- */
 
-/* The host first; a name that begins with a dot would be hidden. */
-static char *name_of(const document *doc)
-{
-    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
-    char *suffix = document_suffix(doc);
-
-    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
-        end--; /* not within a character */
-    }
-    char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
-                                 doc->machine, suffix);
-    g_free(suffix);
-    return name;
-}
-
 /* Keeps the text, which becomes the object at the end. */
 static void take(void *user, perf_csv *text, bool whole)
 {
@@ -162,11 +147,19 @@ static void take(void *user, perf_csv *text, bool whole)
 static void list_document(const objects_kind *kind, document *doc)
 {
     perf_csv text = {0};
+    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
 
+    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
+        end--; /* not within a character */
+    }
     doc->is_listed = true;
     if (document_write(kind->documents, doc, take, &text) && !text.failed) {
-        list_object(kind, doc->first_frame, doc->machine, "text/csv", name_of(doc), g_memdup2(text.data, text.size),
-                    text.size);
+        /* the host first; a name that begins with a dot would be hidden */
+        char *suffix = document_suffix(doc);
+        char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
+                                     doc->machine, suffix);
+        list_object(kind, doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
+        g_free(suffix);
     }
     perf_csv_free(&text);
 }

@@ -184,16 +184,6 @@ static void show(table_view *view, unsigned row)
 
 /* --- Samples --------------------------------------------------------------------------------------------------- */
 
-static void count_offset(query *q, const packet_info *pinfo, const perf_point *clocks)
-{
-    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
-    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
-
-    if (fabs(offset) < MAX_CLOCK_OFFSET) {
-        perf_summary_add(&q->offsets, offset);
-    }
-}
-
 static void count_interval(query *q, double interval)
 {
     pace p = {interval, q->waited};
@@ -215,8 +205,12 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
 {
     const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
     double interval = q->samples > 0 ? perf_interval(clocks, &q->clocks) : 0;
+    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
+    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
 
-    count_offset(q, pinfo, clocks);
+    if (fabs(offset) < MAX_CLOCK_OFFSET) {
+        perf_summary_add(&q->offsets, offset);
+    }
     if (interval > 0) {
         count_interval(q, interval);
     }
