@@ -729,7 +729,7 @@ static void pcq_close_response(pcq_pdu *p)
         if (status == STATUS_SUCCESS) {
             handle_confirm(handle);
         } else if (handle->end == p->call.record->request_event) {
-            handle_not_closed(handle);
+            handle_close(handle, UINT32_MAX, 0);
         }
     }
     show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);

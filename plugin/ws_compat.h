@@ -68,13 +68,6 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_has_data_source(pinfo, name) (get_data_source_tvb_by_name((pinfo), (name)) != NULL)
 #endif
 
-/* The value of a field_info, by pointer. */
-#if WS_AT_LEAST(4, 4)
-#define ws_field_value(field) ((field)->value)
-#else
-#define ws_field_value(field) (&(field)->value)
-#endif
-
 /* Opens a capture of any kind, compressed ones too; NULL and why not. */
 #if WS_AT_LEAST(4, 7)
 #define ws_open_capture(path, error, details) \

@@ -30,7 +30,8 @@ void ndr_align(ndr_reader *ndr, uint32_t to)
     }
 }
 
-uint64_t ndr_count(ndr_reader *ndr, int hf)
+/* A count or size of NDR's own: 4 bytes, in NDR64 8. */
+static uint64_t ndr_count(ndr_reader *ndr, int hf)
 {
     bounded_reader *reader = &ndr->reader;
     uint32_t size = ndr->ndr64 ? 8 : 4;

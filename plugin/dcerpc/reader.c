@@ -101,12 +101,12 @@ void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16])
     reader->pos += 16;
 }
 
-uint64_t reader_filetime(bounded_reader *reader, int hf)
+void reader_filetime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
     if (!reader_need_field(reader, 8, hf)) {
-        return 0;
+        return;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
     bool valid = filetime_to_nstime(&when, value);
@@ -119,7 +119,6 @@ uint64_t reader_filetime(bounded_reader *reader, int hf)
                      reader_field_name(hf), value);
     }
     reader->pos += 8;
-    return value;
 }
 
 /* What GLib counts in its days since the year 1. */
@@ -178,7 +177,9 @@ bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb
         high = (unit & 0xFC00) == 0xD800;
     }
     if (is_lone || high) {
-        findings_note(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+        bool damaged = report->damaged;
+        findings_add(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+        report->damaged = damaged;
     }
     return !is_lone && !high;
 }

@@ -529,7 +529,7 @@ static void hide_values(hkpd_view *view)
 
     view->base.budget.values_hidden += left;
     view->base.budget.values_left -= left;
-    hkpd_readings_skip_values(view->base.readings);
+    perf_block_skip_values(hkpd_readings_walk(view->base.readings));
 }
 
 static void show_value(hkpd_view *view)

@@ -77,7 +77,7 @@ static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
-    reading_instances_init(&table->names, side->base.pool);
+    table->names.pool = side->base.pool;
     return table;
 }
 
@@ -357,14 +357,9 @@ static hkpd_stream *stream_of(const readings *r)
     return r->own;
 }
 
-const perf_block_walk *hkpd_readings_walk(const readings *r)
+perf_block_walk *hkpd_readings_walk(const readings *r)
 {
     return &stream_of(r)->walk;
-}
-
-void hkpd_readings_skip_values(readings *r)
-{
-    perf_block_skip_values(&stream_of(r)->walk);
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */

@@ -18,10 +18,7 @@ extern const readings_layout hkpd_readings_layout;
 /* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
  * PERF_BLOCK_VALUE the reading is as if it had been pulled. */
 perf_block_event hkpd_readings_event(readings *r);
-const perf_block_walk *hkpd_readings_walk(const readings *r);
-
-/* Leaves the counter block that the walk is in. */
-void hkpd_readings_skip_values(readings *r);
+perf_block_walk *hkpd_readings_walk(const readings *r);
 
 /* "explorer/3", "svchost#2", "" of the instance that the walk is in. */
 const char *hkpd_readings_instance(readings *r);
@@ -61,9 +58,6 @@ void hkpd_dissect_block(proto_tree *tree, hkpd_context *context);
 #define WINREG_CREATE_KEY 6
 #define WINREG_ENUM_VALUE 10
 #define WINREG_QUERY_VALUE 17
-
-/* Registers a subtree that one way of hooking needs. */
-void winreg_hook_register(void);
 
 /* Puts `count` entries, by number, in the place of the stock ones; where one's name or request is NULL the stock one stays. Nothing
  * is hooked where the stock dissector has no such table, and no entry whose name is not the stock one's. Sealed calls are

@@ -82,6 +82,7 @@ typedef struct {
     proto_item *item;
     tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
+    findings_report aloud;  /* of what was read silently */
 } hkpd_pdu;
 
 /* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
@@ -193,6 +194,7 @@ static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinf
     call_begin(&p->call, &fields, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (hkpd_record *)p->call.record;
     call_silently(&p->call);
+    findings_begin(&p->aloud, pinfo, &fields.expert);
 }
 
 static wmem_allocator_t *hkpd_pool(const hkpd_pdu *p)
@@ -288,10 +290,7 @@ static void hkpd_show_node(hkpd_pdu *p)
     if (p->hkpd == NULL) {
         p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
         p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
-        /* what was read so far was read silently */
-        findings_report report;
-        findings_begin(&report, p->call.pinfo, &fields.expert);
-        call_report_second(&p->call, &report, p->item);
+        call_report_second(&p->call, &p->aloud, p->item);
     }
 }
 
@@ -530,7 +529,7 @@ static int hkpd_close_key_response(hkpd_pdu *p)
     uint32_t status = hkpd_read_status(p);
     if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
-        handle_not_closed(handle);
+        handle_close(handle, UINT32_MAX, 0);
     }
     show_if_ours(p, hkpd_known_handle(p), -1);
     return hkpd_end_with_stock(p);
@@ -556,15 +555,13 @@ static void find_retry(hkpd_pdu *p)
 static void report_closed(hkpd_pdu *p, const char *name)
 {
     hkpd_record *record = p->record;
-    findings_report report;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
         record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
-        findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
         hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
-        findings_add(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+        findings_add(&p->aloud, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      record->closed->closed_frame);
     }
 }
@@ -765,17 +762,15 @@ static void describe_more_data(hkpd_pdu *p, const answer *back)
 static void describe_success(hkpd_pdu *p, const answer *back)
 {
     const state_handle *handle = hkpd_known_handle(p);
-    findings_report report;
 
-    findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
     if (back->value.data_size > 0) {
         if (hkpd_key_of(handle)->name.kind == HKPD_KEY_DATA) {
-            findings_add(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
+            findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
-        findings_add(&report, p->item, FINDING_NO_DATA,
+        findings_add(&p->aloud, p->item, FINDING_NO_DATA,
                      "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
     } else if (back->value.size > 0) {
@@ -1130,7 +1125,6 @@ void proto_register_hkpd(void)
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
     hkpd_buffers_register(proto_hkpd);
-    winreg_hook_register();
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",
                                    "Answers with performance data are dissected whole instead of byte by byte. "

@@ -16,8 +16,6 @@ static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x
 
 static dcerpc_sub_dissector stock[NUM_OPNUMS]; /* those that were replaced */
 
-static int ett_winreg = -1;
-
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     const dcerpc_sub_dissector *entry = &stock[di->call_data->opnum];
@@ -83,15 +81,11 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
         value->procs = table;
     }
 #else
+    static int ett_winreg = -1;
+    static int *ett[] = {&ett_winreg};
+    proto_register_subtree_array(ett, array_length(ett));
     dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
     sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
-}
-
-void winreg_hook_register(void)
-{
-    static int *ett[] = {&ett_winreg};
-
-    proto_register_subtree_array(ett, array_length(ett));
 }

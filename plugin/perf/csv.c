@@ -123,11 +123,6 @@ void perf_csv_pdh_number(perf_csv *csv, double value)
     }
 }
 
-void perf_csv_pdh_blank(perf_csv *csv)
-{
-    perf_csv_pdh_text(csv, " ");
-}
-
 /* What makes a cell of RFC 4180 need quotes. */
 static const char special[] = ",\"\r\n";
 

@@ -72,13 +72,11 @@ static inline char *perf_csv_put_parts(char *at, const perf_csv_part *first, con
 
 /* --- PDH-CSV ------------------------------------------------------------ */
 
+/* A blank where there is no value. */
 void perf_csv_pdh_text(perf_csv *csv, const char *text);
 
 /* Six decimals, as typeperf has them. */
 void perf_csv_pdh_number(perf_csv *csv, double value);
-
-/* There is no value: a blank in quotes. */
-void perf_csv_pdh_blank(perf_csv *csv);
 
 /* "11/21/2026 21:43:44.123", UTC, from seconds since 1970 and nanoseconds; rounded down. */
 void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds);

@@ -86,12 +86,6 @@ gboolean reading_instance_equal(const void *a, const void *b)
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-void reading_instances_init(reading_instances *instances, wmem_allocator_t *pool)
-{
-    memset(instances, 0, sizeof *instances);
-    instances->pool = pool;
-}
-
 uint32_t reading_instances_count(const reading_instances *instances)
 {
     return instances->rows ? wmem_array_get_count(instances->rows) : 0;
@@ -181,7 +175,7 @@ void reading_table_init(reading_table *table, reading_side *side, uint32_t numbe
     memset(table, 0, sizeof *table);
     table->side = side;
     table->number = number;
-    reading_instances_init(&table->instances, side->pool);
+    table->instances.pool = side->pool;
 }
 
 bool reading_table_has_row(reading_table *table, uint32_t row)

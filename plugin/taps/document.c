@@ -388,7 +388,7 @@ static void write_cells(row_reader *reader, unsigned count, perf_csv *text, docu
 {
     for (unsigned i = 0; i < count; i++) {
         if (isnan(reader->cells[i])) {
-            perf_csv_pdh_blank(text);
+            perf_csv_pdh_text(text, " ");
         } else {
             perf_csv_pdh_number(text, reader->cells[i]);
             reader->cells[i] = NAN;

@@ -247,14 +247,6 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 /* Characters of a text in the Info column. */
 #define MAX_SHORT 80
 
-const char *text_number(wmem_allocator_t *pool, uint64_t number)
-{
-    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
-
-    perf_decimal_u64(text, number);
-    return text;
-}
-
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
     size_t word_size = strlen(word);

@@ -107,11 +107,6 @@ void labels_register_type_fields(int proto, const char *prefix, labels_type_fiel
     }
 }
 
-bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields)
-{
-    return fields_any_referenced(tree, &fields->type, 1) || fields_any_referenced(tree, fields->bits, LABELS_TYPE_BITS);
-}
-
 static void add_type_bits(bounded_reader *reader, const labels_type_fields *fields, uint32_t offset, uint32_t type)
 {
     proto_tree *tree = proto_item_add_subtree(reader->item, ett_counter_type);

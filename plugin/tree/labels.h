@@ -33,8 +33,5 @@ typedef struct {
 /* PREFIX.counter.type and its bits. */
 void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields);
 
-/* True if somebody looks at one of them in the tree. */
-bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields);
-
 /* A counter type on the wire with its bits; an unknown one is reported. */
 uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields);

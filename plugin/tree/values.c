@@ -115,7 +115,9 @@ static bool structures_are_wanted(const answer_view *view)
 
     return fields_wanted(view->tree, fields->structures, fields->num_structures) ||
            fields_any_referenced(view->tree, samples, array_length(samples)) ||
-           labels_type_fields_wanted(view->tree, &fields->types) || findings_wanted(view->report, view->tree);
+           fields_any_referenced(view->tree, &fields->types.type, 1) ||
+           fields_any_referenced(view->tree, fields->types.bits, LABELS_TYPE_BITS) ||
+           findings_wanted(view->report, view->tree);
 }
 
 static value_wishes wishes_of(const answer_view *view, const readings_answer *answer, uint32_t faults)
@@ -417,8 +419,9 @@ void value_describe(rpc_call *call, value_first *first, const readings_answer *a
     const char *words = words_of(r, &result);
     const char *note = r->assumed ? " (order assumed)" : "";
     if (count > 1) {
-        call_info_texts(call, path, " = ", words, note, ", ", text_number(pool, count - 1), " more (", parts, ", ",
-                        size, ")", NULL);
+        char more[PERF_DECIMAL_SIZE];
+        perf_decimal_u64(more, count - 1);
+        call_info_texts(call, path, " = ", words, note, ", ", more, " more (", parts, ", ", size, ")", NULL);
     } else {
         call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
     }
@@ -473,8 +476,9 @@ void values_fault(const answer_view *view, proto_item *item, const perf_fault_in
     const perf_fault_info *info = &infos[fault->what];
     char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found);
 
-    (info->harm ? findings_add : findings_note)(view->report, item, fault_findings[info->kind], "At offset %u: %s",
-                                                fault->offset, text);
+    bool damaged = view->report->damaged;
+    findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", fault->offset, text);
+    view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 
 bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, uint32_t faults)

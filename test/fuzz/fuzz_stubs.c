@@ -276,7 +276,7 @@ static void look_at_item(proto_node *node, void *data)
     }
     if (fi && seen->labels && seen->in_ours) {
         look_at_label(fi, seen);
-        char *value = fvalue_to_string_repr(seen->pool, ws_field_value(fi), FTREPR_DISPLAY, fi->hfinfo->display);
+        char *value = fvalue_to_string_repr(seen->pool, FIELD_VALUE(fi), FTREPR_DISPLAY, fi->hfinfo->display);
         if (value) {
             mix_text(seen, value);
         }
