@@ -124,13 +124,6 @@ static uint32_t pcq_read_status(pcq_pdu *p)
     return p->tapped.status;
 }
 
-/* The context handle; the item is completed when the stub has proved sound. */
-static proto_item *pcq_read_handle(pcq_pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
-{
-    ndr_context_handle(&p->call.ndr, fields.handle, handle);
-    return p->call.ndr.reader.item;
-}
-
 /* The request is read: all that was there. */
 static void pcq_request_end(pcq_pdu *p)
 {
@@ -610,7 +603,7 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
 /* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
 static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
 
     if (p->call.ndr.reader.failed) {
         return item;
@@ -642,27 +635,22 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     show_handle(p, item, handle);
 }
 
-/* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
- * it answers belongs to the new life, as a later look at it shows. */
-static state_handle *reopened(pcq_pdu *p, state_handle *asked)
-{
-    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
-    uint32_t asked_at = p->call.record->request_event;
-
-    return now != asked && now->end > p->call.event
-               ? now
-               : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes, asked_at, 0, NULL);
-}
-
 /* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
 static state_handle *answering_handle(pcq_pdu *p, bool known)
 {
     rpc_record *record = p->call.record;
+    state_handle *asked = record->handle;
 
-    if (p->call.first_time && record->handle) {
+    if (p->call.first_time && asked) {
         if (known && call_may_learn(&p->call)) {
-            if (record->handle->end < record->request_event) {
-                record->handle = reopened(p, record->handle);
+            /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
+             * it answers belongs to the new life, as a later look at it shows */
+            if (asked->end < record->request_event) {
+                state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
+                bool is_open = now != asked && now->end > p->call.event;
+                record->handle = is_open ? now
+                                         : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes,
+                                                            record->request_event, 0, NULL);
             }
             handle_confirm(record->handle);
         }
@@ -689,7 +677,7 @@ static void pcq_open_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
     rpc_record *record = p->call.record;
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);
@@ -720,7 +708,7 @@ static void pcq_close_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
     state_handle *handle = p->call.record->handle;
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);

@@ -53,14 +53,14 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf)
     return reader_u32(&ndr->reader, hf);
 }
 
-void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
+proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
     bounded_reader *reader = &ndr->reader;
 
     memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
     ndr_align(ndr, 4);
     if (!reader_need_field(reader, NDR_CONTEXT_HANDLE_SIZE, hf)) {
-        return;
+        return reader->item;
     }
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
     memcpy(handle, &attributes, 4);
@@ -71,6 +71,7 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
             proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
     }
     reader->pos += NDR_CONTEXT_HANDLE_SIZE;
+    return reader->item;
 }
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */

@@ -522,16 +522,6 @@ static void show_counters(hkpd_view *view)
     view->counters = reader.tree;
 }
 
-/* What has no room any more is not walked either: many definitions can share the same bytes in many instances. */
-static void hide_values(hkpd_view *view)
-{
-    uint64_t left = perf_block_values_left(view->walk);
-
-    view->base.budget.values_hidden += left;
-    view->base.budget.values_left -= left;
-    perf_block_skip_values(hkpd_readings_walk(view->base.readings));
-}
-
 static void show_value(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -543,7 +533,11 @@ static void show_value(hkpd_view *view)
     if (tree) {
         values_sent(&view->base, tree);
     } else if (view->base.budget.values_hidden > hidden) {
-        hide_values(view);
+        /* what has no room any more is not walked either: many definitions can share the same bytes in many instances */
+        uint64_t left = perf_block_values_left(walk);
+        view->base.budget.values_hidden += left;
+        view->base.budget.values_left -= left;
+        perf_block_skip_values(hkpd_readings_walk(view->base.readings));
     }
 }
 

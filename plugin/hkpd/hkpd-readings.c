@@ -321,10 +321,7 @@ static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
     static const table_layout layout = {next_row, cell};
     hkpd_side *side = wmem_new0(pool, hkpd_side);
 
-    side->base.layout = &layout;
-    side->base.pool = pool;
-    side->base.bytes = bytes;
-    side->base.size = size;
+    side->base = (reading_side){&layout, pool, bytes, size, {.perf_freq = 0}};
     side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
     side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
     perf_block_init(&side->scout, bytes, size);

@@ -207,15 +207,23 @@ static uint16_t hkpd_opnum(const hkpd_pdu *p)
     return p->call.di->call_data->opnum;
 }
 
-/* What was read silently may have failed: the stock function says so itself. */
-static int hkpd_end_with_stock(hkpd_pdu *p)
+/* What was read silently may have failed: the stock function says so itself. It would call a size probe an error in the Info
+ * column. */
+static int end_with_stock(hkpd_pdu *p, bool is_probe)
 {
     rpc_call *call = &p->call;
 
     call->report.damaged = false;
     call->ndr.reader.failed = false;
     call_end(call, p->item);
-    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    if (is_probe) {
+        col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
+    }
+    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    if (is_probe) {
+        col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
+    }
+    return size;
 }
 
 static int hkpd_end(hkpd_pdu *p)
@@ -454,7 +462,7 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_n
         }
     }
     show_if_ours(p, record->answering, hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* A predefined key. */
@@ -476,7 +484,7 @@ static int hkpd_open_key_request(hkpd_pdu *p)
         p->record->name = wmem_strdup(wmem_file_scope(), name);
     }
     show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* What the request asked for. An empty name opens the same key once more. */
@@ -517,7 +525,7 @@ static int hkpd_close_key_request(hkpd_pdu *p)
         handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
     show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 static int hkpd_close_key_response(hkpd_pdu *p)
@@ -532,7 +540,7 @@ static int hkpd_close_key_response(hkpd_pdu *p)
         handle_close(handle, UINT32_MAX, 0);
     }
     show_if_ours(p, hkpd_known_handle(p), -1);
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
@@ -656,7 +664,7 @@ static int hkpd_value_request(hkpd_pdu *p)
         return show_request64(p);
     }
     return shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed ? show_request_with_data(p, &value)
-                                                                                    : hkpd_end_with_stock(p);
+                                                                                    : end_with_stock(p, false);
 }
 
 /* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
@@ -778,19 +786,6 @@ static void describe_success(hkpd_pdu *p, const answer *back)
     }
 }
 
-/* The stock function would call a size probe an error in the Info column. */
-static int end_probe(hkpd_pdu *p)
-{
-    rpc_call *call = &p->call;
-
-    call->report.damaged = false;
-    call_end(call, p->item);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
-    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
-    return size;
-}
-
 /* An answer without data of ours: the stock function shows it. */
 static int other_answer(hkpd_pdu *p, const answer *back)
 {
@@ -798,13 +793,13 @@ static int other_answer(hkpd_pdu *p, const answer *back)
         hkpd_show_question(p, -1);
         if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
             describe_more_data(p, back);
-            return end_probe(p);
+            return end_with_stock(p, true);
         }
         if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
             describe_success(p, back);
         }
     }
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */

@@ -381,10 +381,7 @@ static void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_ha
     static const table_layout layout = {next_row, cell};
 
     memset(side, 0, sizeof *side);
-    side->base.layout = &layout;
-    side->base.pool = pool;
-    side->base.bytes = data->bytes;
-    side->base.size = data->size;
+    side->base = (reading_side){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
     side->data = *data;
     side->server = handle ? handle->server : NULL;
     side->epoch = query_epoch_at(handle, event);
@@ -980,8 +977,7 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
 }
 
-/* Samples of one form have the same counter of the same instance at the same place. */
-static bool has_same_place(const readings *r)
+static bool find_before(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
@@ -989,20 +985,13 @@ static bool has_same_place(const readings *r)
         stream->compared_block = r->number;
         stream->same_block = pcq_side_same_block(&stream->now, &stream->before, r->number);
     }
-    return stream->one_form && stream->same_block;
-}
-
-static bool find_before(readings *r, reading_place *place, bool *has_counter)
-{
-    if (has_same_place(r)) {
-        const pcq_stream *stream = stream_of(r);
+    if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;
         *place = (reading_place){NULL, 0, 0, pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
     pcq_wanted want = wanted(r, r->at.counter->id);
-    pcq_side *earlier = stream_of(r)->earlier;
-
+    pcq_side *earlier = stream->earlier;
     if (earlier && pcq_side_find(earlier, &want, place, has_counter)) {
         return true;
     }

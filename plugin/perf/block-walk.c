@@ -35,14 +35,6 @@ static bool system_name_fits(const perf_block_walk *walk)
     return at >= PERF_DATA_BLOCK_SIZE && at <= walk->header.size && walk->header.name_room <= walk->header.size - at;
 }
 
-/* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
-static bool is_blank(const uint8_t *object)
-{
-    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
-
-    return memcmp(object, zeros, sizeof zeros) == 0;
-}
-
 /* Whether a counter block of this object can be `step` bytes behind `at`. */
 static bool counters_follow(const perf_block_walk *walk, uint32_t at, uint32_t step)
 {
@@ -419,6 +411,7 @@ static perf_block_event read_object_size(perf_block_walk *walk)
 
 static perf_block_event read_object(perf_block_walk *walk)
 {
+    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
     uint32_t at = walk->pos;
     uint32_t announced = perf_block_u32(walk, 28);
 
@@ -430,7 +423,8 @@ static perf_block_event read_object(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (is_blank(walk->data + at)) {
+    /* Samba fills a buffer that is too small with zeros behind the header, and calls that a success */
+    if (memcmp(walk->data + at, zeros, sizeof zeros) == 0) {
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }

@@ -76,13 +76,6 @@ static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
            (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
 }
 
-/* A PERF_MULTI_INSTANCES that reaches to the block's end. */
-static bool perf_walk_instances_fit(const perf_walk *walk, uint32_t at)
-{
-    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
-           perf_le32(walk->data + at) == walk->limit - at;
-}
-
 /* What comes behind a value: the next one, the next instance or the end. */
 static bool perf_walk_goes_on(const perf_walk *walk, uint32_t at)
 {
@@ -347,10 +340,14 @@ static bool ends_well(const perf_walk *walk, uint32_t pos, uint8_t padding)
     return event == PERF_WALK_END;
 }
 
-/* What stands behind PERF_MULTI_COUNTERS can begin here. */
+/* What stands behind PERF_MULTI_COUNTERS can begin here: a value, or a PERF_MULTI_INSTANCES that reaches to the block's end. */
 static bool counters_followed(const perf_walk *walk, uint32_t at)
 {
-    return walk->block.type == PERF_COUNTERSET ? perf_walk_instances_fit(walk, at) : perf_walk_value_fits(walk, at);
+    if (walk->block.type != PERF_COUNTERSET) {
+        return perf_walk_value_fits(walk, at);
+    }
+    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
+           perf_le32(walk->data + at) == walk->limit - at;
 }
 
 /* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's

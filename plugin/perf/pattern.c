@@ -79,22 +79,14 @@ static bool matches(const char *pattern, const char *end, const char *path)
     return pattern + strspn(pattern, "*") >= end;
 }
 
-/* "\\SRV\Set\Counter" without its machine. */
-static const char *behind_machine(const char *path)
-{
-    const char *end = strncmp(path, "\\\\", 2) == 0 ? strchr(path + 2, '\\') : NULL;
-
-    return end ? end : path;
-}
-
 bool perf_patterns_match(const char *patterns, const char *path)
 {
-    const char *begin, *end;
+    const char *begin, *end, *set = strncmp(path, "\\\\", 2) == 0 ? strchr(path + 2, '\\') : NULL;
 
     while (patterns) {
         patterns = take_first(patterns, &begin, &end);
         bool any_machine = begin[0] == '\\' && begin[1] != '\\';
-        if (begin < end && matches(begin, end, any_machine ? behind_machine(path) : path)) {
+        if (begin < end && matches(begin, end, any_machine && set ? set : path)) {
             return true;
         }
     }

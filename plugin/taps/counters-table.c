@@ -116,19 +116,12 @@ static follower *follower_of(counters *all, const state_handle *handle)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static counter *counter_of(table_view *view, const char *path)
-{
-    bool is_new;
-
-    return table_row(view, path, path, &is_new);
-}
-
 static void show(table_view *view, unsigned row)
 {
     const counter *c = table_data(view, row);
     const perf_summary *results = &c->results;
 
-    if (results->count == 0 || table_is_others(view, row)) {
+    if (results->count == 0 || row + 1 == view->others) {
         return;
     }
     table_set_text(view, row, UNIT, c->unit ? c->unit : "");
@@ -172,7 +165,8 @@ static series *series_of(table_view *view, follower *f, readings *r)
     }
     series *s = &g_array_index(f->series, series, number);
     if (s->counter == NULL) {
-        s->counter = counter_of(view, columns_path(&f->columns, number));
+        const char *path = columns_path(&f->columns, number);
+        s->counter = table_row(view, path, path, NULL);
     }
     return s;
 }
@@ -217,7 +211,7 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
 
 static void count_refusal(table_view *view, const char *path)
 {
-    counter *c = counter_of(view, path);
+    counter *c = table_row(view, path, path, NULL);
 
     c->refusals++;
     table_changed(view, c->row);

@@ -243,18 +243,6 @@ static void count_counters(query *q, const tapped_call *tapped)
     }
 }
 
-static void count_call(query *q, packet_info *pinfo, const tapped_call *tapped)
-{
-    q->waited += MAX(tapped->seconds, 0);
-    if (tapped->answer && tapped->answer->sample) {
-        count_sample(q, pinfo, tapped);
-    }
-    if (tapped->is_response) {
-        count_counters(q, tapped);
-    }
-    q->closed_frame = q->handle->closed_frame;
-}
-
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->handle == NULL || tapped->handle->number == 0) {
@@ -262,7 +250,14 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     }
     query *q = query_of(view, pinfo, tapped);
     if (q->handle) {
-        count_call(q, pinfo, tapped);
+        q->waited += MAX(tapped->seconds, 0);
+        if (tapped->answer && tapped->answer->sample) {
+            count_sample(q, pinfo, tapped);
+        }
+        if (tapped->is_response) {
+            count_counters(q, tapped);
+        }
+        q->closed_frame = q->handle->closed_frame;
     }
     if (tapped->answer && tapped->answer->sample) {
         q->samples++;

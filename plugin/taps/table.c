@@ -258,7 +258,9 @@ void *table_row(table_view *view, const void *key, const char *text, bool *is_ne
     view->row_bytes += (uint32_t)size;
     data = add_row(view, text);
     g_hash_table_insert(view->known, view->of->has_text_keys ? g_strdup(key) : (void *)(uintptr_t)key, data);
-    *is_new = true;
+    if (is_new) {
+        *is_new = true;
+    }
     return data;
 }
 

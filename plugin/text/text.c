@@ -72,12 +72,8 @@ static const code_page code_pages[] = {
     {65001, ENC_UTF_8, NULL},
 };
 
-/* code page -> its converter, NULL if there is none. Filled as code pages are met, at most one for each row above;
- * lives as long as the program. */
-static struct {
-    bool opened;
-    GIConv convert;
-} converters[array_length(code_pages)];
+/* Of each row, NULL as long as it was not needed, (GIConv)-1 if there is none. Lives as long as the program. */
+static GIConv converters[array_length(code_pages)];
 
 static const code_page *find_code_page(uint32_t number)
 {
@@ -89,16 +85,14 @@ static const code_page *find_code_page(uint32_t number)
     return NULL;
 }
 
-/* (GIConv)-1 if there is none. */
 static GIConv converter_of(const code_page *page)
 {
-    size_t i = (size_t)(page - code_pages);
+    GIConv *converter = &converters[page - code_pages];
 
-    if (!converters[i].opened) {
-        converters[i].opened = true;
-        converters[i].convert = g_iconv_open("UTF-8", page->name);
+    if (*converter == NULL) {
+        *converter = g_iconv_open("UTF-8", page->name);
     }
-    return converters[i].convert;
+    return *converter;
 }
 
 bool text_code_page_known(uint32_t code_page_number)
