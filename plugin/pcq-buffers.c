@@ -674,8 +674,6 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
-#define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
-
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {
     bounded_reader reader;
@@ -710,23 +708,23 @@ static bool read_instance(bounded_reader *reader, pcq_context *context)
     instance.offset = reader->pos;
     instance.size = instance.stated = tvb_get_letohl(reader->tvb, reader->pos);
     instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
-    if (!pcq_check_size(reader, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
+    if (!pcq_check_size(reader, instance.size, PERF_INSTANCE_HEADER_SIZE, "the instance")) {
         pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);
         return false;
     }
-    uint32_t room = instance.size - INSTANCE_HEADER_SIZE;
-    instance.name_size = text_utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
+    uint32_t room = instance.size - PERF_INSTANCE_HEADER_SIZE;
+    instance.name_size = text_utf16_size(reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE, room);
     instance.terminated = room == 0 || instance.name_size + 2 <= room;
     if (reader->tree) {
-        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
-                                    PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
+                                    instance.name_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
         pcq_add_instance(reader->tree, reader->tvb, &instance, name);
     }
     if (!instance.terminated) {
         findings_add(reader->report, reader->node, FINDING_TEXT,
                      "The name of the instance at offset %u has no terminator", reader->pos);
     }
-    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
+    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
                        instance.name_size, ENC_LITTLE_ENDIAN, "The instance's name");
     reader->pos += instance.size;
     context->count++;
@@ -739,7 +737,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    while (reader_left(&reader) >= INSTANCE_HEADER_SIZE) {
+    while (reader_left(&reader) >= PERF_INSTANCE_HEADER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_INSTANCE, &hidden);
         if (!read_instance(&reader, context)) {
             break;

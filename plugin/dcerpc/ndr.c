@@ -298,17 +298,10 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
     }
 }
 
-/* Where a count leads beyond the stub, the status is still its last four bytes. */
-static unsigned strange_end(const bounded_reader *reader, const char *shape)
-{
-    bool has_status = shape[strlen(shape) - 1] == 'R';
-
-    return reader->failed && has_status && reader->end >= 4 &&
-           !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
-}
-
 bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
 {
+    const bounded_reader *reader = &ndr->reader;
+    bool has_status = shape[strlen(shape) - 1] == 'R';
     unsigned strange = 0;
     bool there = true;
 
@@ -319,5 +312,9 @@ bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
             strange += strange_parameter(ndr, *shape, largest);
         }
     }
-    return strange + strange_end(&ndr->reader, shape) >= 2;
+    if (reader->failed && has_status && reader->end >= 4) {
+        /* where a count leads beyond the stub, the status is still its last four bytes */
+        strange += !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
+    }
+    return strange >= 2;
 }

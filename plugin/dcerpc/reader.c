@@ -124,11 +124,6 @@ void reader_filetime(bounded_reader *reader, int hf)
 /* What GLib counts in its days since the year 1. */
 #define DAYS_UNTIL_1970 719163
 
-static bool date_exists(unsigned year, unsigned month, unsigned day)
-{
-    return year >= 1601 && year <= 30827 && day <= 31 && g_date_valid_dmy((GDateDay)day, month, (GDateYear)year);
-}
-
 static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
@@ -138,8 +133,10 @@ static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
         word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
     }
     nstime_set_zero(when);
-    if (!date_exists(word[YEAR], word[MONTH], word[DAY]) || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 ||
-        word[SECOND] > 59 || word[MILLISECONDS] > 999) {
+    bool has_date = word[YEAR] >= 1601 && word[YEAR] <= 30827 && word[DAY] <= 31 &&
+                    g_date_valid_dmy((GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
+    if (!has_date || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 || word[SECOND] > 59 ||
+        word[MILLISECONDS] > 999) {
         return false;
     }
     GDate date;

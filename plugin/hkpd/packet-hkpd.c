@@ -859,18 +859,6 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-/* Title 1 is not one: its text is the highest index. */
-static void learn_title(const rpc_call *call, const hkpd_title *title, uint32_t language)
-{
-    bool english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
-    state_fact fact = {.name = title->text, .lcid = english ? 0 : language};
-
-    if (title->index > 1 && *title->text) {
-        facts_learn(call->server, facts_title_subject(title->index), english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL,
-                    &fact, call->event, call->pinfo->num);
-    }
-}
-
 /* The value name tells the language, else the key does. */
 static void learn_titles(hkpd_pdu *p, const answer *back)
 {
@@ -885,8 +873,14 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
     if (language == 0 && key) {
         language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
+    bool english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
     for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
-        learn_title(&p->call, wmem_array_index(titles, i), language);
+        const hkpd_title *title = wmem_array_index(titles, i);
+        state_fact fact = {.name = title->text, .lcid = english ? 0 : language};
+        if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
+            facts_learn(p->call.server, facts_title_subject(title->index),
+                        english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL, &fact, p->call.event, p->call.pinfo->num);
+        }
     }
 }
 

@@ -204,29 +204,20 @@ static GHashTable *new_table(void)
     return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
 }
 
-/* The locale of a tag like de-DE, 0 if it has none. */
-static uint32_t lcid_of(const char *tag)
-{
-    size_t length = strlen(tag);
-
-    for (const value_string *row = lcid_vals; row->strptr; row++) {
-        if (g_ascii_strncasecmp(row->strptr, tag, length) == 0 && row->strptr[length] == ',') {
-            return row->value;
-        }
-    }
-    return 0;
-}
-
 static void begin_resources(manifest *m, const attributes *list)
 {
     const char *culture = attribute(list, "culture");
+    size_t length = culture ? strlen(culture) : 0;
 
     m->table = NULL;
     if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
         m->table = m->english = m->english ? m->english : new_table();
     } else if (m->other == NULL) {
         m->table = m->other = new_table();
-        m->other_lcid = lcid_of(culture);
+        for (const value_string *row = lcid_vals; row->strptr && m->other_lcid == 0; row++) {
+            bool is_it = g_ascii_strncasecmp(row->strptr, culture, length) == 0 && row->strptr[length] == ',';
+            m->other_lcid = is_it ? row->value : 0; /* of a tag like de-DE, 0 if it has none */
+        }
     }
 }
 

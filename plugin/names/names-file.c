@@ -306,23 +306,6 @@ void names_file_choose(const char *path)
     chosen = g_strdup(path);
 }
 
-/* The file or folder of the preference, or the default one of the profile or the personal folder; NULL if there is
- * none. */
-static char *find_file(void)
-{
-    if (chosen && *chosen) {
-        return g_strdup(chosen);
-    }
-    for (int from_profile = 1; from_profile >= 0; from_profile--) {
-        char *path = get_persconffile_path(DEFAULT_NAME, from_profile);
-        if (file_exists(path)) {
-            return path;
-        }
-        g_free(path);
-    }
-    return NULL;
-}
-
 /* g_stat() would say it in a structure that MSVC's GLib and MinGW's lay out in two ways. */
 static bool is_too_big(const char *path)
 {
@@ -393,10 +376,17 @@ static void read_folder(const char *path)
     }
 }
 
+/* The file or folder of the preference, or the default one of the profile or the personal folder, if there is one. */
 static void load(void)
 {
-    char *path = find_file();
+    char *path = chosen && *chosen ? g_strdup(chosen) : NULL;
 
+    for (int from_profile = 1; path == NULL && from_profile >= 0; from_profile--) {
+        path = get_persconffile_path(DEFAULT_NAME, from_profile);
+        if (!file_exists(path)) {
+            g_clear_pointer(&path, g_free);
+        }
+    }
     facts_file_clear();
     if (path && g_file_test(path, G_FILE_TEST_IS_DIR)) {
         read_folder(path);

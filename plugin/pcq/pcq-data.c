@@ -349,32 +349,25 @@ static void show_bad_value(data_view *view)
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
 
-/* The item of the field that is wrong, or of what is nearest to it. */
-static proto_item *faulty_item(const data_view *view)
-{
-    uint32_t at = view->walk->fault.offset;
-
-    if (at < PERF_DATA_HEADER_SIZE) {
-        return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
-    }
-    if (view->base.structure && at >= view->base.start) {
-        return reader_field_at(view->base.structure, at - view->base.start);
-    }
-    if (view->block_item && at >= view->walk->block.offset) {
-        return reader_field_at(view->block_item, at - view->walk->block.offset);
-    }
-    return proto_tree_get_parent(view->base.tree);
-}
-
+/* At the item of the field that is wrong, or of what is nearest to it. */
 static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
+    uint32_t at = walk->fault.offset;
+    proto_item *item = proto_tree_get_parent(view->base.tree);
 
     if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
-    } else {
-        values_fault(&view->base, faulty_item(view), perf_walk_fault_infos, &walk->fault);
+        return;
     }
+    if (at < PERF_DATA_HEADER_SIZE) {
+        item = view->base.header ? reader_field_at(view->base.header, at) : item;
+    } else if (view->base.structure && at >= view->base.start) {
+        item = reader_field_at(view->base.structure, at - view->base.start);
+    } else if (view->block_item && at >= walk->block.offset) {
+        item = reader_field_at(view->block_item, at - walk->block.offset);
+    }
+    values_fault(&view->base, item, perf_walk_fault_infos, &walk->fault);
 }
 
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)

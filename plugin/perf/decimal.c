@@ -100,16 +100,6 @@ size_t perf_plain_point(char *text)
     return (size_t)(to - text);
 }
 
-static size_t put_small(char *out, double value, int digits)
-{
-    snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
-    size_t size = strlen(out);
-    while (out[size - 1] == '0') {
-        out[--size] = '\0';
-    }
-    return size;
-}
-
 /* What is too small or too large for put_fraction(). */
 static size_t put_printed(char *out, double value)
 {
@@ -117,7 +107,10 @@ static size_t put_printed(char *out, double value)
 
     for (int digits = MAX_DIGITS - 2; digits <= MAX_DIGITS && back != value; digits++) {
         if (value >= SMALLEST_FIXED && value < 1) {
-            put_small(out, value, digits);
+            snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
+            for (char *end = out + strlen(out); end[-1] == '0'; end--) {
+                end[-1] = '\0';
+            }
         } else {
             snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
         }

@@ -92,19 +92,14 @@ static void forget_rows(void)
     num_rows = 0;
 }
 
-static bool is_taken(const char *name)
-{
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_row(const table_row *from)
 {
-    if (is_taken(from->name)) {
+    unsigned before = 0;
+
+    while (before < num_rows && strcmp(rows[before].name, from->name) != 0) {
+        before++;
+    }
+    if (before < num_rows) {
         report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
                        from->paths);
         return;

@@ -370,20 +370,6 @@ static bool settle(documents *d, document *doc)
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
-static void fill_cells(row_reader *reader, document *doc, unsigned row, unsigned count)
-{
-    for (unsigned i = 0; i < reader->values->len; i++) {
-        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
-        if (number >= count) {
-            doc->left_out++;
-        } else if (reader->taken[number] != row) {
-            reader->taken[number] = row;
-            reader->cells[number] = g_array_index(reader->values, double, i);
-        }
-    }
-}
-
 static void write_cells(row_reader *reader, unsigned count, perf_csv *text, document_take take, void *user)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -420,7 +406,16 @@ static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_c
         if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
             return false;
         }
-        fill_cells(reader, doc, i + 1, count);
+        for (unsigned j = 0; j < reader->values->len; j++) {
+            uint32_t number = g_array_index(reader->numbers, uint32_t, j);
+            if (number >= count) {
+                doc->left_out++;
+            } else if (reader->taken[number] != i + 1) {
+                /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
+                reader->taken[number] = i + 1;
+                reader->cells[number] = g_array_index(reader->values, double, j);
+            }
+        }
         perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
         write_cells(reader, count, text, take, user);
     }

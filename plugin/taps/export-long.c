@@ -125,20 +125,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     export->table = UINT32_MAX;
 }
 
-/* counterset, instance */
-static void begin_instance(long_export *export, readings *r)
-{
-    perf_csv *head = &export->of_instance;
-
-    export->table = r->number;
-    export->row = r->at.row;
-    export->has_prefix = false;
-    perf_csv_clear(head);
-    perf_csv_cells(head, &export->of_answer);
-    perf_csv_text(head, readings_set(r));
-    perf_csv_text(head, readings_instance(r));
-}
-
 static void write_row(long_export *export, readings *r, const perf_result *result)
 {
     perf_csv *text = &export->text;
@@ -211,7 +197,7 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
         to += is_whole(at) ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
         *to++ = ',';
         to = perf_put(to, counter->type->unit, strlen(counter->type->unit));
-        perf_csv_took_row(&export->text, perf_put(to, end, sizeof end - 1));
+        export->text.size = (size_t)(perf_put(to, end, sizeof end - 1) - export->text.data);
     }
     return true;
 }
@@ -224,7 +210,14 @@ static void write_reading(long_export *export, readings *r)
         result = readings_result(r);
     }
     if (export->table != r->number || export->row != r->at.row) {
-        begin_instance(export, r);
+        perf_csv *head = &export->of_instance;
+        export->table = r->number;
+        export->row = r->at.row;
+        export->has_prefix = false;
+        perf_csv_clear(head);
+        perf_csv_cells(head, &export->of_answer);
+        perf_csv_text(head, readings_set(r));
+        perf_csv_text(head, readings_instance(r));
     }
     if (!write_usual_row(export, r, &result)) {
         write_row(export, r, &result);

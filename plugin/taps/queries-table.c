@@ -100,19 +100,6 @@ static void free_query(void *data)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static void show_ends(table_view *view, query *q, packet_info *pinfo, const tapped_call *tapped)
-{
-    const char *server = host_address(tapped->server), *machine = q->handle->machine;
-    bool has_name = machine && *machine;
-
-    table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-    table_set_text(view, q->row, SERVER,
-                   has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
-    table_set_text(view, q->row, OPENED,
-                   q->handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", q->handle->opened_frame)
-                                           : "before the capture");
-}
-
 static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     const state_handle *handle = tapped->handle;
@@ -121,9 +108,17 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     query *q = table_row(view, handle, name, &is_new);
 
     if (is_new) {
+        const char *server = host_address(tapped->server), *machine = handle->machine;
+        const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+        bool has_name = machine && *machine;
         q->handle = handle;
         q->is_hkpd = tapped->is_hkpd;
-        show_ends(view, q, pinfo, tapped);
+        table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, client));
+        table_set_text(view, q->row, SERVER,
+                       has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
+        table_set_text(view, q->row, OPENED,
+                       handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", handle->opened_frame)
+                                            : "before the capture");
     }
     return q;
 }

@@ -79,24 +79,10 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
     table_changed(view, refused->row);
 }
 
-static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    const reading *at;
-
-    r->with_refusals = true;
-    r->names_event = UINT32_MAX;
-    while ((at = readings_next(r)) != NULL) {
-        if (at->is_refused) {
-            const char *path = readings_path(r);
-            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
-        }
-    }
-}
-
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
+    const reading *at;
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
@@ -104,8 +90,17 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
                    tapped->identifiers[i].status);
         }
     }
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle && tapped->failed > 0) {
-        count_blocks(view, pinfo, tapped);
+    if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
+        return;
+    }
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    r->with_refusals = true;
+    r->names_event = UINT32_MAX;
+    while ((at = readings_next(r)) != NULL) {
+        if (at->is_refused) {
+            const char *path = readings_path(r);
+            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
+        }
     }
 }
 

@@ -229,24 +229,18 @@ static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, re
     return proto_tree_add_double_format(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
 }
 
-static void show_reason(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
-{
-    proto_item *item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
-    char formula[LABEL_SIZE];
-
-    if (what->has_formula) {
-        perf_writer w = perf_writer_of(formula, sizeof formula);
-        readings_write_formula(r, &w);
-        proto_item_append_text(item, ", %s", formula);
-    }
-}
-
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
+    char formula[LABEL_SIZE];
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        show_reason(tree, fields, r, what);
+        item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
+        if (what->has_formula) {
+            perf_writer w = perf_writer_of(formula, sizeof formula);
+            readings_write_formula(r, &w);
+            proto_item_append_text(item, ", %s", formula);
+        }
         return;
     }
     item = what->words.text && needs_label(&r->at, what)
