@@ -291,14 +291,6 @@ static pcq_context new_context(pcq_pdu *p)
     return context;
 }
 
-static void pcq_learn(pcq_pdu *p, const pcq_context *context)
-{
-    for (unsigned i = 0; i < wmem_array_get_count(context->lessons); i++) {
-        const pcq_lesson *lesson = wmem_array_index(context->lessons, i);
-        facts_learn(p->call.server, lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
-    }
-}
-
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
@@ -358,27 +350,10 @@ static const char *counterset_text(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-static const char *request_code_text(pcq_pdu *p)
-{
-    const char *name = try_val_to_str(p->record->request_code, request_code_vals);
-
-    return name ? name + strlen("PERF_REG_")
-                : wmem_strdup_printf(pcq_pool(p), "RequestCode %u", p->record->request_code);
-}
-
 /* Strings are in a language, but for English names and what a provider is called. */
 static bool has_locale(uint32_t request_code)
 {
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
-}
-
-/* "de-DE". */
-static const char *locale_text(pcq_pdu *p)
-{
-    const char *name = try_val_to_str(p->record->lcid, lcid_vals);
-
-    return name ? wmem_strdup_printf(pcq_pool(p), "%.*s", (int)strcspn(name, ","), name)
-                : wmem_strdup_printf(pcq_pool(p), "locale 0x%04x", p->record->lcid);
 }
 
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
@@ -404,9 +379,19 @@ static void read_request_lcid(pcq_pdu *p)
 /* Which counterset, what of it, and in which language or of which counter. */
 static void about_registration(pcq_pdu *p)
 {
-    call_about(&p->call, "%s, %s", counterset_text(p), request_code_text(p));
-    if (has_locale(p->record->request_code)) {
-        call_about(&p->call, "%s", locale_text(p));
+    const char *code = try_val_to_str(p->record->request_code, request_code_vals);
+    const char *locale = try_val_to_str(p->record->lcid, lcid_vals); /* "de-DE, German (Germany)" */
+
+    call_about(&p->call, "%s", counterset_text(p));
+    if (code) {
+        call_about(&p->call, "%s", code + strlen("PERF_REG_"));
+    } else {
+        call_about(&p->call, "RequestCode %u", p->record->request_code);
+    }
+    if (has_locale(p->record->request_code) && locale) {
+        call_about(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
+    } else if (has_locale(p->record->request_code)) {
+        call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
             facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.names_event);
@@ -453,8 +438,9 @@ static void pcq_registration_response(pcq_pdu *p)
     }
     bool done = pcq_read_returned_status(p, &back);
     call_end_stub(&p->call);
-    if (done && call_may_learn(&p->call)) {
-        pcq_learn(p, &context);
+    for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.lessons); i++) {
+        const pcq_lesson *lesson = wmem_array_index(context.lessons, i);
+        facts_learn(p->call.server, lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
     }
     show_counterset(p, &context);
     if (p->record->call.request_read) {

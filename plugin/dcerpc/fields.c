@@ -26,16 +26,6 @@ bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
     return false;
 }
 
-bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count)
-{
-    for (unsigned i = 0; tree && i < count; i++) {
-        if (proto_field_is_referenced(tree, *fields[i].p_id)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* --- Subtrees that are open -------------------------------------------------------------------------------------- */
 
 #define MAX_OPEN 4

@@ -34,8 +34,7 @@
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
 void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count);
 
-/* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */
-bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);
+/* True if somebody looks at one of these fields in the tree. */
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
 
 /* Such a subtree is shown open until the user closes it. Few are: what holds all that somebody looks for. */

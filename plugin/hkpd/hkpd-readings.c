@@ -595,11 +595,6 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     return true;
 }
 
-static perf_raw number_from(uint64_t value)
-{
-    return (perf_raw){value, value != 0 ? 8 : 0};
-}
-
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the
  * timer. */
 static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_place *place, unsigned need)
@@ -612,9 +607,9 @@ static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_p
 
     switch (need) {
     case PERF_NEEDS_TIME:
-        return number_from(table->perf_time);
+        return (perf_raw){table->perf_time, table->perf_time != 0 ? 8 : 0};
     case PERF_NEEDS_FREQ:
-        return number_from(table->perf_freq);
+        return (perf_raw){table->perf_freq, table->perf_freq != 0 ? 8 : 0};
     case PERF_NEEDS_MULTI:
         if (!is_multi) {
             return number_at(table, place->row, (uint64_t)column->offset + number_size(column), 4);

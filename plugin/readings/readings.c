@@ -250,11 +250,6 @@ static size_t bounded_size(const readings *r, const char *part, size_t size)
     return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
 }
 
-static size_t part_size(const readings *r, const char *part)
-{
-    return bounded_size(r, part, strlen(part));
-}
-
 /* Room for a path of so many bytes, with what stands in it already. */
 static void make_room(readings *r, size_t size)
 {
@@ -274,9 +269,9 @@ static void write_prefix(readings *r)
     if (instance == NULL && r->prefix_set == r->set_label && r->text_left > 0) {
         return; /* as of the block or object before */
     }
-    size_t machine_size = part_size(r, r->machine);
-    size_t set_size = part_size(r, r->set_label);
-    size_t instance_size = instance ? part_size(r, instance) : 0;
+    size_t machine_size = bounded_size(r, r->machine, strlen(r->machine));
+    size_t set_size = bounded_size(r, r->set_label, strlen(r->set_label));
+    size_t instance_size = instance ? bounded_size(r, instance, strlen(instance)) : 0;
 
     make_room(r, machine_size + set_size + instance_size + 8);
     char *end = perf_put(r->path, "\\\\", 2);

@@ -195,32 +195,26 @@ static const char *ascii_of_wide(wmem_allocator_t *pool, const uint8_t *bytes, u
     return text;
 }
 
-static const char *wide_text(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned byte_order)
-{
-    const char *text = size > 0 && size % 2 == 0
-                           ? ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order)
-                           : NULL;
-
-    return text ? text : (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-}
-
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
                      unsigned byte_order, uint32_t most)
 {
     bool wide = text_is_wide(code_page_number);
     const code_page *page = wide ? NULL : find_code_page(code_page_number);
     uint32_t whole = wide ? size & ~1U : size;
-    const char *text;
+    const char *text = NULL;
 
     if (whole / (wide ? 2 : 1) > most) {
         size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
     }
     bool cut = size < whole;
-    if (wide) {
-        text = wide_text(pool, tvb, offset, size, byte_order);
+    if (wide && size > 0 && size % 2 == 0) {
+        text = ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order);
+    }
+    if (wide && text == NULL) {
+        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
     } else if (page && page->encoding != 0) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
-    } else {
+    } else if (!wide) {
         text = convert_bytes(pool, tvb, offset, size, page);
     }
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;

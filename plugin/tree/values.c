@@ -113,8 +113,12 @@ static bool structures_are_wanted(const answer_view *view)
     const value_fields *fields = view->fields;
     const int samples[] = {fields->previous, fields->interval};
 
-    return fields_wanted(view->tree, fields->structures, fields->num_structures) ||
-           fields_any_referenced(view->tree, samples, array_length(samples)) ||
+    for (unsigned i = 0; i < fields->num_structures; i++) {
+        if (proto_field_is_referenced(view->tree, *fields->structures[i].p_id)) {
+            return true;
+        }
+    }
+    return fields_any_referenced(view->tree, samples, array_length(samples)) ||
            fields_any_referenced(view->tree, &fields->types.type, 1) ||
            fields_any_referenced(view->tree, fields->types.bits, LABELS_TYPE_BITS) ||
            findings_wanted(view->report, view->tree);
