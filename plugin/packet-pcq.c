@@ -13,7 +13,6 @@
 #include "readings/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
-#include "pcq/pcq-readings.h"
 #include "dcerpc/fields.h"
 #include "taps/taps.h"
 #include "names/names-file.h"
@@ -123,13 +122,6 @@ static uint32_t pcq_read_status(pcq_pdu *p)
     p->tapped.status = ndr_u32(&p->call.ndr, hf_status);
     p->tapped.has_status = !p->call.ndr.reader.failed;
     return p->tapped.status;
-}
-
-/* The context handle; the item is completed when the stub has proved sound. */
-static proto_item *pcq_read_handle(pcq_pdu *p, uint8_t handle[PERF_HANDLE_SIZE])
-{
-    ndr_context_handle(&p->call.ndr, fields.handle, handle);
-    return p->call.ndr.reader.item;
 }
 
 /* The request is read: all that was there. */
@@ -299,14 +291,6 @@ static pcq_context new_context(pcq_pdu *p)
     return context;
 }
 
-static void pcq_learn(pcq_pdu *p, const pcq_context *context)
-{
-    for (unsigned i = 0; i < wmem_array_get_count(context->lessons); i++) {
-        const pcq_lesson *lesson = wmem_array_index(context->lessons, i);
-        facts_learn(p->call.server, &lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
-    }
-}
-
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
 static const value_string request_code_vals[] = {PCQ_REQUEST_CODES(REQUEST_CODE_STRING){0, NULL}};
 
@@ -366,27 +350,10 @@ static const char *counterset_text(pcq_pdu *p)
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
 
-static const char *request_code_text(pcq_pdu *p)
-{
-    const char *name = try_val_to_str(p->record->request_code, request_code_vals);
-
-    return name ? name + strlen("PERF_REG_")
-                : wmem_strdup_printf(pcq_pool(p), "RequestCode %u", p->record->request_code);
-}
-
 /* Strings are in a language, but for English names and what a provider is called. */
 static bool has_locale(uint32_t request_code)
 {
     return request_code >= PERF_REG_COUNTERSET_NAME_STRING && request_code <= PERF_REG_COUNTER_HELP_STRINGS;
-}
-
-/* "de-DE". */
-static const char *locale_text(pcq_pdu *p)
-{
-    const char *name = try_val_to_str(p->record->lcid, lcid_vals);
-
-    return name ? wmem_strdup_printf(pcq_pool(p), "%.*s", (int)strcspn(name, ","), name)
-                : wmem_strdup_printf(pcq_pool(p), "locale 0x%04x", p->record->lcid);
 }
 
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
@@ -412,9 +379,19 @@ static void read_request_lcid(pcq_pdu *p)
 /* Which counterset, what of it, and in which language or of which counter. */
 static void about_registration(pcq_pdu *p)
 {
-    call_about(&p->call, "%s, %s", counterset_text(p), request_code_text(p));
-    if (has_locale(p->record->request_code)) {
-        call_about(&p->call, "%s", locale_text(p));
+    const char *code = try_val_to_str(p->record->request_code, request_code_vals);
+    const char *locale = try_val_to_str(p->record->lcid, lcid_vals); /* "de-DE, German (Germany)" */
+
+    call_about(&p->call, "%s", counterset_text(p));
+    if (code) {
+        call_about(&p->call, "%s", code + strlen("PERF_REG_"));
+    } else {
+        call_about(&p->call, "RequestCode %u", p->record->request_code);
+    }
+    if (has_locale(p->record->request_code) && locale) {
+        call_about(&p->call, "%.*s", (int)strcspn(locale, ","), locale);
+    } else if (has_locale(p->record->request_code)) {
+        call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
             facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.names_event);
@@ -461,8 +438,9 @@ static void pcq_registration_response(pcq_pdu *p)
     }
     bool done = pcq_read_returned_status(p, &back);
     call_end_stub(&p->call);
-    if (done && call_may_learn(&p->call)) {
-        pcq_learn(p, &context);
+    for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.lessons); i++) {
+        const pcq_lesson *lesson = wmem_array_index(context.lessons, i);
+        facts_learn(p->call.server, lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
     }
     show_counterset(p, &context);
     if (p->record->call.request_read) {
@@ -611,7 +589,7 @@ static void show_handle(pcq_pdu *p, proto_item *item, const state_handle *handle
 /* The handle of a request, and the query that it is. A closed handle stays closed, whoever still uses it. */
 static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
 {
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
 
     if (p->call.ndr.reader.failed) {
         return item;
@@ -643,27 +621,22 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     show_handle(p, item, handle);
 }
 
-/* A server that answers for a closed handle has given it out anew, and the opening was not captured. The request that
- * it answers belongs to the new life, as a later look at it shows. */
-static state_handle *reopened(pcq_pdu *p, state_handle *asked)
-{
-    state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
-    uint32_t asked_at = p->call.record->request_event;
-
-    return now != asked && now->end > p->call.event
-               ? now
-               : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes, asked_at, 0, NULL);
-}
-
 /* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
 static state_handle *answering_handle(pcq_pdu *p, bool known)
 {
     rpc_record *record = p->call.record;
+    state_handle *asked = record->handle;
 
-    if (p->call.first_time && record->handle) {
+    if (p->call.first_time && asked) {
         if (known && call_may_learn(&p->call)) {
-            if (record->handle->end < record->request_event) {
-                record->handle = reopened(p, record->handle);
+            /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
+             * it answers belongs to the new life, as a later look at it shows */
+            if (asked->end < record->request_event) {
+                state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
+                bool is_open = now != asked && now->end > p->call.event;
+                record->handle = is_open ? now
+                                         : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes,
+                                                            record->request_event, 0, NULL);
             }
             handle_confirm(record->handle);
         }
@@ -690,7 +663,7 @@ static void pcq_open_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
     rpc_record *record = p->call.record;
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);
@@ -721,7 +694,7 @@ static void pcq_close_response(pcq_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
     state_handle *handle = p->call.record->handle;
-    proto_item *item = pcq_read_handle(p, bytes);
+    proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);
@@ -730,7 +703,7 @@ static void pcq_close_response(pcq_pdu *p)
         if (status == STATUS_SUCCESS) {
             handle_confirm(handle);
         } else if (handle->end == p->call.record->request_event) {
-            handle_not_closed(handle);
+            handle_close(handle, UINT32_MAX, 0);
         }
     }
     show_handle(p, call_handle_is_null(bytes) ? NULL : item, handle);
@@ -1194,8 +1167,7 @@ static void register_fields(void)
         FIELD_U32(hf_in_size, "Buffer size", "pcq.in_size", "dwInSize: GUIDs in operation 0, else bytes"),
         FIELD_U32(hf_out_size, "Returned size", "pcq.out_size", "*pdwOutSize: GUIDs in operation 0, else bytes"),
         FIELD_U32(hf_rtn_size, "Needed size", "pcq.rtn_size", "*pdwRtnSize: GUIDs in operation 0, else bytes"),
-        FIELD(hf_status, "Status", "pcq.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
-              "error_status_t"),
+        FIELD_ERROR(hf_status, "Status", "pcq.status", "error_status_t"),
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
         FIELD(hf_request_code, "Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals),
               "RequestCode"),

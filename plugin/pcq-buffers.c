@@ -433,7 +433,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
     relations->id = reader_u32(&reader, hf_counter_id);
-    info.type = labels_read_counter_type(&reader, &pcq_type_fields);
+    info.type = labels_read_counter_type(&reader, &pcq_fields.types);
     read_attrib(&reader);
     reader_u32(&reader, hf_detail_level);
     info.scale = read_default_scale(&reader);
@@ -648,9 +648,7 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
-    if (identifier.status != 0 && context->refused++ == 0) {
-        context->first_refusal = identifier.status;
-    }
+    context->refused += identifier.status != 0;
     return sound;
 }
 
@@ -675,8 +673,6 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 }
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
-
-#define INSTANCE_HEADER_SIZE 8 /* 2.2.4.5 */
 
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
 {
@@ -712,23 +708,23 @@ static bool read_instance(bounded_reader *reader, pcq_context *context)
     instance.offset = reader->pos;
     instance.size = instance.stated = tvb_get_letohl(reader->tvb, reader->pos);
     instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
-    if (!pcq_check_size(reader, instance.size, INSTANCE_HEADER_SIZE, "the instance")) {
+    if (!pcq_check_size(reader, instance.size, PERF_INSTANCE_HEADER_SIZE, "the instance")) {
         pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);
         return false;
     }
-    uint32_t room = instance.size - INSTANCE_HEADER_SIZE;
-    instance.name_size = text_utf16_size(reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, room);
+    uint32_t room = instance.size - PERF_INSTANCE_HEADER_SIZE;
+    instance.name_size = text_utf16_size(reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE, room);
     instance.terminated = room == 0 || instance.name_size + 2 <= room;
     if (reader->tree) {
-        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE, instance.name_size,
-                                    PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
-        pcq_add_instance(reader->tree, reader->tvb, &instance, &name);
+        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
+                                    instance.name_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+        pcq_add_instance(reader->tree, reader->tvb, &instance, name);
     }
     if (!instance.terminated) {
         findings_add(reader->report, reader->node, FINDING_TEXT,
                      "The name of the instance at offset %u has no terminator", reader->pos);
     }
-    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + INSTANCE_HEADER_SIZE,
+    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
                        instance.name_size, ENC_LITTLE_ENDIAN, "The instance's name");
     reader->pos += instance.size;
     context->count++;
@@ -741,7 +737,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     uint32_t hidden = 0;
 
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
-    while (reader_left(&reader) >= INSTANCE_HEADER_SIZE) {
+    while (reader_left(&reader) >= PERF_INSTANCE_HEADER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_INSTANCE, &hidden);
         if (!read_instance(&reader, context)) {
             break;
@@ -755,8 +751,7 @@ void pcq_buffers_register(int proto)
 {
     static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
     static hf_register_info hf[] = {
-        FIELD(hf_undecoded, "Undecoded data", "pcq.undecoded", FT_BYTES, BASE_NONE, NULL,
-              "Bytes whose meaning is not known"),
+        FIELD_BYTES(hf_undecoded, "Undecoded data", "pcq.undecoded", "Bytes whose meaning is not known"),
         FIELD_NODE(hf_string_buffer, "String table", "pcq.string_buffer", "PERF_STRING_BUFFER_HEADER"),
         FIELD_U32(hf_string_buffer_size, "Size", "pcq.string_buffer.size", "dwSize: bytes of the whole block"),
         FIELD_U32(hf_string_buffer_num_counters, "Number of counters", "pcq.string_buffer.num_counters", "dwCounters"),
@@ -798,8 +793,8 @@ void pcq_buffers_register(int proto)
         FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
               VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
-        FIELD(hf_identifier_status, "Status", "pcq.identifier.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING,
-              &win32_error_ext, "The server's verdict; without meaning in a request"),
+        FIELD_ERROR(hf_identifier_status, "Status", "pcq.identifier.status",
+                    "The server's verdict; without meaning in a request"),
         FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
         FIELD_NAMED(hf_identifier_index, "Index", "pcq.identifier.index", none_vals,
                     "Which block of the counter data is this identifier's"),

@@ -50,10 +50,8 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 
 /* 4.6 puts the memory pool first. */
 #if WS_AT_LEAST(4, 6)
-#define ws_val_to_str(pool, val, vs, fmt) val_to_str((pool), (val), (vs), (fmt))
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext((pool), (val), (vs), (fmt))
 #else
-#define ws_val_to_str(pool, val, vs, fmt) val_to_str_wmem((pool), (val), (vs), (fmt))
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
 #endif
 
@@ -68,13 +66,6 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_has_data_source(pinfo, name) (get_data_source_by_name((pinfo), (name)) != NULL)
 #else
 #define ws_has_data_source(pinfo, name) (get_data_source_tvb_by_name((pinfo), (name)) != NULL)
-#endif
-
-/* The value of a field_info, by pointer. */
-#if WS_AT_LEAST(4, 4)
-#define ws_field_value(field) ((field)->value)
-#else
-#define ws_field_value(field) (&(field)->value)
 #endif
 
 /* Opens a capture of any kind, compressed ones too; NULL and why not. */

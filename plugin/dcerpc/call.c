@@ -346,7 +346,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
         if (tree) {
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
-        perf_plain_text(handle->number, number);
+        perf_decimal_u64(number, handle->number);
         call_about_texts(call, call->fields->handle_word, " ", number, NULL);
     }
 }
@@ -393,21 +393,16 @@ static void forget(void)
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
 {
     static int *ett[] = {&ett_handle};
-    const prefixed_field list[] = {
-        {&fields->handle, fields->handle_label, "handle", FT_BYTES, BASE_NONE, NULL, 0,
-         "Context handle, as little-endian sends it"},
-        {&fields->handle_number, "Query", number_field, FT_UINT32, BASE_DEC, NULL, 0,
-         "Counts the handles of the capture, each time that one is opened"},
-        {&fields->handle_opened_in, "Opened in", "handle.opened_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
-         "The response that opened it"},
-        {&fields->handle_closed_in, "Closed in", "handle.closed_in", FT_FRAMENUM, BASE_NONE, NULL, 0,
-         "The request that closed it"},
-        {&fields->inside, "Performance counters stand below", "inside", FT_STRING, BASE_NONE, NULL, 0,
-         "What Wireshark takes out of an encrypted message of SMB3 stands below that"},
-        {&fields->rest, "Bytes left over", "rest", FT_BYTES, BASE_NONE, NULL, 0,
-         "What stands behind the last parameter"},
-        {&fields->noise, "Stub that cannot be read", "noise", FT_NONE, BASE_NONE, NULL, 0,
-         "Its bytes, which were probably not decrypted"},
+    const hf_register_info list[] = {
+        FIELD_BYTES(fields->handle, fields->handle_label, "handle", "Context handle, as little-endian sends it"),
+        FIELD_U32(fields->handle_number, "Query", number_field,
+                  "Counts the handles of the capture, each time that one is opened"),
+        FIELD_FRAME(fields->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
+        FIELD_FRAME(fields->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
+        FIELD_TEXT(fields->inside, "Performance counters stand below", "inside",
+                   "What Wireshark takes out of an encrypted message of SMB3 stands below that"),
+        FIELD_BYTES(fields->rest, "Bytes left over", "rest", "What stands behind the last parameter"),
+        FIELD_NODE(fields->noise, "Stub that cannot be read", "noise", "Its bytes, which were probably not decrypted"),
     };
 
     fields_register_prefixed(proto, prefix, list, array_length(list));

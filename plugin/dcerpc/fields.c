@@ -5,36 +5,21 @@
  */
 #include "dcerpc/fields.h"
 
-void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count)
+void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count)
 {
-    hf_register_info *info = wmem_alloc0_array(wmem_epan_scope(), hf_register_info, count);
+    hf_register_info *fields = wmem_memdup(wmem_epan_scope(), rows, count * sizeof *rows);
 
     for (unsigned i = 0; i < count; i++) {
-        hf_register_info one = {
-            fields[i].id,
-            {fields[i].label, wmem_strconcat(wmem_epan_scope(), prefix, ".", fields[i].name, NULL), fields[i].type,
-             fields[i].display, fields[i].strings, fields[i].mask, fields[i].blurb, HFILL},
-        };
-        *fields[i].id = -1;
-        info[i] = one;
+        *fields[i].p_id = -1;
+        fields[i].hfinfo.abbrev = wmem_strconcat(wmem_epan_scope(), prefix, ".", rows[i].hfinfo.abbrev, NULL);
     }
-    proto_register_field_array(proto, info, (int)count);
+    proto_register_field_array(proto, fields, (int)count);
 }
 
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
 {
     for (unsigned i = 0; tree && i < count; i++) {
         if (proto_field_is_referenced(tree, fields[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count)
-{
-    for (unsigned i = 0; tree && i < count; i++) {
-        if (proto_field_is_referenced(tree, *fields[i].p_id)) {
             return true;
         }
     }

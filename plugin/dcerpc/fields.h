@@ -7,22 +7,8 @@
 
 #include "ws_compat.h"
 
-/* A field whose name begins with a protocol's prefix; `id` and the strings live as long as the program. */
-typedef struct {
-    int *id;
-    const char *label;
-    const char *name; /* behind the prefix */
-    enum ftenum type;
-    int display;
-    const void *strings;
-    uint64_t mask;
-    const char *blurb;
-} prefixed_field;
-
-void fields_register_prefixed(int proto, const char *prefix, const prefixed_field *fields, unsigned count);
-
 /* Rows of a table as Wireshark registers it: any field, one bit of 64, and what most are: a structure's node, a text, a number
- * of four or eight bytes, one of which some values have names, a time. */
+ * of four or eight bytes, one of which some values have names, a Win32 error, bytes, a frame, a time. */
 #define FIELD_MASKED(id, label, name, type, display, strings, mask, blurb) \
     { \
         &id, \
@@ -39,10 +25,16 @@ void fields_register_prefixed(int proto, const char *prefix, const prefixed_fiel
 #define FIELD_U64(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_DEC, NULL, blurb)
 #define FIELD_NAMED(id, label, name, names, blurb) \
     FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
+#define FIELD_ERROR(id, label, name, blurb) \
+    FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, blurb)
+#define FIELD_BYTES(id, label, name, blurb) FIELD(id, label, name, FT_BYTES, BASE_NONE, NULL, blurb)
+#define FIELD_FRAME(id, label, name, blurb) FIELD(id, label, name, FT_FRAMENUM, BASE_NONE, NULL, blurb)
 #define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)
 
-/* True if somebody looks at one of these fields in the tree: of a table as it is registered, or by their ids. */
-bool fields_wanted(proto_tree *tree, const hf_register_info *fields, unsigned count);
+/* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
+void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count);
+
+/* True if somebody looks at one of these fields in the tree. */
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
 
 /* Such a subtree is shown open until the user closes it. Few are: what holds all that somebody looks for. */

@@ -47,8 +47,11 @@ void findings_begin(findings_report *report, packet_info *pinfo, const findings_
     report->expert = expert;
 }
 
-static void add_finding(findings_report *report, proto_item *item, finding_id finding, const char *format, va_list args)
+void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
 {
+    va_list args;
+
+    report->damaged |= finding_table[finding].damage;
     if (report->pinfo == NULL || report->muted) {
         return;
     }
@@ -57,68 +60,30 @@ static void add_finding(findings_report *report, proto_item *item, finding_id fi
         return;
     }
     report->findings++;
+    va_start(args, format);
     expert_add_info_format(report->pinfo, item, (expert_field *)&report->expert->fields[finding], "%s",
                            wmem_strdup_vprintf(report->pinfo->pool, format, args));
-}
-
-void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
-{
-    va_list args;
-
-    report->damaged |= finding_table[finding].damage;
-    va_start(args, format);
-    add_finding(report, item, finding, format, args);
     va_end(args);
-}
-
-void findings_note(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add_finding(report, item, finding, format, args);
-    va_end(args);
-}
-
-/* What Wireshark itself shows of any finding. */
-static struct {
-    bool known;
-    int fields[4];
-    int tap;
-} stock;
-
-/* By the first packet everything is registered, and names are looked up in long lists. */
-static void find_stock(void)
-{
-    static const char *const names[array_length(stock.fields)] = {"_ws.expert", "_ws.expert.message",
-                                                                  "_ws.expert.group", "_ws.expert.severity"};
-
-    for (unsigned i = 0; i < array_length(names); i++) {
-        stock.fields[i] = proto_registrar_get_id_byname(names[i]);
-    }
-    stock.tap = find_tap_id("expert");
-    stock.known = true;
 }
 
 bool findings_wanted(const findings_report *report, proto_tree *tree)
 {
+    /* what Wireshark itself shows of any finding; by the first packet that is registered, and names are looked up in long lists */
+    static int stock_protocol, stock_tap;
+
     if (tree == NULL) {
         return false;
     }
-    if (!stock.known) {
-        find_stock();
+    if (stock_tap == 0) {
+        stock_protocol = proto_registrar_get_id_byname("_ws.expert");
+        stock_tap = find_tap_id("expert");
     }
     for (unsigned i = 0; i < NUM_FINDINGS; i++) {
         if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
             return true;
         }
     }
-    for (unsigned i = 0; i < array_length(stock.fields); i++) {
-        if (stock.fields[i] != -1 && proto_field_is_referenced(tree, stock.fields[i])) {
-            return true;
-        }
-    }
-    return have_tap_listener(stock.tap);
+    return (stock_protocol != -1 && proto_field_is_referenced(tree, stock_protocol)) || have_tap_listener(stock_tap);
 }
 
 void findings_end(findings_report *report, proto_item *item)

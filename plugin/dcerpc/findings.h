@@ -96,18 +96,15 @@ typedef struct {
     const findings_expert *expert;
     unsigned findings;     /* reported so far */
     unsigned not_reported; /* beyond what a reader could want to see */
-    bool damaged;          /* the bytes contradict themselves: learn nothing from them */
+    bool
+        damaged; /* the bytes contradict themselves: learn nothing from them. Whoever knows that a finding makes nothing
+                            * uncertain (a name without a terminator) leaves it as it was */
 } findings_report;
 
 void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert);
 
 /* Adds an expert info to `item` (may be NULL). The text says what is wrong and what it means. */
 void findings_add(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
-
-/* The same where nothing that was read is uncertain: it is never damage (a name without a terminator, a size that is no
- * multiple of 8). */
-void findings_note(findings_report *report, proto_item *item, finding_id finding, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
 /* True if somebody could look for what is found in this tree: what costs something to find can be left out else. */

@@ -30,7 +30,8 @@ void ndr_align(ndr_reader *ndr, uint32_t to)
     }
 }
 
-uint64_t ndr_count(ndr_reader *ndr, int hf)
+/* A count or size of NDR's own: 4 bytes, in NDR64 8. */
+static uint64_t ndr_count(ndr_reader *ndr, int hf)
 {
     bounded_reader *reader = &ndr->reader;
     uint32_t size = ndr->ndr64 ? 8 : 4;
@@ -52,14 +53,14 @@ uint32_t ndr_u32(ndr_reader *ndr, int hf)
     return reader_u32(&ndr->reader, hf);
 }
 
-void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
+proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE])
 {
     bounded_reader *reader = &ndr->reader;
 
     memset(handle, 0, NDR_CONTEXT_HANDLE_SIZE);
     ndr_align(ndr, 4);
     if (!reader_need_field(reader, NDR_CONTEXT_HANDLE_SIZE, hf)) {
-        return;
+        return reader->item;
     }
     uint32_t attributes = GUINT32_TO_LE(tvb_get_uint32(reader->tvb, reader->pos, reader->encoding));
     memcpy(handle, &attributes, 4);
@@ -70,6 +71,7 @@ void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HAND
             proto_tree_add_bytes(reader->tree, hf, reader->tvb, reader->pos, NDR_CONTEXT_HANDLE_SIZE, handle);
     }
     reader->pos += NDR_CONTEXT_HANDLE_SIZE;
+    return reader->item;
 }
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */
@@ -108,8 +110,12 @@ static uint64_t array_count(ndr_reader *ndr, ndr_array *array, int hf)
     return count;
 }
 
-static void check_counts(ndr_reader *ndr, const ndr_array *array)
+void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
 {
+    begin_array(ndr, fields, what, array);
+    array->max_count = array_count(ndr, array, fields->max_count);
+    array->offset = array_count(ndr, array, fields->offset);
+    array->actual_count = array_count(ndr, array, fields->actual_count);
     if (ndr->reader.failed) {
         return;
     }
@@ -122,15 +128,6 @@ static void check_counts(ndr_reader *ndr, const ndr_array *array)
                      "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
                      array->max_count);
     }
-}
-
-void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
-{
-    begin_array(ndr, fields, what, array);
-    array->max_count = array_count(ndr, array, fields->max_count);
-    array->offset = array_count(ndr, array, fields->offset);
-    array->actual_count = array_count(ndr, array, fields->actual_count);
-    check_counts(ndr, array);
 }
 
 void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
@@ -211,16 +208,14 @@ void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
 void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 {
     static int *ett[] = {&ett_array, &ett_pointer};
-    const prefixed_field list[] = {
-        {&fields->array, "Array", "array", FT_NONE, BASE_NONE, NULL, 0, "NDR array with its counts"},
-        {&fields->max_count, "Max count", "array.max_count", FT_UINT64, BASE_DEC, NULL, 0,
-         "Elements that an NDR array has room for"},
-        {&fields->offset, "Offset", "array.offset", FT_UINT64, BASE_DEC, NULL, 0, "First element that is sent"},
-        {&fields->actual_count, "Actual count", "array.actual_count", FT_UINT64, BASE_DEC, NULL, 0,
-         "Elements that are sent"},
-        {&fields->pointer, "Pointer", "pointer", FT_NONE, BASE_NONE, NULL, 0, "NDR pointer and what it points to"},
-        {&fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL, 0,
-         "0: the pointer is null, and nothing stands for it"},
+    const hf_register_info list[] = {
+        FIELD_NODE(fields->array, "Array", "array", "NDR array with its counts"),
+        FIELD_U64(fields->max_count, "Max count", "array.max_count", "Elements that an NDR array has room for"),
+        FIELD_U64(fields->offset, "Offset", "array.offset", "First element that is sent"),
+        FIELD_U64(fields->actual_count, "Actual count", "array.actual_count", "Elements that are sent"),
+        FIELD_NODE(fields->pointer, "Pointer", "pointer", "NDR pointer and what it points to"),
+        FIELD(fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL,
+              "0: the pointer is null, and nothing stands for it"),
     };
 
     fields_register_prefixed(proto, prefix, list, array_length(list));
@@ -303,17 +298,10 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
     }
 }
 
-/* Where a count leads beyond the stub, the status is still its last four bytes. */
-static unsigned strange_end(const bounded_reader *reader, const char *shape)
-{
-    bool has_status = shape[strlen(shape) - 1] == 'R';
-
-    return reader->failed && has_status && reader->end >= 4 &&
-           !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
-}
-
 bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
 {
+    const bounded_reader *reader = &ndr->reader;
+    bool has_status = shape[strlen(shape) - 1] == 'R';
     unsigned strange = 0;
     bool there = true;
 
@@ -324,5 +312,9 @@ bool ndr_is_noise(ndr_reader *ndr, const char *shape, uint64_t largest)
             strange += strange_parameter(ndr, *shape, largest);
         }
     }
-    return strange + strange_end(&ndr->reader, shape) >= 2;
+    if (reader->failed && has_status && reader->end >= 4) {
+        /* where a count leads beyond the stub, the status is still its last four bytes */
+        strange += !is_status(tvb_get_uint32(reader->tvb, reader->end - 4, reader->encoding));
+    }
+    return strange >= 2;
 }

@@ -54,13 +54,11 @@ void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree,
 
 void ndr_align(ndr_reader *ndr, uint32_t to);
 
-/* A count or size of NDR's own: 4 bytes, in NDR64 8. */
-uint64_t ndr_count(ndr_reader *ndr, int hf);
-
 uint32_t ndr_u32(ndr_reader *ndr, int hf);
 
-/* A context handle; `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. */
-void ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
+/* A context handle; `handle` gets its bytes as little-endian sends them, so that one handle always looks the same. Returns its
+ * item, which is completed when the stub has proved sound. */
+proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTEXT_HANDLE_SIZE]);
 
 /* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
 const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what);

@@ -81,19 +81,12 @@ uint64_t reader_u64(bounded_reader *reader, int hf)
     return value;
 }
 
-/* Turns the first three parts of a GUID around, in place. */
-static void swap_guid(uint8_t guid[16])
-{
-    uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
-
-    memcpy(guid, swapped, sizeof swapped);
-}
-
 void reader_guid_bytes(tvbuff_t *tvb, uint32_t offset, unsigned encoding, uint8_t guid[16])
 {
     tvb_memcpy(tvb, guid, offset, 16);
-    if (encoding == ENC_BIG_ENDIAN) {
-        swap_guid(guid);
+    if (encoding == ENC_BIG_ENDIAN) { /* which turns the first three parts around */
+        const uint8_t swapped[8] = {guid[3], guid[2], guid[1], guid[0], guid[5], guid[4], guid[7], guid[6]};
+        memcpy(guid, swapped, sizeof swapped);
     }
 }
 
@@ -108,12 +101,12 @@ void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16])
     reader->pos += 16;
 }
 
-uint64_t reader_filetime(bounded_reader *reader, int hf)
+void reader_filetime(bounded_reader *reader, int hf)
 {
     nstime_t when;
 
     if (!reader_need_field(reader, 8, hf)) {
-        return 0;
+        return;
     }
     uint64_t value = tvb_get_uint64(reader->tvb, reader->pos, reader->encoding);
     bool valid = filetime_to_nstime(&when, value);
@@ -126,26 +119,10 @@ uint64_t reader_filetime(bounded_reader *reader, int hf)
                      reader_field_name(hf), value);
     }
     reader->pos += 8;
-    return value;
 }
 
-/* Days since 1970-01-01 of a date in the Gregorian calendar, from 1601 on. */
-static int64_t days_of(unsigned year, unsigned month, unsigned day)
-{
-    static const unsigned before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    unsigned past = month <= 2 ? year - 1 : year; /* years whose leap day has been */
-
-    return 365 * ((int64_t)year - 1970) + (past / 4 - past / 100 + past / 400) - 477 + before[month - 1] + day - 1;
-}
-
-static bool date_exists(unsigned year, unsigned month, unsigned day)
-{
-    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    return year >= 1601 && year <= 30827 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1] + (month == 2 && leap ? 1U : 0U);
-}
+/* What GLib counts in its days since the year 1. */
+#define DAYS_UNTIL_1970 719163
 
 static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
@@ -156,12 +133,17 @@ static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nst
         word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
     }
     nstime_set_zero(when);
-    if (!date_exists(word[YEAR], word[MONTH], word[DAY]) || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 ||
-        word[SECOND] > 59 || word[MILLISECONDS] > 999) {
+    bool has_date = word[YEAR] >= 1601 && word[YEAR] <= 30827 && word[DAY] <= 31 &&
+                    g_date_valid_dmy((GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
+    if (!has_date || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 || word[SECOND] > 59 ||
+        word[MILLISECONDS] > 999) {
         return false;
     }
-    when->secs = (time_t)(days_of(word[YEAR], word[MONTH], word[DAY]) * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 +
-                          word[SECOND]);
+    GDate date;
+    g_date_clear(&date, 1);
+    g_date_set_dmy(&date, (GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
+    int64_t days = (int64_t)g_date_get_julian(&date) - DAYS_UNTIL_1970;
+    when->secs = (time_t)(days * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 + word[SECOND]);
     when->nsecs = (int)word[MILLISECONDS] * 1000000;
     return true;
 }
@@ -181,29 +163,22 @@ void reader_systemtime(bounded_reader *reader, int hf)
     reader->pos += 16;
 }
 
-static bool has_lone_surrogate(tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned encoding)
-{
-    bool high = false;
-
-    for (uint32_t i = 0; i + 1 < size; i += 2) {
-        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
-        bool low = (unit & 0xFC00) == 0xDC00;
-        if (high != low) {
-            return true;
-        }
-        high = (unit & 0xFC00) == 0xD800;
-    }
-    return high;
-}
-
 bool reader_check_utf16(findings_report *report, proto_item *item, tvbuff_t *tvb, uint32_t offset, uint32_t size,
                         unsigned encoding, const char *what)
 {
-    if (!has_lone_surrogate(tvb, offset, size, encoding)) {
-        return true;
+    bool high = false, is_lone = false;
+
+    for (uint32_t i = 0; i + 1 < size && !is_lone; i += 2) {
+        unsigned unit = tvb_get_uint16(tvb, offset + i, encoding);
+        is_lone = high != ((unit & 0xFC00) == 0xDC00);
+        high = (unit & 0xFC00) == 0xD800;
     }
-    findings_note(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
-    return false;
+    if (is_lone || high) {
+        bool damaged = report->damaged;
+        findings_add(report, item, FINDING_TEXT, "%s has half of a surrogate pair", what);
+        report->damaged = damaged;
+    }
+    return !is_lone && !high;
 }
 
 const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what)
@@ -288,22 +263,15 @@ proto_item *reader_field_at(proto_item *structure, uint32_t offset)
  * PDU can hold a thousand of them behind it, and stock Wireshark has room for all. */
 #define ITEMS_OF_BYTE 2
 
-static uint32_t tree_reserve(const proto_tree *tree, uint32_t limit)
-{
-    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
-    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
-    uint64_t reserve = MAX(behind, TREE_RESERVE);
-
-    return (uint32_t)MIN(reserve, limit / 4);
-}
-
 uint32_t reader_tree_room(const proto_tree *tree)
 {
     if (tree == NULL) {
         return UINT32_MAX;
     }
+    const packet_info *pinfo = PTREE_DATA(tree)->pinfo;
+    uint64_t behind = pinfo && pinfo->fd ? (uint64_t)pinfo->fd->cap_len * ITEMS_OF_BYTE : 0;
     uint32_t limit = prefs.gui_max_tree_items;
-    uint32_t reserve = tree_reserve(tree, limit);
+    uint32_t reserve = (uint32_t)MIN(MAX(behind, TREE_RESERVE), limit / 4);
     uint32_t used = PTREE_DATA(tree)->count;
 
     return used + reserve < limit ? limit - reserve - used : 0;

@@ -58,8 +58,8 @@ uint64_t reader_u64(bounded_reader *reader, int hf);
 /* 16 bytes as FT_GUID; `guid` gets them as the little-endian bytes that buffers carry. */
 void reader_guid(bounded_reader *reader, int hf, uint8_t guid[16]);
 
-/* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. Returns the raw number. */
-uint64_t reader_filetime(bounded_reader *reader, int hf);
+/* FILETIME: 100 ns since 1601-01-01 UTC, as FT_ABSOLUTE_TIME. */
+void reader_filetime(bounded_reader *reader, int hf);
 
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
 void reader_systemtime(bounded_reader *reader, int hf);

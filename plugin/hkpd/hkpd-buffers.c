@@ -4,9 +4,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/hkpd-buffers.h"
+#include "hkpd/hkpd.h"
 
-#include "hkpd/hkpd-readings.h"
 #include "text/text.h"
 #include "tree/labels.h"
 #include "dcerpc/fields.h"
@@ -48,7 +47,6 @@ typedef struct {
 #define ITEMS_OF_VALUE 4
 
 static value_fields fields;
-static labels_type_fields type_fields;
 
 static const value_string num_instances_vals[] = {
     {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
@@ -62,15 +60,10 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    state_subject subject = facts_title_subject(title_index);
-    state_known known = facts_lookup_name(view->context->answer.server, &subject, view->context->answer.names_event);
+    const readings_answer *answer = &view->context->answer;
 
-    if (tree == NULL || !known.fact) {
-        return NULL;
-    }
-    labels_add_source(tree, view->base.tvb, hf_learned_in,
-                      proto_tree_add_string(tree, hf, view->base.tvb, 0, 0, known.fact->name), &known, true);
-    return known.fact->name;
+    return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
+                           answer->names_event);
 }
 
 /* A reader of a structure's own fields at `offset`, with a node of its own in `tree`. */
@@ -227,7 +220,7 @@ static void hkpd_show_definition(hkpd_view *view)
         findings_add(reader.report, reader.item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use", scale);
     }
     reader_u32(&reader, hf_detail_level);
-    uint32_t type = labels_read_counter_type(&reader, &type_fields);
+    uint32_t type = labels_read_counter_type(&reader, &fields.types);
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
@@ -326,18 +319,11 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset"),
     FIELD_U32(hf_instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes"),
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
-    FIELD(hf_learned_in, "Learned in", "hkpd.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
-          "The frame that taught what is above"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "hkpd.learned_in", "The frame that taught what is above"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
     FIELD_NODE(hf_counter_data, "Counter data", "hkpd.counter_data", "What one definition defines"),
 };
-
-static bool structures_are_wanted(proto_tree *tree)
-{
-    return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           values_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &type_fields);
-}
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
 
@@ -396,30 +382,32 @@ static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
     return true;
 }
 
-bool hkpd_check_titles(tvbuff_t *tvb, wmem_allocator_t *pool, hkpd_title_visitor visit, void *user)
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
 {
+    wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
     title_pair pair;
     uint32_t offset = 0;
-    bool sound = tvb_captured_length(tvb) > 2 && tvb_captured_length(tvb) % 2 == 0;
 
-    while (sound && read_title(tvb, offset, &pair)) {
-        sound = pair.is_number && pair.whole && pair.has_text;
-        if (sound && visit) {
-            visit(
-                pair.title_index,
-                text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX),
-                user);
-        }
-        offset = pair.end;
+    if (tvb_captured_length(tvb) <= 2 || tvb_captured_length(tvb) % 2 != 0) {
+        return NULL;
     }
-    return sound;
+    for (; read_title(tvb, offset, &pair); offset = pair.end) {
+        if (!pair.is_number || !pair.whole || !pair.has_text) {
+            return NULL;
+        }
+        hkpd_title title = {pair.title_index, text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16,
+                                                       ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
+        wmem_array_append_one(titles, title);
+    }
+    return titles;
 }
 
 static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
 {
     proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, pair->end - pair->offset, ENC_NA);
     proto_tree *inner = proto_item_add_subtree(item, ett_title);
-    const char *text = text_utf16(report->pinfo->pool, tvb, pair->text, pair->text_size);
+    const char *text = text_get(report->pinfo->pool, tvb, pair->text, pair->text_size, PERF_CODE_PAGE_UTF16,
+                                ENC_LITTLE_ENDIAN, PERF_TEXT_WHOLE);
 
     if (pair->is_number) {
         proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);
@@ -467,25 +455,6 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
 
-/* Title indexes of a block's objects that are not sound: keys of a map. */
-static wmem_map_t *unsound_objects(tvbuff_t *tvb, wmem_allocator_t *pool)
-{
-    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal);
-    perf_block_walk walk;
-    perf_block_event event;
-
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            if (!perf_block_object_sound(&walk)) {
-                wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
-            }
-            perf_block_skip_object(&walk);
-        }
-    }
-    return unsound;
-}
-
 /* Whether the object is sound, and the objects that its instances' parents are in: which instance is which is not certain
  * otherwise. */
 static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsound)
@@ -510,23 +479,28 @@ static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsou
 
 state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
-    perf_block_walk walk;
-    perf_block_event event;
     wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
-    wmem_map_t *unsound = unsound_objects(tvb, pool);
+    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* title indexes */
+    perf_block_walk begin, walk;
 
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            bool known = wmem_map_size(unsound) == 0 || instances_are_known(&walk, unsound);
-            uint32_t title_index = perf_block_holds_values(&walk) && known ? walk.object.index : PERF_NO_OBJECT;
-            state_object_place place = {title_index, walk.object.offset};
-            wmem_array_append_one(places, place);
-            perf_block_skip_object(&walk);
+    perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
+    for (walk = begin; perf_block_next_object(&walk);) {
+        uint32_t title_index = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
+        state_object_place place = {title_index, walk.object.offset};
+        wmem_array_append_one(places, place);
+        if (!perf_block_object_sound(&walk)) {
+            wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
         }
     }
     *count = wmem_array_get_count(places);
-    return wmem_array_get_raw(places);
+    state_object_place *all = wmem_array_get_raw(places);
+    walk = begin;
+    for (uint32_t i = 0; wmem_map_size(unsound) > 0 && perf_block_next_object(&walk); i++) {
+        if (!instances_are_known(&walk, unsound)) {
+            all[i].title_index = PERF_NO_OBJECT;
+        }
+    }
+    return all;
 }
 
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */
@@ -548,16 +522,6 @@ static void show_counters(hkpd_view *view)
     view->counters = reader.tree;
 }
 
-/* What has no room any more is not walked either: many definitions can share the same bytes in many instances. */
-static void hide_values(hkpd_view *view)
-{
-    uint64_t left = perf_block_values_left(view->walk);
-
-    view->base.budget.values_hidden += left;
-    view->base.budget.values_left -= left;
-    hkpd_readings_skip_values(view->base.readings);
-}
-
 static void show_value(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
@@ -569,38 +533,36 @@ static void show_value(hkpd_view *view)
     if (tree) {
         values_sent(&view->base, tree);
     } else if (view->base.budget.values_hidden > hidden) {
-        hide_values(view);
+        /* what has no room any more is not walked either: many definitions can share the same bytes in many instances */
+        uint64_t left = perf_block_values_left(walk);
+        view->base.budget.values_hidden += left;
+        view->base.budget.values_left -= left;
+        perf_block_skip_values(hkpd_readings_walk(view->base.readings));
     }
 }
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
-/* The item of the field that is wrong, or of what is nearest to it: the structure that was announced last, its object or
+/* At the item of the field that is wrong, or of what is nearest to it: the structure that was announced last, its object or
  * the whole block. */
-static proto_item *faulty_item(const hkpd_view *view)
-{
-    uint32_t at = view->walk->fault_offset;
-    proto_item *object = proto_tree_get_parent(view->object);
-
-    if (view->base.structure && at >= view->base.start && view->walk->object.number != UINT32_MAX) {
-        return reader_field_at(view->base.structure, at - view->base.start);
-    }
-    if (object && at >= view->walk->object.offset) {
-        return reader_field_at(object, at - view->walk->object.offset);
-    }
-    return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
-}
-
 static void show_fault(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
+    uint32_t at = walk->fault.offset;
+    proto_item *object = proto_tree_get_parent(view->object);
+    proto_item *item =
+        view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
 
-    if (walk->fault == PERF_BLOCK_FAULT_HEADER_SHORT) {
+    if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
         hkpd_show_header(view); /* as much of it as is there; the reader reports it */
-    } else {
-        values_fault(&view->base, faulty_item(view), &perf_block_fault_infos[walk->fault], walk->fault_offset,
-                     walk->fault_stated, walk->fault_found);
+        return;
     }
+    if (view->base.structure && at >= view->base.start && walk->object.number != UINT32_MAX) {
+        item = reader_field_at(view->base.structure, at - view->base.start);
+    } else if (object && at >= walk->object.offset) {
+        item = reader_field_at(object, at - walk->object.offset);
+    }
+    values_fault(&view->base, item, perf_block_fault_infos, &walk->fault);
 }
 
 static void show_structures(hkpd_view *view)
@@ -630,14 +592,13 @@ void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
 {
     hkpd_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
                       .context = context};
-    bool structures =
-        context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
 
-    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values, structures)) {
+    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values,
+                      context->summary.faults)) {
         return;
     }
     view.walk = hkpd_readings_walk(view.base.readings);
-    if (structures) {
+    if (view.base.wishes.structures) {
         show_structures(&view);
     } else {
         values_alone(&view.base);
@@ -654,11 +615,11 @@ void hkpd_buffers_register(int proto)
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};
 
-    proto_register_field_array(proto, structure_fields, array_length(structure_fields));
+    fields.structures = structure_fields;
+    fields.num_structures = array_length(structure_fields);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     fields_open_at_first(&ett_counter_block);
-    labels_register_type_fields(proto, "hkpd", &type_fields);
     proto_hkpd = proto;
     value_fields_register(proto, "hkpd", &fields);
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/hkpd-readings.h"
+#include "hkpd/hkpd.h"
 
 #include "readings/layout.h"
 
@@ -35,10 +35,9 @@ typedef struct {
     reading_side base;
     const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
     perf_block_walk scout;      /* behind the last object that was found */
-    bool at_end;
-    wmem_array_t *tables; /* hkpd_table * */
-    wmem_map_t *by_index; /* title index -> the first such hkpd_table */
-    wmem_map_t *parents;  /* of all samples of a stream: who is a parent -> its number */
+    wmem_array_t *tables;       /* hkpd_table * */
+    wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
+    wmem_map_t *parents;        /* of all samples of a stream: who is a parent (parent_number()) -> its number */
 } hkpd_side;
 
 /* Where a row's counter block is; offset 0: there is none. */
@@ -49,44 +48,22 @@ typedef struct {
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
 
-static uint64_t counter_key(wmem_map_t *ordinals, uint32_t title_index)
-{
-    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
-
-    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
-    return (uint64_t)title_index << 32 | ordinal;
-}
-
 static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
 {
     uint32_t at = walk->definition.offset;
+    uint32_t title_index = perf_block_u32(walk, at + 4);
+    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
     hkpd_column column = {
-        .title_index = perf_block_u32(walk, at + 4),
+        .title_index = title_index,
         .type = perf_block_u32(walk, at + 28),
         .size = perf_block_u32(walk, at + 32),
         .offset = perf_block_u32(walk, at + 36),
-        .key = counter_key(ordinals, perf_block_u32(walk, at + 4)),
+        .key = (uint64_t)title_index << 32 | ordinal,
         .known_type = perf_counter_type_find(perf_block_u32(walk, at + 28)),
     };
 
+    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
     wmem_array_append_one(table->columns, column);
-}
-
-/* Reads the definitions and stops where the first row begins. */
-static void read_columns(hkpd_table *table)
-{
-    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
-    perf_block_walk ahead = table->walk;
-    perf_block_event event;
-
-    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
-    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
-        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
-            add_column(table, &ahead, ordinals);
-        }
-        table->walk = ahead;
-    }
-    table->base.columns = wmem_array_get_count(table->columns);
 }
 
 static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
@@ -100,46 +77,42 @@ static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
-    reading_instances_init(&table->names, side->base.pool);
+    table->names.pool = side->base.pool;
     return table;
 }
 
 static bool find_next_object(hkpd_side *side)
 {
-    perf_block_event event;
-
-    while (!side->at_end && (event = perf_block_next(&side->scout)) != PERF_BLOCK_END) {
-        if (event == PERF_BLOCK_OBJECT) {
-            hkpd_table *table = new_table(side, &side->scout);
-            wmem_array_append_one(side->tables, table);
-            if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
-                wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
-            }
-            perf_block_skip_object(&side->scout);
-            return true;
-        }
+    if (!perf_block_next_object(&side->scout)) {
+        return false;
     }
-    side->at_end = true;
-    return false;
+    hkpd_table *table = new_table(side, &side->scout);
+    wmem_array_append_one(side->tables, table);
+    if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
+        wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
+    }
+    return true;
 }
 
+/* Reads the definitions and stops where the first row begins. */
 static hkpd_table *opened(hkpd_table *table)
 {
-    if (table && table->columns == NULL) {
-        read_columns(table);
-    }
-    return table;
-}
+    perf_block_event event;
 
-/* By its place in the block, not in a side of an earlier sample; NULL if there is none. */
-static hkpd_table *table_at(hkpd_side *side, uint32_t number)
-{
-    while (wmem_array_get_count(side->tables) <= number) {
-        if (!find_next_object(side)) {
-            return NULL;
-        }
+    if (table == NULL || table->columns) {
+        return table;
     }
-    return opened(*(hkpd_table **)wmem_array_index(side->tables, number));
+    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
+    perf_block_walk ahead = table->walk;
+    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
+    while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
+        if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
+            add_column(table, &ahead, ordinals);
+        }
+        table->walk = ahead;
+    }
+    table->base.columns = wmem_array_get_count(table->columns);
+    return table;
 }
 
 /* Where a kept sample's object stands is known, however many others lie before it. */
@@ -241,39 +214,12 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
-/* Which instance a parent is, for all samples the same; or only what its name is. */
-typedef struct {
-    uint32_t object;
-    uint32_t ordinal;
-    bool is_named; /* else it could not be found, its number in its object (ordinal) must do */
-    reading_name name;
-} parent_identity;
-
+/* Told by an instance whose key has the parent's object as its id: if it was found by its name (`parent` is 1 then) and which of
+ * those it is, or ANY_ORDINAL; else its number in its object (the ordinal) must do. */
 #define ANY_ORDINAL UINT32_MAX
 
-static reading_name *name_in(const void *identity)
-{
-    return &((parent_identity *)(uintptr_t)identity)->name;
-}
-
-static unsigned parent_hash(const void *key)
-{
-    const parent_identity *k = key;
-    uint64_t told_by = reading_name_digest(name_in(k)) ^ ((uint64_t)k->object << 32 | k->ordinal);
-
-    return wmem_int64_hash(&told_by);
-}
-
-static gboolean parent_equal(const void *a, const void *b)
-{
-    const parent_identity *x = a, *y = b;
-
-    return x->object == y->object && x->ordinal == y->ordinal && x->is_named == y->is_named &&
-           reading_name_equal(name_in(x), name_in(y));
-}
-
 /* A number above 0 for a parent, the same one for the same parent. */
-static uint32_t parent_number(const hkpd_side *side, const parent_identity *identity)
+static uint32_t parent_number(const hkpd_side *side, const reading_instance *identity)
 {
     uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, identity));
 
@@ -295,11 +241,17 @@ static bool is_in_object(perf_block_event event)
     return event != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT;
 }
 
-/* A row's name and which of those alike it is, NULL if there is no such row. */
-static reading_instance *named_row(hkpd_table *table, uint32_t row)
+/* The parent's name and which of those alike it is, NULL if there is none; its object. */
+static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
 {
+    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
+    uint32_t row = walk->instance.parent_instance;
     perf_block_event event = PERF_BLOCK_HEADER;
 
+    *object = table;
+    if (table == NULL || !table->base.has_instances) {
+        return NULL;
+    }
     while (reading_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
@@ -311,14 +263,6 @@ static reading_instance *named_row(hkpd_table *table, uint32_t row)
     return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
 }
 
-static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
-{
-    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
-
-    *object = table;
-    return table && table->base.has_instances ? named_row(table, walk->instance.parent_instance) : NULL;
-}
-
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 /* An instance is told by its UniqueID, else by its name, its parent and which of those alike it is. The parent's
@@ -328,13 +272,15 @@ static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
     reading_instance_key key = name_of(walk);
     const hkpd_table *object;
     reading_instance *parent = parent_of(side, walk, &object);
-    parent_identity identity = {walk->instance.parent_object, walk->instance.parent_instance, false, {NULL, 0, 0}};
+    reading_instance identity = {.key.id = walk->instance.parent_object, .ordinal = walk->instance.parent_instance};
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     if (parent) {
         reading_name_digest(&parent->key.name);
-        identity = (parent_identity){walk->instance.parent_object, ANY_ORDINAL, true, parent->key.name};
+        identity.key.name = parent->key.name;
+        identity.key.parent = 1;
+        identity.ordinal = ANY_ORDINAL;
         key.parent_name = parent_number(side, &identity);
         identity.ordinal = parent->name_ordinal;
     }
@@ -375,10 +321,7 @@ static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
     static const table_layout layout = {next_row, cell};
     hkpd_side *side = wmem_new0(pool, hkpd_side);
 
-    side->base.layout = &layout;
-    side->base.pool = pool;
-    side->base.bytes = bytes;
-    side->base.size = size;
+    side->base = (reading_side){&layout, pool, bytes, size, {.perf_freq = 0}};
     side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
     side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
     perf_block_init(&side->scout, bytes, size);
@@ -411,14 +354,9 @@ static hkpd_stream *stream_of(const readings *r)
     return r->own;
 }
 
-const perf_block_walk *hkpd_readings_walk(const readings *r)
+perf_block_walk *hkpd_readings_walk(const readings *r)
 {
     return &stream_of(r)->walk;
-}
-
-void hkpd_readings_skip_values(readings *r)
-{
-    perf_block_skip_values(&stream_of(r)->walk);
 }
 
 /* --- Names ------------------------------------------------------------------------------------------------------- */
@@ -435,41 +373,22 @@ static const char *name_text(readings *r, const perf_block_walk *object, const r
                     byte_order(object), most);
 }
 
-/* A parent's name stands in an answer once, however many children it has: once their names have taken twice the answer's
- * bytes they show its beginning. */
-static const char *parent_text(readings *r, const perf_block_walk *object, const reading_name *name)
-{
-    hkpd_stream *stream = stream_of(r);
-    bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
-    const char *text = name_text(r, object, name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
-
-    stream->parents_size += strlen(text);
-    return text;
-}
-
-static const char *machine_of(readings *r)
-{
-    perf_block_walk walk;
-
-    perf_block_init(&walk, r->bytes, r->size);
-    if (perf_block_next(&walk) != PERF_BLOCK_HEADER || walk.header.name_size == 0) {
-        return NULL;
-    }
-    const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size, PERF_CODE_PAGE_UTF16,
-                                byte_order(&walk), PERF_NAME_MAX);
-    return name + strspn(name, "\\");
-}
-
 static void begin(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
+    perf_block_walk walk;
 
-    r->machine = machine_of(r);
+    perf_block_init(&walk, r->bytes, r->size);
+    stream->walk = walk;
+    if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
+        const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size,
+                                    PERF_CODE_PAGE_UTF16, byte_order(&walk), PERF_NAME_MAX);
+        r->machine = name + strspn(name, "\\");
+    }
     stream->now = new_side(r->pool, r->bytes, r->size);
-    stream->now->parents = wmem_map_new(r->pool, parent_hash, parent_equal);
+    stream->now->parents = wmem_map_new(r->pool, reading_instance_hash, reading_instance_equal);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
-    perf_block_init(&stream->walk, r->bytes, r->size);
 }
 
 static hkpd_side *side_of(readings *r, const state_sample *sample)
@@ -509,7 +428,11 @@ static void enter_object(readings *r)
 
 static void open_table(readings *r)
 {
-    stream_of(r)->table = table_at(stream_of(r)->now, r->number);
+    hkpd_side *side = stream_of(r)->now;
+
+    while (wmem_array_get_count(side->tables) <= r->number && find_next_object(side)) {
+    }
+    stream_of(r)->table = opened(*(hkpd_table **)wmem_array_index(side->tables, r->number));
     r->table = &stream_of(r)->table->base;
 }
 
@@ -555,7 +478,13 @@ const char *hkpd_readings_instance(readings *r)
     const reading_instance *parent = parent_of(stream->now, walk, &object);
 
     if (parent) {
-        text = wmem_strconcat(r->pool, parent_text(r, &object->walk, &parent->key.name), "/", text, NULL);
+        /* its name stands in an answer once, however many children it has: once their names have taken twice the answer's bytes
+         * they show its beginning */
+        bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
+        const char *before =
+            name_text(r, &object->walk, &parent->key.name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
+        stream->parents_size += strlen(before);
+        text = wmem_strconcat(r->pool, before, "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
 }
@@ -666,11 +595,6 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     return true;
 }
 
-static perf_raw number_from(uint64_t value)
-{
-    return (perf_raw){value, value != 0 ? 8 : 0};
-}
-
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the
  * timer. */
 static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_place *place, unsigned need)
@@ -683,9 +607,9 @@ static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_p
 
     switch (need) {
     case PERF_NEEDS_TIME:
-        return number_from(table->perf_time);
+        return (perf_raw){table->perf_time, table->perf_time != 0 ? 8 : 0};
     case PERF_NEEDS_FREQ:
-        return number_from(table->perf_freq);
+        return (perf_raw){table->perf_freq, table->perf_freq != 0 ? 8 : 0};
     case PERF_NEEDS_MULTI:
         if (!is_multi) {
             return number_at(table, place->row, (uint64_t)column->offset + number_size(column), 4);

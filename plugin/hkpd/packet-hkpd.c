@@ -15,9 +15,7 @@
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
 #include "dcerpc/fields.h"
-#include "hkpd/winreg-hook.h"
-#include "hkpd/hkpd-buffers.h"
-#include "hkpd/hkpd-readings.h"
+#include "hkpd/hkpd.h"
 #include "text/value-strings.h"
 
 #include <epan/exceptions.h>
@@ -79,11 +77,12 @@ typedef struct {
 typedef struct {
     rpc_call call;
     hkpd_record *record; /* the same as call.record */
-    unsigned operation;  /* its row in the table */
+    hkpd_key_kind opens; /* if it opens a predefined key */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
     tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
+    findings_report aloud;  /* of what was read silently */
 } hkpd_pdu;
 
 /* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
@@ -177,15 +176,6 @@ static hkpd_key_name key_called(const char *name, bool below_perflib)
     return key;
 }
 
-/* "Counter 009", "value name 2", "default value". */
-static const char *hkpd_value_text(wmem_allocator_t *pool, const char *name)
-{
-    if (*name == '\0') {
-        return "default value";
-    }
-    return is_index_list(name) ? wmem_strdup_printf(pool, "value name %s", name) : name;
-}
-
 static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
@@ -204,6 +194,7 @@ static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinf
     call_begin(&p->call, &fields, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (hkpd_record *)p->call.record;
     call_silently(&p->call);
+    findings_begin(&p->aloud, pinfo, &fields.expert);
 }
 
 static wmem_allocator_t *hkpd_pool(const hkpd_pdu *p)
@@ -216,15 +207,23 @@ static uint16_t hkpd_opnum(const hkpd_pdu *p)
     return p->call.di->call_data->opnum;
 }
 
-/* What was read silently may have failed: the stock function says so itself. */
-static int hkpd_end_with_stock(hkpd_pdu *p)
+/* What was read silently may have failed: the stock function says so itself. It would call a size probe an error in the Info
+ * column. */
+static int end_with_stock(hkpd_pdu *p, bool is_probe)
 {
     rpc_call *call = &p->call;
 
     call->report.damaged = false;
     call->ndr.reader.failed = false;
     call_end(call, p->item);
-    return winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    if (is_probe) {
+        col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
+    }
+    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
+    if (is_probe) {
+        col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
+    }
+    return size;
 }
 
 static int hkpd_end(hkpd_pdu *p)
@@ -299,10 +298,7 @@ static void hkpd_show_node(hkpd_pdu *p)
     if (p->hkpd == NULL) {
         p->item = proto_tree_add_item(proto_tree_get_root(p->call.tree), proto_hkpd, p->call.tvb, 0, -1, ENC_NA);
         p->hkpd = proto_item_add_subtree(p->item, ett_hkpd);
-        /* what was read so far was read silently */
-        findings_report report;
-        findings_begin(&report, p->call.pinfo, &fields.expert);
-        call_report_second(&p->call, &report, p->item);
+        call_report_second(&p->call, &p->aloud, p->item);
     }
 }
 
@@ -451,17 +447,6 @@ static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
     hkpd_read_sizes(p, value);
 }
 
-/* Fields of the stock dissector, found when all dissectors are there. False if it is not as expected. */
-static bool hkpd_call_find_stock_fields(void)
-{
-    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
-    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
-    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
-    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
-    return hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
-           hf_winreg_status != -1;
-}
-
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
 /* The response that opens a key; `status` stands behind the handle, or further on. */
@@ -477,22 +462,17 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_n
         }
     }
     show_if_ours(p, record->answering, hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
-/* A predefined key: of HKEY_LOCAL_MACHINE and all others it is known only that they are not ours. */
+/* A predefined key. */
 static int hkpd_open_response(hkpd_pdu *p)
 {
-    uint16_t opnum = hkpd_opnum(p);
     uint8_t bytes[PERF_HANDLE_SIZE];
-    hkpd_key_kind kind = opnum == WINREG_OPEN_HKPD   ? HKPD_KEY_DATA
-                         : opnum == WINREG_OPEN_HKPT ? HKPD_KEY_TEXT
-                         : opnum == WINREG_OPEN_HKPN ? HKPD_KEY_NLS_TEXT
-                                                     : HKPD_KEY_OTHER;
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, (hkpd_key_name){kind, 0});
+    return opened(p, bytes, status, (hkpd_key_name){p->opens, 0});
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -504,7 +484,7 @@ static int hkpd_open_key_request(hkpd_pdu *p)
         p->record->name = wmem_strdup(wmem_file_scope(), name);
     }
     show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* What the request asked for. An empty name opens the same key once more. */
@@ -545,7 +525,7 @@ static int hkpd_close_key_request(hkpd_pdu *p)
         handle_close(p->call.record->handle, p->call.event, p->call.pinfo->num);
     }
     show_if_ours(p, hkpd_known_handle(p), hkpd_handle_offset(p));
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 static int hkpd_close_key_response(hkpd_pdu *p)
@@ -557,10 +537,10 @@ static int hkpd_close_key_response(hkpd_pdu *p)
     uint32_t status = hkpd_read_status(p);
     if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
-        handle_not_closed(handle);
+        handle_close(handle, UINT32_MAX, 0);
     }
     show_if_ours(p, hkpd_known_handle(p), -1);
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* --- Requests of QueryValue and EnumValue ------------------------------------------------------------------------- */
@@ -583,15 +563,13 @@ static void find_retry(hkpd_pdu *p)
 static void report_closed(hkpd_pdu *p, const char *name)
 {
     hkpd_record *record = p->record;
-    findings_report report;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
         record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
-        findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
         hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
-        findings_add(&report, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
+        findings_add(&p->aloud, p->item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      record->closed->closed_frame);
     }
 }
@@ -601,7 +579,9 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
 {
     hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
     if (p->record->name) {
-        const char *text = text_short(hkpd_pool(p), hkpd_value_text(hkpd_pool(p), p->record->name));
+        const char *name = *p->record->name ? p->record->name : "default value";
+        const char *text = text_short(
+            hkpd_pool(p), is_index_list(name) ? wmem_strdup_printf(hkpd_pool(p), "value name %s", name) : name);
         proto_item_set_generated(proto_tree_add_string(p->hkpd, hf_value_name, p->call.tvb, 0, 0, p->record->name));
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);
@@ -684,7 +664,7 @@ static int hkpd_value_request(hkpd_pdu *p)
         return show_request64(p);
     }
     return shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed ? show_request_with_data(p, &value)
-                                                                                    : hkpd_end_with_stock(p);
+                                                                                    : end_with_stock(p, false);
 }
 
 /* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
@@ -727,8 +707,7 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
     if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
         return ANSWER_OTHER;
     }
-    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE &&
-        (is_ours || hkpd_check_titles(tvb, hkpd_pool(p), NULL, NULL))) {
+    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE && (is_ours || hkpd_titles(tvb, hkpd_pool(p)))) {
         return ANSWER_TITLES;
     }
     perf_block_summary summary;
@@ -791,35 +770,20 @@ static void describe_more_data(hkpd_pdu *p, const answer *back)
 static void describe_success(hkpd_pdu *p, const answer *back)
 {
     const state_handle *handle = hkpd_known_handle(p);
-    findings_report report;
 
-    findings_begin(&report, p->call.pinfo, &p->call.fields->expert);
     if (back->value.data_size > 0) {
         if (hkpd_key_of(handle)->name.kind == HKPD_KEY_DATA) {
-            findings_add(&report, p->item, FINDING_NOT_PERFORMANCE_DATA,
+            findings_add(&p->aloud, p->item, FINDING_NOT_PERFORMANCE_DATA,
                          "The call succeeded, but its %u bytes are no PERF_DATA_BLOCK", back->value.data_size);
             call_about(&p->call, "no PERF_DATA_BLOCK");
         }
     } else if (p->record->room > 0) {
-        findings_add(&report, p->item, FINDING_NO_DATA,
+        findings_add(&p->aloud, p->item, FINDING_NO_DATA,
                      "The call succeeded with room for %u bytes, but there is no data", p->record->room);
         call_about(&p->call, "no data");
     } else if (back->value.size > 0) {
         describe_probe(p, back);
     }
-}
-
-/* The stock function would call a size probe an error in the Info column. */
-static int end_probe(hkpd_pdu *p)
-{
-    rpc_call *call = &p->call;
-
-    call->report.damaged = false;
-    call_end(call, p->item);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, FALSE);
-    int size = winreg_stock(call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
-    col_set_writable(call->pinfo->cinfo, COL_INFO, call->has_column);
-    return size;
 }
 
 /* An answer without data of ours: the stock function shows it. */
@@ -829,13 +793,13 @@ static int other_answer(hkpd_pdu *p, const answer *back)
         hkpd_show_question(p, -1);
         if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
             describe_more_data(p, back);
-            return end_probe(p);
+            return end_with_stock(p, true);
         }
         if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
             describe_success(p, back);
         }
     }
-    return hkpd_end_with_stock(p);
+    return end_with_stock(p, false);
 }
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
@@ -895,45 +859,29 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    const rpc_call *call;
-    state_fact_kind kind;
-    uint32_t language;
-} title_lesson;
-
-/* Title 1 is not one: its text is the highest index. */
-static void learn_title(uint32_t title_index, const char *text, void *user)
-{
-    title_lesson *lesson = user;
-    const rpc_call *call = lesson->call;
-    state_subject subject = {{0}, title_index};
-    state_fact fact;
-
-    if (title_index > 1 && *text) {
-        memset(&fact, 0, sizeof fact);
-        fact.name = text;
-        fact.lcid = lesson->kind == PERF_FACT_ENGLISH ? 0 : lesson->language;
-        facts_learn(call->server, &subject, lesson->kind, &fact, call->event, call->pinfo->num);
-    }
-}
-
 /* The value name tells the language, else the key does. */
 static void learn_titles(hkpd_pdu *p, const answer *back)
 {
     const hkpd_key *key = hkpd_key_of(p->call.record->handle);
-    title_lesson lesson = {&p->call, PERF_FACT_LOCAL, 0};
+    uint32_t language;
+    bool are_names = hkpd_titles_of(back->name, &language) == HKPD_TITLES_NAMES;
+    wmem_array_t *titles = are_names ? hkpd_titles(back->value.tvb, hkpd_pool(p)) : NULL;
 
-    if (hkpd_titles_of(back->name, &lesson.language) != HKPD_TITLES_NAMES ||
-        !hkpd_check_titles(back->value.tvb, hkpd_pool(p), NULL, NULL)) {
+    if (titles == NULL) {
         return;
     }
-    if (lesson.language == 0 && key) {
-        lesson.language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
+    if (language == 0 && key) {
+        language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
-    if ((lesson.language & LANGUAGE_MASK) == LANGUAGE_ENGLISH) {
-        lesson.kind = PERF_FACT_ENGLISH;
+    bool english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
+    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
+        const hkpd_title *title = wmem_array_index(titles, i);
+        state_fact fact = {.name = title->text, .lcid = english ? 0 : language};
+        if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
+            facts_learn(p->call.server, facts_title_subject(title->index),
+                        english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL, &fact, p->call.event, p->call.pinfo->num);
+        }
     }
-    hkpd_check_titles(back->value.tvb, hkpd_pool(p), learn_title, &lesson);
 }
 
 static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
@@ -1008,28 +956,29 @@ static ws_pref_bool pref_decode = true;
 
 typedef int (*pdu_function)(hkpd_pdu *p);
 
-/* Of winreg: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. */
+/* Of winreg, by number: where no function is for the request the stock one stays; the shape is as in dcerpc/ndr.h. Of all
+ * predefined keys but three it is known only that they are not ours. */
 static const struct {
-    uint16_t opnum;
-    const char *name; /* as the stock dissector has it */
+    const char *name; /* as the stock dissector has it; NULL: not looked at */
     pdu_function request;
     pdu_function response;
     const char *response_shape;
+    hkpd_key_kind opens;
 } operations[] = {
-    {0, "OpenHKCR", NULL, hkpd_open_response, "HR"},
-    {1, "OpenHKCU", NULL, hkpd_open_response, "HR"},
-    {2, "OpenHKLM", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPD, "OpenHKPD", NULL, hkpd_open_response, "HR"},
-    {4, "OpenHKU", NULL, hkpd_open_response, "HR"},
-    {5, "CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR"},
-    {WINREG_CREATE_KEY, "CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR"},
-    {WINREG_ENUM_VALUE, "EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR"},
-    {15, "OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR"},
-    {WINREG_QUERY_VALUE, "QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR"},
-    {27, "OpenHKCC", NULL, hkpd_open_response, "HR"},
-    {28, "OpenHKDD", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPT, "OpenHKPT", NULL, hkpd_open_response, "HR"},
-    {WINREG_OPEN_HKPN, "OpenHKPN", NULL, hkpd_open_response, "HR"},
+    [0] = {"OpenHKCR", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [1] = {"OpenHKCU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [2] = {"OpenHKLM", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [3] = {"OpenHKPD", NULL, hkpd_open_response, "HR", HKPD_KEY_DATA},
+    [4] = {"OpenHKU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [5] = {"CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR", HKPD_KEY_UNKNOWN},
+    [WINREG_CREATE_KEY] = {"CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR", HKPD_KEY_UNKNOWN},
+    [WINREG_ENUM_VALUE] = {"EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR", HKPD_KEY_UNKNOWN},
+    [15] = {"OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR", HKPD_KEY_UNKNOWN},
+    [WINREG_QUERY_VALUE] = {"QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR", HKPD_KEY_UNKNOWN},
+    [27] = {"OpenHKCC", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [28] = {"OpenHKDD", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
+    [32] = {"OpenHKPT", NULL, hkpd_open_response, "HR", HKPD_KEY_TEXT},
+    [33] = {"OpenHKPN", NULL, hkpd_open_response, "HR", HKPD_KEY_NLS_TEXT},
 };
 
 static bool is_active(void)
@@ -1076,7 +1025,7 @@ static void tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->operation = operations[p->operation].name;
+    tapped->operation = operations[hkpd_opnum(p)].name;
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
@@ -1090,18 +1039,9 @@ static void tap_pdu(hkpd_pdu *p)
     tapped_tell(p->call.pinfo, tapped);
 }
 
-static unsigned operation_of(uint16_t opnum)
-{
-    unsigned i = 0;
-
-    while (operations[i].opnum != opnum) {
-        i++;
-    }
-    return i;
-}
-
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
+    uint16_t opnum = di->call_data->opnum;
     hkpd_pdu p;
     volatile int length = 0;
 
@@ -1109,14 +1049,14 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
-    p.operation = operation_of(di->call_data->opnum);
-    if (is_noise(&p, operations[p.operation].response_shape)) {
+    p.opens = operations[opnum].opens;
+    if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_tell_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
     TRY
     {
-        length = (call_is_request(&p.call) ? operations[p.operation].request : operations[p.operation].response)(&p);
+        length = (call_is_request(&p.call) ? operations[opnum].request : operations[opnum].response)(&p);
     }
     FINALLY /* what the stock function throws at its end was a call too */
     {
@@ -1131,7 +1071,7 @@ static void hook(void)
     static dcerpc_sub_dissector entries[array_length(operations)];
 
     for (unsigned i = 0; i < array_length(operations); i++) {
-        entries[i].num = operations[i].opnum;
+        entries[i].num = (uint16_t)i;
         entries[i].name = operations[i].name;
         entries[i].dissect_rqst = operations[i].request ? dissect_pdu : NULL;
         entries[i].dissect_resp = dissect_pdu;
@@ -1147,12 +1087,12 @@ static void register_fields(void)
         FIELD_TEXT(hf_key, "Key", "hkpd.key", "What the handle was opened as"),
         FIELD(hf_value_type, "Value type", "hkpd.value_type", FT_UINT32, BASE_DEC, VALS(value_type_vals),
               "REG_* type of the data, as the registry says it"),
-        FIELD(hf_sent_data, "Data sent", "hkpd.sent_data", FT_BYTES, BASE_NONE, NULL,
-              "The client's buffer as it is sent with a request: no performance data"),
+        FIELD_BYTES(hf_sent_data, "Data sent", "hkpd.sent_data",
+                    "The client's buffer as it is sent with a request: no performance data"),
         FIELD_TEXT(hf_value_name, "Value name", "hkpd.value_name",
                    "What was asked for: objects, or titles in a language"),
-        FIELD(hf_retry_of, "Retry of", "hkpd.retry_of", FT_FRAMENUM, BASE_NONE, NULL,
-              "The request of the same value that was answered with ERROR_MORE_DATA"),
+        FIELD_FRAME(hf_retry_of, "Retry of", "hkpd.retry_of",
+                    "The request of the same value that was answered with ERROR_MORE_DATA"),
         FIELD_U32(hf_enum_index, "Number of the value", "hkpd.enum_index",
                   "Position among the values of the key, from 0"),
     };
@@ -1174,7 +1114,6 @@ void proto_register_hkpd(void)
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");
     register_fields();
     hkpd_buffers_register(proto_hkpd);
-    winreg_hook_register();
     module_t *module = prefs_register_protocol(proto_hkpd, NULL);
     prefs_register_bool_preference(module, "decode", "Decode performance data in the remote registry",
                                    "Answers with performance data are dissected whole instead of byte by byte. "
@@ -1187,8 +1126,16 @@ void proto_reg_handoff_hkpd(void)
 {
     static bool done;
 
-    if (!done && proto_hkpd != -1 && hkpd_call_find_stock_fields()) {
-        done = true;
+    if (done || proto_hkpd == -1) {
+        return;
+    }
+    done = true;
+    hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
+    hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
+    hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
+    hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
+    if (hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
+        hf_winreg_status != -1) {
         hook();
     }
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "hkpd/winreg-hook.h"
+#include "hkpd/hkpd.h"
 
 #include "dcerpc/sealed.h"
 
@@ -15,8 +15,6 @@ static e_guid_t uuid_winreg = {0x338cd001, 0x2244, 0x31f1, {0xaa, 0xaa, 0x90, 0x
 #define NUM_OPNUMS 34
 
 static dcerpc_sub_dissector stock[NUM_OPNUMS]; /* those that were replaced */
-
-static int ett_winreg = -1;
 
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
@@ -43,17 +41,6 @@ void winreg_stock_until(uint32_t end, tvbuff_t *tvb, int offset, packet_info *pi
     ENDTRY;
 }
 
-static void hook_entry(dcerpc_sub_dissector *entry, const dcerpc_sub_dissector *entries, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (entry->num == entries[i].num && strcmp(entry->name, entries[i].name) == 0) {
-            stock[entry->num] = *entry;
-            entry->dissect_rqst = entries[i].dissect_rqst ? entries[i].dissect_rqst : entry->dissect_rqst;
-            entry->dissect_resp = entries[i].dissect_resp ? entries[i].dissect_resp : entry->dissect_resp;
-        }
-    }
-}
-
 /* A copy of the stock table with our entries: the table itself is constant. */
 static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, unsigned num_entries)
 {
@@ -68,41 +55,37 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
     }
     dcerpc_sub_dissector *copy = wmem_memdup(wmem_epan_scope(), table, (count + 1) * sizeof *copy);
     for (unsigned i = 0; i < count; i++) {
-        hook_entry(&copy[i], entries, num_entries);
+        const dcerpc_sub_dissector *ours = copy[i].num < num_entries ? &entries[copy[i].num] : NULL;
+        if (ours && ours->name && strcmp(copy[i].name, ours->name) == 0) {
+            stock[copy[i].num] = copy[i];
+            copy[i].dissect_rqst = ours->dissect_rqst ? ours->dissect_rqst : copy[i].dissect_rqst;
+            copy[i].dissect_resp = ours->dissect_resp;
+        }
     }
     return copy;
 }
 
 /* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
  * a warning that two dissectors have one name. */
-static void replace_table(dcerpc_sub_dissector *table)
-{
-#ifdef HAVE_DCERPC_UUIDS
-    guid_key key = {uuid_winreg, WINREG_VERSION};
-    dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
-
-    if (value) {
-        value->procs = table;
-    }
-#else
-    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
-                     dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
-#endif
-}
-
 void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
 {
     dcerpc_sub_dissector *table = hooked_table(entries, count);
 
-    if (table && stock[WINREG_QUERY_VALUE].name) {
-        replace_table(table);
-        sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
+    if (table == NULL || stock[WINREG_QUERY_VALUE].name == NULL) {
+        return;
     }
-}
-
-void winreg_hook_register(void)
-{
+#ifdef HAVE_DCERPC_UUIDS
+    guid_key key = {uuid_winreg, WINREG_VERSION};
+    dcerpc_uuid_value *value = g_hash_table_lookup(dcerpc_uuids, &key);
+    if (value) {
+        value->procs = table;
+    }
+#else
+    static int ett_winreg = -1;
     static int *ett[] = {&ett_winreg};
-
     proto_register_subtree_array(ett, array_length(ett));
+    dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
+                     dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
+#endif
+    sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
 }

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/names-reader.h"
+#include "names/names-file.h"
 
 #include <wsutil/report_message.h>
 
@@ -112,13 +112,6 @@ static bool parse_word(const value_string *list, const char *word, uint32_t *num
     return false;
 }
 
-static bool parse_type(const char *word, uint32_t *type)
-{
-    static const value_string other_name[] = {{PERF_PRECISION_TIMESTAMP, "PERF_PRECISION_TIMESTAMP"}, {0, NULL}};
-
-    return parse_word(counter_type_vals, word, type) || parse_word(other_name, word, type);
-}
-
 /* GMarkup has seen to it that it is UTF-8. */
 static bool is_name(const char *text)
 {
@@ -153,8 +146,7 @@ static void begin_counterset(manifest *m, const attributes *list)
     }
     m->countersets++;
     if (parse_word(instance_kinds, instances ? instances : "single", &fact.instance_type)) {
-        state_subject subject = facts_subject(m->guid, PERF_NO_ID);
-        facts_file_add(NULL, &subject, PERF_FACT_SET, &fact);
+        facts_file_add(NULL, facts_subject(m->guid, PERF_NO_ID), PERF_FACT_SET, &fact);
     } else {
         problem(m, "unknown kind of instances");
     }
@@ -172,9 +164,12 @@ static bool parse_reference(const attributes *list, const char *name, uint32_t *
 
 static bool parse_counter(const attributes *list, state_counter_info *counter)
 {
+    static const value_string other_name[] = {{PERF_PRECISION_TIMESTAMP, "PERF_PRECISION_TIMESTAMP"}, {0, NULL}};
     const char *type = attribute(list, "type"), *scale = attribute(list, "defaultScale");
 
-    return type && parse_type(type, &counter->type) && parse_reference(list, "baseID", &counter->base_id) &&
+    return type &&
+           (parse_word(counter_type_vals, type, &counter->type) || parse_word(other_name, type, &counter->type)) &&
+           parse_reference(list, "baseID", &counter->base_id) &&
            parse_reference(list, "perfTimeID", &counter->time_id) &&
            parse_reference(list, "perfFreqID", &counter->freq_id) &&
            parse_reference(list, "multiCounterID", &counter->multi_id) &&
@@ -195,7 +190,7 @@ static void read_counter(manifest *m, const attributes *list)
         return;
     }
     if (parse_counter(list, &fact.counter)) {
-        facts_file_add(NULL, &subject, PERF_FACT_COUNTER, &fact);
+        facts_file_add(NULL, subject, PERF_FACT_COUNTER, &fact);
     } else {
         problem(m, "a counter whose type or reference is not known");
     }
@@ -209,38 +204,20 @@ static GHashTable *new_table(void)
     return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
 }
 
-/* The locale of a tag like de-DE, 0 if it has none. */
-static uint32_t lcid_of(const char *tag)
-{
-    size_t length = strlen(tag);
-
-    for (const value_string *row = lcid_vals; row->strptr; row++) {
-        if (g_ascii_strncasecmp(row->strptr, tag, length) == 0 && row->strptr[length] == ',') {
-            return row->value;
-        }
-    }
-    return 0;
-}
-
 static void begin_resources(manifest *m, const attributes *list)
 {
     const char *culture = attribute(list, "culture");
+    size_t length = culture ? strlen(culture) : 0;
 
     m->table = NULL;
     if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
         m->table = m->english = m->english ? m->english : new_table();
     } else if (m->other == NULL) {
         m->table = m->other = new_table();
-        m->other_lcid = lcid_of(culture);
-    }
-}
-
-static void read_string(manifest *m, const attributes *list)
-{
-    const char *id = attribute(list, "id"), *value = attribute(list, "value");
-
-    if (m->table && id && value) {
-        g_hash_table_replace(m->table, g_strdup(id), g_strdup(value));
+        for (const value_string *row = lcid_vals; row->strptr && m->other_lcid == 0; row++) {
+            bool is_it = g_ascii_strncasecmp(row->strptr, culture, length) == 0 && row->strptr[length] == ',';
+            m->other_lcid = is_it ? row->value : 0; /* of a tag like de-DE, 0 if it has none */
+        }
     }
 }
 
@@ -280,7 +257,7 @@ static void add_names(manifest *m)
         state_fact fact = {0};
         state_fact_kind kind;
         if (resolve(m, waiting->name, &fact, &kind)) {
-            facts_file_add(NULL, &waiting->subject, kind, &fact);
+            facts_file_add(NULL, waiting->subject, kind, &fact);
         } else {
             problem_at(m, waiting->line, "the name's string is missing");
         }
@@ -306,8 +283,8 @@ static void start_element(GMarkupParseContext *parser _U_, const char *element, 
         read_counter(m, &list);
     } else if (strcmp(name, "resources") == 0) {
         begin_resources(m, &list);
-    } else if (strcmp(name, "string") == 0) {
-        read_string(m, &list);
+    } else if (strcmp(name, "string") == 0 && m->table && attribute(&list, "id") && attribute(&list, "value")) {
+        g_hash_table_replace(m->table, g_strdup(attribute(&list, "id")), g_strdup(attribute(&list, "value")));
     }
 }
 
@@ -376,18 +353,6 @@ static void report(const manifest *m, const char *path)
     }
 }
 
-static void free_manifest(manifest *m)
-{
-    if (m->english) {
-        g_hash_table_destroy(m->english);
-    }
-    if (m->other) {
-        g_hash_table_destroy(m->other);
-    }
-    g_array_free(m->names, TRUE);
-    g_string_free(m->problems, TRUE);
-}
-
 static void read_utf8(const char *path, const char *text, size_t size)
 {
     manifest m = {0};
@@ -403,7 +368,10 @@ static void read_utf8(const char *path, const char *text, size_t size)
     } else {
         report(&m, path);
     }
-    free_manifest(&m);
+    g_clear_pointer(&m.english, g_hash_table_destroy);
+    g_clear_pointer(&m.other, g_hash_table_destroy);
+    g_array_free(m.names, TRUE);
+    g_string_free(m.problems, TRUE);
 }
 
 void manifest_read(const char *path, const char *text, size_t size)

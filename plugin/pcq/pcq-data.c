@@ -5,7 +5,6 @@
  */
 #include "pcq/pcq-data.h"
 
-#include "pcq/pcq-readings.h"
 #include "text/text.h"
 #include "dcerpc/fields.h"
 #include "tree/values.h"
@@ -20,22 +19,20 @@
 
 int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
     hf_instance_name, hf_identifier_path;
-labels_type_fields pcq_type_fields;
 static int hf_instance, hf_instance_size, hf_learned_in;
 static int hf_data_header, hf_total_size, hf_num_counters, hf_perf_time_stamp, hf_perf_time_100ns, hf_perf_freq,
     hf_system_time, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_multi_counters, hf_multi_counters_size,
     hf_multi_counters_count, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data,
     hf_value_data_size, hf_value_size;
 
-static value_fields fields;
-
 static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = -1, ett_id = -1, ett_counter_data = -1;
 
 /* --- What other buffers have too --------------------------------------------------------------------------------- */
 
-/* "Instance: NAME, id 0" */
-static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
 {
+    uint32_t at = instance->offset;
+    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
     char label[LABEL_SIZE];
     perf_writer w = perf_writer_of(label, sizeof label);
 
@@ -44,20 +41,12 @@ static proto_item *add_instance_item(proto_tree *tree, tvbuff_t *tvb, const pcq_
     perf_write(&w, name);
     perf_write(&w, ", id ");
     perf_write_plain(&w, instance->id);
-    return proto_tree_add_none_format(tree, hf_instance, tvb, instance->offset, instance->size, "%s", label);
-}
-
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name)
-{
-    uint32_t at = instance->offset;
-    proto_item *node = add_instance_item(tree, tvb, instance, *name);
+    proto_item *node = proto_tree_add_none_format(tree, hf_instance, tvb, at, instance->size, "%s", label);
     proto_tree *inner = proto_item_add_subtree(node, ett_instance);
-    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
-
     proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, instance->stated);
     proto_tree_add_uint(inner, hf_instance_id, tvb, at + 4, 4, instance->id);
     if (instance->name_size + terminator > 0) {
-        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, *name);
+        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, name);
     }
     return inner;
 }
@@ -75,46 +64,31 @@ proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offse
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
-static const char *add_known_name(proto_tree *tree, int hf, tvbuff_t *tvb, state_host *server, state_subject subject,
-                                  uint32_t event)
-{
-    state_known known = {0};
-
-    if (tree) {
-        known = facts_lookup_name(server, &subject, event);
-    }
-    if (!known.fact) {
-        return NULL;
-    }
-    labels_add_source(tree, tvb, hf_learned_in, proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name), &known,
-                      true);
-    return known.fact->name;
-}
-
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    return add_known_name(tree, hf_counterset_name, tvb, server, facts_subject(guid, PERF_NO_ID), event);
+    return labels_add_name(tree, tvb, hf_counterset_name, hf_learned_in, server, facts_subject(guid, PERF_NO_ID),
+                           event);
 }
 
 const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                                   uint32_t event)
 {
-    return id == PERF_NO_ID ? NULL : add_known_name(tree, hf_counter_name, tvb, server, facts_subject(guid, id), event);
+    return id == PERF_NO_ID
+               ? NULL
+               : labels_add_name(tree, tvb, hf_counter_name, hf_learned_in, server, facts_subject(guid, id), event);
 }
 
 void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
                         uint32_t event)
 {
-    state_subject subject = facts_subject(guid, id);
-
     if (tree == NULL || id == PERF_NO_ID) {
         return;
     }
-    state_known known = facts_lookup_counter(server, &subject, event);
+    state_known known = facts_lookup(server, facts_subject(guid, id), PERF_FACT_COUNTER, event);
     if (known.fact) {
         labels_add_source(tree, tvb, hf_learned_in,
-                          proto_tree_add_uint(tree, pcq_type_fields.type, tvb, 0, 0, known.fact->counter.type), &known,
+                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, known.fact->counter.type), &known,
                           false);
     }
 }
@@ -129,9 +103,6 @@ typedef struct {
     proto_tree *block;     /* of the current block, NULL if it is not shown */
     proto_item *block_item;
     proto_tree *instance; /* of the current instance, else the block */
-    /* the counterset that a block's label named last */
-    uint8_t set[16];
-    const char *set_label;
 } data_view;
 
 static wmem_allocator_t *pool_of(const data_view *view)
@@ -166,22 +137,11 @@ static void show_header(data_view *view)
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-/* Blocks of one set mostly stand together. */
-static const char *set_text(data_view *view, const state_identifier *identifier)
-{
-    if (view->set_label == NULL || memcmp(view->set, identifier->guid, sizeof view->set) != 0) {
-        memcpy(view->set, identifier->guid, sizeof view->set);
-        view->set_label = facts_counterset_label(pool_of(view), view->context->answer.server, identifier->guid,
-                                                 view->context->answer.names_event);
-    }
-    return view->set_label;
-}
-
 /* ", \Set(instance)\Counter" */
 static void write_identifier(data_view *view, perf_writer *w, const state_identifier *identifier)
 {
     perf_write(w, ", \\");
-    perf_write(w, set_text(view, identifier));
+    perf_write(w, readings_set(view->base.readings));
     if (identifier->instance) {
         perf_write(w, "(");
         perf_write(w, identifier->instance);
@@ -338,8 +298,8 @@ static void show_instance(data_view *view)
                              walk->instance.id,
                              walk->instance.name_size,
                              walk->instance.terminated};
-    const char *name = pcq_readings_instance_name(view->base.readings);
-    view->instance = pcq_add_instance(view->block, view->base.tvb, &instance, &name);
+    view->instance =
+        pcq_add_instance(view->block, view->base.tvb, &instance, pcq_readings_instance_name(view->base.readings));
     values_announce(&view->base, proto_tree_get_parent(view->instance), at);
 }
 
@@ -389,33 +349,25 @@ static void show_bad_value(data_view *view)
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
 
-/* The item of the field that is wrong, or of what is nearest to it. */
-static proto_item *faulty_item(const data_view *view)
-{
-    uint32_t at = view->walk->fault_offset;
-
-    if (at < PERF_DATA_HEADER_SIZE) {
-        return view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
-    }
-    if (view->base.structure && at >= view->base.start) {
-        return reader_field_at(view->base.structure, at - view->base.start);
-    }
-    if (view->block_item && at >= view->walk->block.offset) {
-        return reader_field_at(view->block_item, at - view->walk->block.offset);
-    }
-    return proto_tree_get_parent(view->base.tree);
-}
-
+/* At the item of the field that is wrong, or of what is nearest to it. */
 static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
+    uint32_t at = walk->fault.offset;
+    proto_item *item = proto_tree_get_parent(view->base.tree);
 
-    if (walk->fault == PERF_FAULT_HEADER_SHORT) {
+    if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
-    } else {
-        values_fault(&view->base, faulty_item(view), &perf_walk_fault_infos[walk->fault], walk->fault_offset,
-                     walk->fault_stated, walk->fault_found);
+        return;
     }
+    if (at < PERF_DATA_HEADER_SIZE) {
+        item = view->base.header ? reader_field_at(view->base.header, at) : item;
+    } else if (view->base.structure && at >= view->base.start) {
+        item = reader_field_at(view->base.structure, at - view->base.start);
+    } else if (view->block_item && at >= walk->block.offset) {
+        item = reader_field_at(view->block_item, at - walk->block.offset);
+    }
+    values_fault(&view->base, item, perf_walk_fault_infos, &walk->fault);
 }
 
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)
@@ -448,8 +400,7 @@ static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNT
 static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 static hf_register_info structure_fields[] = {
-    FIELD(hf_learned_in, "Learned in", "pcq.learned_in", FT_FRAMENUM, BASE_NONE, NULL,
-          "The frame that taught what is above"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
     FIELD(hf_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
     FIELD_TEXT(hf_counterset_name, "Counterset name", "pcq.counterset.name",
                "On the wire, or learned from where pcq.learned_in says"),
@@ -473,8 +424,7 @@ static hf_register_info structure_fields[] = {
     FIELD_U64(hf_perf_freq, "Frequency", "pcq.data.perf_freq", "PerfFreq, per second"),
     FIELD_TIME(hf_system_time, "System time", "pcq.data.system_time", "SystemTime"),
     FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
-    FIELD(hf_block_status, "Status", "pcq.block.status", FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext,
-          "dwStatus"),
+    FIELD_ERROR(hf_block_status, "Status", "pcq.block.status", "dwStatus"),
     FIELD(hf_block_type, "Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), "dwType"),
     FIELD_U32(hf_block_size, "Size", "pcq.block.size", "dwSize: bytes of the whole block"),
     FIELD_NODE(hf_multi_counters, "Counters", "pcq.multi_counters", "PERF_MULTI_COUNTERS"),
@@ -488,23 +438,19 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_value_size, "Size", "pcq.value.size", "dwSize: bytes of header, value and padding"),
 };
 
-static bool structures_are_wanted(proto_tree *tree)
-{
-    return fields_wanted(tree, structure_fields, array_length(structure_fields)) ||
-           values_samples_wanted(tree, &fields) || labels_type_fields_wanted(tree, &pcq_type_fields);
-}
+value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
 void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
 {
     if (tree == NULL && context->summary.faults == 0) {
         return;
     }
-    data_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
-                      .context = context};
-    bool structures =
-        context->summary.faults > 0 || structures_are_wanted(tree) || findings_wanted(context->report, tree);
+    data_view view = {
+        .base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &pcq_fields},
+        .context = context};
 
-    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values, structures) ||
+    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values,
+                      context->summary.faults) ||
         tvb_captured_length(context->answer.tvb) == 0) {
         return;
     }
@@ -514,7 +460,7 @@ void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
                      "QueryCounterInfo was not captured, or calls behind it were not: which counter a value belongs to "
                      "is assumed from the order in which the counters were added, or from before those calls");
     }
-    if (structures) {
+    if (view.base.wishes.structures) {
         show_structures(&view);
     } else {
         values_alone(&view.base);
@@ -525,8 +471,6 @@ void pcq_data_register(int proto)
 {
     static int *ett[] = {&ett_instance, &ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
-    proto_register_field_array(proto, structure_fields, array_length(structure_fields));
     proto_register_subtree_array(ett, array_length(ett));
-    labels_register_type_fields(proto, "pcq", &pcq_type_fields);
-    value_fields_register(proto, "pcq", &fields);
+    value_fields_register(proto, "pcq", &pcq_fields);
 }

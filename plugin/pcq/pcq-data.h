@@ -18,7 +18,7 @@ void pcq_data_register(int proto);
 /* Fields of what several structures hold on the wire. */
 extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
     hf_instance_name, hf_identifier_path;
-extern labels_type_fields pcq_type_fields;
+extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
 
 /* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
     uint32_t name_size;
     bool terminated;
 } pcq_instance;
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char **name);
+proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name);
 
 /* One whose Size does not fit: what is certain of it. Returns the node. */
 proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
@@ -44,6 +44,28 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
                         uint32_t event);
 
 /* --- Counter data --- */
+
+extern const readings_layout pcq_readings_layout;
+
+/* For whoever shows the structures between the values too: the next event of the walk that the stream makes. At a
+ * PERF_WALK_VALUE the reading is as if it had been pulled. */
+perf_walk_event pcq_readings_event(readings *r);
+const perf_walk *pcq_readings_walk(const readings *r);
+
+/* True if which counters the blocks hold is assumed from the order of the identifiers. */
+bool pcq_readings_assumed(readings *r);
+
+/* Goes on to the next block that holds an error, past all values; false at the end. */
+bool pcq_readings_next_failed(readings *r);
+
+/* Whose the current block is, NULL if that is not known. */
+const state_identifier *pcq_readings_identifier(const readings *r);
+
+/* The name of the current instance. */
+const char *pcq_readings_instance_name(readings *r);
+
+/* What its identifier asks for: a counter's name, "#id" or "*". */
+const char *pcq_readings_block_counter(readings *r);
 
 typedef struct {
     findings_report *report;

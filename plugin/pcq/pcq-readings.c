@@ -1,12 +1,630 @@
 /* pcq-readings.c
- * The counter data of PerflibV2QueryCounterData as a stream of readings.
+ * The counter data of PerflibV2QueryCounterData ([MS-PCQ] 2.2.4.8 to 2.2.4.11) as a stream of readings, its blocks as tables of a
+ * sample, and where the query's identifiers say that a counter of an instance stands.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq/pcq-readings.h"
+#include "pcq/pcq-data.h"
 
-#include "pcq/pcq-tables.h"
 #include "perf/bytes.h"
+#include "readings/layout.h"
+
+/* Patterns of one query that are looked through for an instance that no likelier block has. */
+#define MAX_PATTERN_BLOCKS 64
+
+/* A value of the usual 4 or 8 bytes takes as much, with its header and padding. */
+#define USUAL_VALUE 16
+
+/* A row whose values are not all of the usual size has their offsets one by one. */
+typedef struct {
+    uint32_t first;    /* offset of the first value of a usual row */
+    uint32_t *offsets; /* else of each, 0 where there is none */
+} row_cells;
+
+typedef struct {
+    reading_table base;
+    perf_walk walk;             /* behind the last row that was read */
+    row_cells first;            /* of the first row: many tables have no other */
+    wmem_array_t *cells;        /* row_cells of those behind it, NULL before there is one */
+    uint32_t ids;               /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;          /* counter id -> column + 1 */
+    reading_instance_key asked; /* the instance or pattern that the identifier names */
+} pcq_table;
+
+typedef struct {
+    uint32_t offset;
+    uint32_t type;
+    bool is_known; /* whose it is */
+    const state_identifier *identifier;
+    bool is_doubtful;
+    pcq_table *table; /* NULL as long as nobody asked */
+} block_entry;
+
+/* One of the samples. Blocks are found as far as somebody asks. */
+typedef struct {
+    reading_side base;
+    perf_filled_form data;
+    state_host *server;
+    const state_query_epoch *epoch; /* NULL if nothing is known of the query */
+    uint32_t event;                 /* as of when its identifiers count */
+    const state_sample *sample;     /* NULL if it is none, */
+    bool has_doubts;                /* or some of its blocks are not sound: both given by whoever sets it up */
+    wmem_array_t *blocks;           /* those that were found so far; NULL as long as none was asked for */
+    perf_walk scout;                /* behind them */
+    bool at_end;
+    const state_query_index *index; /* tells whose each block is, */
+    state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
+    bool *refuted;    /* of each block then: a known type refutes what was assigned; NULL where none does */
+    bool any_assumed; /* some block is only assumed to be whose it was assigned to */
+    wmem_map_t *by_identifier;
+    wmem_array_t *pattern_blocks;
+} pcq_side;
+
+static reading_table *pcq_side_table(pcq_side *side, uint32_t block);
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Goes ahead from block to block. */
+static bool find_next_block(pcq_side *side)
+{
+    perf_walk *scout = &side->scout;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(scout)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK) {
+            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(scout);
+            block_entry entry = {scout->block.offset, scout->block.type, false, NULL, is_doubtful, NULL};
+            wmem_array_append_one(side->blocks, entry);
+            perf_walk_skip_block(scout);
+            return true;
+        }
+    }
+    side->at_end = true;
+    return false;
+}
+
+static block_entry *block_at(pcq_side *side, uint32_t block)
+{
+    if (side->blocks == NULL) {
+        side->blocks = wmem_array_sized_new(side->base.pool, sizeof(block_entry), 1); /* many answers have no other */
+        perf_walk_init(&side->scout, side->base.bytes, side->base.size);
+    }
+    while (wmem_array_get_count(side->blocks) <= block) {
+        if (side->at_end || !find_next_block(side)) {
+            return NULL;
+        }
+    }
+    return wmem_array_index(side->blocks, block);
+}
+
+static uint32_t count_blocks(pcq_side *side)
+{
+    block_at(side, UINT32_MAX);
+    return wmem_array_get_count(side->blocks);
+}
+
+/* True if it is not certain which of the block's values stands where: it is compared with nothing. */
+static bool pcq_side_doubtful(pcq_side *side, uint32_t block)
+{
+    const block_entry *entry = side->has_doubts ? block_at(side, block) : NULL;
+
+    return entry && entry->is_doubtful;
+}
+
+static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
+{
+    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
+
+    return cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
+}
+
+/* True if a counter's known type has another size than its first value, or its counterset no such counter. */
+static bool contradicts(pcq_side *side, const pcq_table *table, state_subject counter, uint32_t column)
+{
+    static const uint32_t sizes[] = {4, 8};
+    state_known known = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event);
+    uint32_t value = table->base.rows > 0 ? value_at(table, 0, column) : 0;
+
+    if (known.fact == NULL) {
+        state_subject set = facts_subject(counter.guid, PERF_NO_ID);
+        return facts_lookup(side->server, set, PERF_FACT_SET, side->event).frame !=
+               0; /* that frame told all counters */
+    }
+    uint32_t size = (known.fact->counter.type & PERF_SIZE_MASK) >> 8;
+    return size < array_length(sizes) && value != 0 && perf_le32(side->base.bytes + value) != sizes[size];
+}
+
+static bool is_contradicted(pcq_side *side, uint32_t block, const state_identifier *identifier)
+{
+    pcq_table *table = (pcq_table *)pcq_side_table(side, block);
+
+    reading_table_has_row(&table->base, 0);
+    for (uint32_t column = 0; column < table->base.columns; column++) {
+        uint32_t id =
+            table->ids == 0 ? identifier->counter_id : perf_le32(side->base.bytes + table->ids + 4 * (size_t)column);
+        if (contradicts(side, table, facts_subject(identifier->guid, id), column)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_base(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+{
+    state_subject counter = facts_subject(a->guid, a->counter_id);
+    const state_fact *fact = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event).fact;
+
+    return fact && fact->counter.base_id == b->counter_id;
+}
+
+/* True if one of them is the other's base, of the same instance. */
+static bool are_related(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+{
+    return memcmp(a->guid, b->guid, sizeof a->guid) == 0 && a->digest == b->digest &&
+           (has_base(side, a, b) || has_base(side, b, a));
+}
+
+/* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
+ * together. True if any fell. */
+static bool refute(pcq_side *side)
+{
+    state_assignment *all = &side->assigned;
+    bool *contradicted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+
+    side->refuted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+    for (uint32_t i = 0; i < all->count; i++) {
+        contradicted[i] = all->blocks[i] && is_contradicted(side, i, all->blocks[i]);
+        side->refuted[i] |= contradicted[i];
+        if (i > 0 && contradicted[i - 1] != contradicted[i] && all->blocks[i - 1] && all->blocks[i] &&
+            are_related(side, all->blocks[i - 1], all->blocks[i])) {
+            side->refuted[i - 1] = side->refuted[i] = true;
+        }
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
+        all->assumed[i] &= !side->refuted[i];
+    }
+    return memchr(side->refuted, 1, all->count) != NULL;
+}
+
+/* Samples of one form agree with what is known like the first of them, as long as nothing is learned. */
+static void refute_unless_agreed(pcq_side *side)
+{
+    state_sample *sample = (state_sample *)side->sample; /* remembers what was found */
+    uint32_t lessons = side->server->lessons;
+
+    if (sample && sample->agreed_epoch == side->epoch && sample->agreed == lessons) {
+        return;
+    }
+    if (!refute(side) && sample) {
+        sample->agreed = lessons;
+        sample->agreed_epoch = side->epoch;
+    }
+}
+
+/* All at once: whose a block is can depend on all others. */
+static const state_assignment *assigned(pcq_side *side)
+{
+    if (side->assigned.blocks == NULL) {
+        uint32_t count = count_blocks(side);
+        uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
+        for (uint32_t i = 0; i < count; i++) {
+            types[i] = block_at(side, i)->type;
+        }
+        if (query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned)) {
+            refute_unless_agreed(side);
+            side->any_assumed = memchr(side->assigned.assumed, 1, count) != NULL;
+        }
+    }
+    return &side->assigned;
+}
+
+static const state_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
+{
+    const state_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+
+    return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
+}
+
+/* Whose a block is, NULL if that is not known. */
+static const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
+{
+    block_entry *entry = block_at(side, block);
+
+    if (entry && !entry->is_known) {
+        const state_identifier **all = side->index ? NULL : assigned(side)->blocks;
+        entry = block_at(side, block); /* it moved where others were looked at for the first time */
+        entry->identifier = all ? all[block] : told_identifier(side, block, entry->type);
+        entry->is_known = true;
+    }
+    return entry ? entry->identifier : NULL;
+}
+
+/* Whether that is assumed from the order of the identifiers. */
+static bool pcq_side_assumed(pcq_side *side, uint32_t block)
+{
+    return side->index == NULL && block < assigned(side)->count && side->assigned.assumed[block];
+}
+
+static bool pcq_side_any_assumed(pcq_side *side)
+{
+    return side->index == NULL && assigned(side)->count > 0 && side->any_assumed;
+}
+
+/* --- Rows -------------------------------------------------------------------------------------------------------- */
+
+/* The values up to the row's end, one by one; where a value cannot be read its cell stays empty. */
+static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passed)
+{
+    uint32_t columns = table->base.columns;
+    uint32_t *offsets = wmem_alloc0_array(table->base.side->pool, uint32_t, columns);
+    perf_walk_event event;
+
+    for (uint32_t i = 0; i < passed; i++) {
+        offsets[i] = first + USUAL_VALUE * i;
+    }
+    while (table->walk.values_left > 0 && (event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_VALUE) {
+            offsets[table->walk.value.column] = table->walk.value.offset;
+        }
+    }
+    return offsets;
+}
+
+static void read_values(pcq_table *table)
+{
+    uint32_t first = table->walk.pos;
+    uint32_t passed = perf_walk_pass_values(&table->walk);
+    row_cells cells = {first, NULL};
+
+    if (passed < table->base.columns) {
+        cells.offsets = offsets_of_row(table, first, passed);
+    }
+    if (table->base.rows == 0) {
+        table->first = cells;
+        return;
+    }
+    if (table->cells == NULL) {
+        table->cells = wmem_array_new(table->base.side->pool, sizeof(row_cells));
+    }
+    wmem_array_append_one(table->cells, cells);
+}
+
+static bool next_instance(pcq_table *table)
+{
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&table->walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_INSTANCE) {
+            reading_instance_key key = {
+                .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
+                .id = table->walk.instance.id,
+            };
+            reading_instances_add(&table->base.instances, &key);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool next_row(reading_table *base)
+{
+    pcq_table *table = (pcq_table *)base;
+
+    if (base->has_instances ? !next_instance(table) : base->rows > 0 || table->walk.values_left == 0) {
+        return false;
+    }
+    read_values(table);
+    return true;
+}
+
+/* The number of the PERF_COUNTER_DATA at an offset that a walk announced; size 0 if it is none, or the offset 0. */
+static perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
+{
+    perf_raw raw = {0, 0};
+    uint32_t size = offset > 0 ? perf_le32(data->bytes + offset) : 0;
+
+    if (size == 4) {
+        raw = (perf_raw){perf_le32(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 4};
+    } else if (size == 8) {
+        raw = (perf_raw){perf_le64(perf_filled_form_at(data, offset + PERF_COUNTER_DATA_SIZE)), 8};
+    }
+    return raw;
+}
+
+static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
+{
+    const pcq_table *table = (const pcq_table *)base;
+
+    return pcq_raw_at(&((const pcq_side *)base->side)->data, value_at(table, row, column));
+}
+
+/* Goes to where the first row begins. */
+static void go_to_rows(pcq_table *table)
+{
+    perf_walk *walk = &table->walk;
+    perf_walk ahead = *walk;
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&ahead)) == PERF_WALK_BLOCK || event == PERF_WALK_COUNTERS) {
+        *walk = ahead;
+    }
+    table->base.columns = walk->counters.count;
+    table->ids = walk->counters.ids;
+    table->base.has_instances = perf_walk_has_instances(walk);
+    if (event != PERF_WALK_VALUE && event != PERF_WALK_INSTANCES) {
+        table->base.complete = true;
+    }
+}
+
+/* The block as a table; NULL if there is none. */
+static reading_table *pcq_side_table(pcq_side *side, uint32_t block)
+{
+    block_entry *entry = block_at(side, block);
+
+    if (entry == NULL) {
+        return NULL;
+    }
+    if (entry->table == NULL) {
+        pcq_table *table = wmem_new0(side->base.pool, pcq_table);
+        reading_table_init(&table->base, &side->base, block);
+        perf_walk_block(&table->walk, side->base.bytes, side->base.size, entry->offset);
+        go_to_rows(table);
+        entry->table = table;
+    }
+    return &entry->table->base;
+}
+
+static void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
+                          const perf_filled_form *data)
+{
+    static const table_layout layout = {next_row, cell};
+
+    memset(side, 0, sizeof *side);
+    side->base = (reading_side){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
+    side->data = *data;
+    side->server = handle ? handle->server : NULL;
+    side->epoch = query_epoch_at(handle, event);
+    side->event = event;
+    if (data->size >= PERF_DATA_HEADER_SIZE) {
+        side->index = query_index_at(side->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
+        side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
+        side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
+        side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
+    }
+}
+
+/* --- Finding a counter of an instance ---------------------------------------------------------------------------- */
+
+/* A counter of the instance that a row of a block of `here` has, as the block's identifier asked for it. */
+typedef struct {
+    pcq_side *here;
+    uint32_t block;
+    uint32_t row;
+    uint32_t column; /* where the counter may well be */
+    uint32_t counter_id;
+} pcq_wanted;
+
+/* Column of a counter in a block, UINT32_MAX if the block does not have it. */
+static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *want)
+{
+    const uint8_t *ids = side->base.bytes + table->ids;
+
+    if (table->ids == 0) {
+        const state_identifier *identifier = pcq_side_identifier(side, table->base.number);
+        return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
+    }
+    if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
+        return want->column;
+    }
+    if (table->by_id == NULL) {
+        table->by_id = wmem_map_new(side->base.pool, g_direct_hash, g_direct_equal);
+        for (uint32_t column = table->base.columns; column-- > 0;) {
+            wmem_map_insert(table->by_id, GUINT_TO_POINTER(perf_le32(ids + 4 * column)), GUINT_TO_POINTER(column + 1));
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
+}
+
+/* What the identifier of the wanted value's block asks for. */
+static reading_instance_key *asked_of(const pcq_wanted *want, const state_identifier *identifier)
+{
+    pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
+
+    if (here->asked.name.digest == 0) {
+        here->asked.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
+        here->asked.id = identifier->instance_id;
+        reading_name_digest(&here->asked.name);
+    }
+    return &here->asked;
+}
+
+/* The instance that is looked for: as the row has it, or as the identifier names it. */
+static reading_instance_key *instance_of(const pcq_wanted *want, const state_identifier *identifier)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    return here->has_instances ? &reading_table_instance(here, want->row)->key : asked_of(want, identifier);
+}
+
+/* A block of one instance holds the first that its identifier names: another of that name is not there. */
+static uint32_t only_row(const pcq_wanted *want, reading_table *there)
+{
+    reading_table *here = pcq_side_table(want->here, want->block);
+
+    if (here->has_instances) {
+        const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
+        uint32_t ordinal = named->instance_id == PERF_NO_ID
+                               ? reading_table_named(here, want->row)->name_ordinal
+                               : reading_instances_indexed(&here->instances, want->row)->ordinal;
+        if (ordinal > 0) {
+            return UINT32_MAX;
+        }
+    }
+    return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+}
+
+static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifier, reading_table *there)
+{
+    if (there->side == &want->here->base && there->number == want->block) {
+        return want->row;
+    }
+    if (!there->has_instances) {
+        return only_row(want, there);
+    }
+    reading_table *here = pcq_side_table(want->here, want->block);
+    if (here->has_instances) {
+        return reading_table_pair(here, want->row, there);
+    }
+    reading_instance_key *key = instance_of(want, identifier);
+    return reading_table_find(there, key, key->id == PERF_NO_ID);
+}
+
+/* Takes the place in a block if it has the counter and the instance. */
+static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
+                      reading_place *place, bool *has_counter)
+{
+    /* what is known whose it is is calculated with nothing of which that is assumed */
+    bool is_less_certain = pcq_side_assumed(side, block) && !pcq_side_assumed(want->here, want->block);
+
+    if (pcq_side_doubtful(side, block) || is_less_certain) {
+        return false;
+    }
+    place->table = pcq_side_table(side, block);
+    place->column = column_of(side, (pcq_table *)place->table, want);
+    if (place->column == UINT32_MAX) {
+        return false;
+    }
+    *has_counter = true;
+    place->row = row_of(want, identifier, place->table);
+    if (place->row == UINT32_MAX) {
+        return false;
+    }
+    place->raw = reading_table_cell(place->table, place->row, place->column);
+    return place->raw.size > 0;
+}
+
+/* Number of the block that was asked for so, UINT32_MAX if there is none. */
+static uint32_t block_for(pcq_side *side, const state_identifier *sought)
+{
+    if (side->by_identifier == NULL) {
+        side->by_identifier = wmem_map_new(side->base.pool, query_identifier_hash, query_identifier_equal);
+        for (uint32_t block = count_blocks(side); block-- > 0;) {
+            const state_identifier *identifier = pcq_side_identifier(side, block);
+            if (identifier) {
+                wmem_map_insert(side->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
+            }
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(side->by_identifier, sought)) - 1;
+}
+
+/* Blocks with instance headers that patterns asked for. */
+static wmem_array_t *pattern_blocks(pcq_side *side)
+{
+    if (side->pattern_blocks == NULL) {
+        uint32_t count = count_blocks(side);
+        side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
+        for (uint32_t block = 0; block < count; block++) {
+            const state_identifier *identifier = pcq_side_identifier(side, block);
+            if (identifier && identifier->asks != PERF_ASKS_ONE &&
+                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(side->pattern_blocks, block);
+            }
+        }
+    }
+    return side->pattern_blocks;
+}
+
+/* Any other pattern may have brought the instance, too. */
+static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
+                                   reading_place *place, bool *has_counter)
+{
+    wmem_array_t *blocks = pattern_blocks(side);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        const state_identifier *other = pcq_side_identifier(side, block);
+        if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
+            take_from(side, block, want, identifier, place, has_counter)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
+ * very instance. */
+static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
+                               reading_place *place, bool *has_counter)
+{
+    static const uint8_t star[2] = {'*', 0};
+    const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
+    reading_instance_key *asked = asked_of(want, identifier);
+    reading_instance_key *instance = instance_of(want, identifier);
+
+    reading_name_digest(&instance->name);
+    struct {
+        reading_name name;
+        uint32_t id;
+    } patterns[] = {
+        {asked->name, asked->id},
+        {instance->name, PERF_NO_ID},
+        {instance->name, instance->id},
+        {{star, sizeof star, 0}, PERF_NO_ID},
+    };
+
+    for (unsigned p = 0; p < array_length(patterns); p++) {
+        reading_name *name = &patterns[p].name;
+        state_identifier sought = {.instance_id = patterns[p].id,
+                                   .utf16 = name->bytes,
+                                   .utf16_size = name->size,
+                                   .digest = reading_name_digest(name)};
+        memcpy(sought.guid, identifier->guid, sizeof sought.guid);
+        for (unsigned c = 0; c < array_length(counters); c++) {
+            sought.counter_id = counters[c];
+            uint32_t block = block_for(side, &sought);
+            if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
+                return true;
+            }
+        }
+    }
+    return find_by_other_patterns(side, want, identifier, place, has_counter);
+}
+
+/* True if the block was asked for as the identifier asks. */
+static bool is_asked_alike(pcq_side *side, uint32_t block, const state_identifier *identifier)
+{
+    const state_identifier *there = pcq_side_identifier(side, block);
+
+    return there && identifier && (there == identifier || query_identifier_equal(there, identifier));
+}
+
+/* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
+static bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
+{
+    if (here->epoch == there->epoch && here->index == there->index &&
+        (here->index || here->sample->lessons == there->sample->lessons)) {
+        return here->index || pcq_side_identifier(here, block);
+    }
+    return !(pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) &&
+           is_asked_alike(there, block, pcq_side_identifier(here, block));
+}
+
+/* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
+static bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    const state_identifier *identifier = pcq_side_identifier(want->here, want->block);
+
+    if (identifier == NULL) {
+        return false;
+    }
+    return (is_asked_alike(side, want->block, identifier) && /* mostly it is the same block of both samples */
+            take_from(side, want->block, want, identifier, place, has_counter)) ||
+           find_by_identifier(side, want, identifier, place, has_counter);
+}
+
+/* --- The stream -------------------------------------------------------------------------------------------------- */
 
 /* The layout's part of a stream. */
 typedef struct {
@@ -31,9 +649,6 @@ typedef struct {
     const state_identifier *named_identifier;
     uint32_t named_id;
     const char *name;
-    /* the instance whose name was read last */
-    uint32_t instance_name_at;
-    const char *instance_name;
 } pcq_stream;
 
 static pcq_stream *stream_of(const readings *r)
@@ -111,34 +726,22 @@ static void begin(readings *r)
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static void choose_earlier(readings *r)
-{
-    pcq_stream *stream = stream_of(r);
-
-    if (!stream->before.has_doubts) {
-        return;
-    }
-    bool is_lost = pcq_side_doubtful(&stream->before, r->number);
-    stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
-    readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
-    r->why_no_before = PERF_NONE_DAMAGED;
-}
-
 static void enter_block(readings *r)
 {
     pcq_stream *stream = stream_of(r);
     const perf_walk *walk = &stream->walk;
 
     readings_enter(r, walk->block.index);
-    stream->identifier = pcq_side_identifier_of_type(&stream->now, walk->block.index, walk->block.type);
+    stream->identifier = stream->now.index ? told_identifier(&stream->now, walk->block.index, walk->block.type)
+                                           : pcq_side_identifier(&stream->now, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
-    choose_earlier(r);
-}
-
-static bool same_set(const state_identifier *a, const state_identifier *b)
-{
-    return a && b && memcmp(a->guid, b->guid, sizeof a->guid) == 0;
+    if (stream->before.has_doubts) {
+        bool is_lost = pcq_side_doubtful(&stream->before, r->number);
+        stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
+        readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
+        r->why_no_before = PERF_NONE_DAMAGED;
+    }
 }
 
 /* At the first value of a block. */
@@ -166,14 +769,16 @@ static void know(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
+    pcq_side *side = &stream_of(r)->now;
 
     if (identifier == NULL) {
-        counter->none =
-            pcq_side_refuted(&stream_of(r)->now, r->number) ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
+        bool is_refuted =
+            side->index == NULL && r->number < assigned(side)->count && side->refuted && side->refuted[r->number];
+        counter->none = is_refuted ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
-    state_subject subject = facts_subject(identifier->guid, counter->id);
-    state_known known = facts_lookup_counter(r->answer.server, &subject, r->answer.event);
+    state_known known = facts_lookup(r->answer.server, facts_subject(identifier->guid, counter->id), PERF_FACT_COUNTER,
+                                     r->answer.event);
     counter->none = PERF_NONE_TYPE_NOT_LEARNED;
     if (known.fact) {
         counter->info = known.fact->counter;
@@ -204,7 +809,6 @@ const char *pcq_readings_block_counter(readings *r)
     return name_of(r, stream_of(r)->identifier->counter_id);
 }
 
-/* A set for which only one instance exists has none in its paths. */
 static void name_set(readings *r)
 {
     pcq_stream *stream = stream_of(r);
@@ -213,30 +817,23 @@ static void name_set(readings *r)
     if (identifier == NULL) {
         return;
     }
-    if (!same_set(stream->set_identifier, identifier)) {
-        state_subject subject = facts_subject(identifier->guid, PERF_NO_ID);
-        state_known set = facts_lookup_set(r->answer.server, &subject, r->names_event);
+    if (!stream->set_identifier ||
+        memcmp(stream->set_identifier->guid, identifier->guid, sizeof identifier->guid) != 0) {
         stream->set_identifier = identifier;
-        stream->set_is_single = set.fact && set.fact->instance_type == 0;
+        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->names_event);
         stream->set_label = readings_bounded(
             r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
     }
     r->set_label = stream->set_label;
-    r->has_instances =
-        !stream->set_is_single && (stream->walk.instance.index != PERF_NO_INSTANCE || identifier->instance);
+    r->has_instances = !stream->set_is_single && (perf_walk_has_instances(&stream->walk) || identifier->instance);
 }
 
 const char *pcq_readings_instance_name(readings *r)
 {
-    pcq_stream *stream = stream_of(r);
-    const perf_walk *walk = &stream->walk;
+    const perf_walk *walk = &stream_of(r)->walk;
 
-    if (stream->instance_name_at != walk->instance.name) {
-        stream->instance_name_at = walk->instance.name;
-        stream->instance_name = text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size,
-                                         PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
-    }
-    return stream->instance_name;
+    return text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size, PERF_CODE_PAGE_UTF16,
+                    ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
 }
 
 static const char *instance(readings *r)
@@ -266,15 +863,6 @@ static bool can_be_text(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
-static void look_at_value(readings *r, const perf_walk *walk)
-{
-    reading_counter *counter = &r->counters[walk->value.column];
-    uint32_t size = walk->value.data_size;
-
-    counter->has_other_sizes |= size != 4 && size != 8;
-    counter->has_no_text |= !can_be_text(r->bytes + walk->value.data, size);
-}
-
 /* Whose type nobody told: text if all of the block's values can be, and one of them has neither of a number's lengths. All
  * columns are looked at together, at the first value of which it is asked. */
 static bool looks_like_text(readings *r)
@@ -286,7 +874,10 @@ static bool looks_like_text(readings *r)
 
     while (!stream->values_seen && event != PERF_WALK_BLOCK && event != PERF_WALK_END) {
         if (event == PERF_WALK_VALUE) {
-            look_at_value(r, &ahead);
+            reading_counter *seen = &r->counters[ahead.value.column];
+            uint32_t size = ahead.value.data_size;
+            seen->has_other_sizes |= size != 4 && size != 8;
+            seen->has_no_text |= !can_be_text(r->bytes + ahead.value.data, size);
         }
         event = perf_walk_next(&ahead);
     }
@@ -329,20 +920,6 @@ static void take_value(readings *r)
     readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
 }
 
-/* A block that holds an error instead of values. */
-static void take_refusal(readings *r)
-{
-    const pcq_stream *stream = stream_of(r);
-    reading *at = &r->at;
-
-    memset(at, 0, sizeof *at);
-    at->is_refused = true;
-    at->offset = stream->walk.block.offset;
-    at->counter = wmem_new0(r->pool, reading_counter);
-    at->counter->id = stream->identifier ? stream->identifier->counter_id : PERF_NO_ID;
-    readings_take(r, (perf_raw){0, 0});
-}
-
 perf_walk_event pcq_readings_event(readings *r)
 {
     perf_walk_event event = perf_walk_next(&stream_of(r)->walk);
@@ -382,7 +959,11 @@ static bool next(readings *r)
             return true;
         }
         if (event == PERF_WALK_BLOCK && r->with_refusals && stream_of(r)->walk.block.type == PERF_ERROR_RETURN) {
-            take_refusal(r);
+            const state_identifier *identifier = stream_of(r)->identifier;
+            r->at = (reading){.is_refused = true, .offset = stream_of(r)->walk.block.offset};
+            r->at.counter = wmem_new0(r->pool, reading_counter);
+            r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
+            readings_take(r, (perf_raw){0, 0});
             return true;
         }
     }
@@ -396,8 +977,7 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
 }
 
-/* Samples of one form have the same counter of the same instance at the same place. */
-static bool has_same_place(const readings *r)
+static bool find_before(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
@@ -405,20 +985,13 @@ static bool has_same_place(const readings *r)
         stream->compared_block = r->number;
         stream->same_block = pcq_side_same_block(&stream->now, &stream->before, r->number);
     }
-    return stream->one_form && stream->same_block;
-}
-
-static bool find_before(readings *r, reading_place *place, bool *has_counter)
-{
-    if (has_same_place(r)) {
-        const pcq_stream *stream = stream_of(r);
+    if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;
         *place = (reading_place){NULL, 0, 0, pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
     pcq_wanted want = wanted(r, r->at.counter->id);
-    pcq_side *earlier = stream_of(r)->earlier;
-
+    pcq_side *earlier = stream->earlier;
     if (earlier && pcq_side_find(earlier, &want, place, has_counter)) {
         return true;
     }

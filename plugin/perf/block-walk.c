@@ -35,14 +35,6 @@ static bool system_name_fits(const perf_block_walk *walk)
     return at >= PERF_DATA_BLOCK_SIZE && at <= walk->header.size && walk->header.name_room <= walk->header.size - at;
 }
 
-/* Samba fills a buffer that is too small with zeros behind the header, and calls that a success. */
-static bool is_blank(const uint8_t *object)
-{
-    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
-
-    return memcmp(object, zeros, sizeof zeros) == 0;
-}
-
 /* Whether a counter block of this object can be `step` bytes behind `at`. */
 static bool counters_follow(const perf_block_walk *walk, uint32_t at, uint32_t step)
 {
@@ -234,12 +226,6 @@ void perf_block_init(perf_block_walk *walk, const uint8_t *data, uint32_t size)
     walk->state = NEXT_HEADER;
 }
 
-static bool is_inside_object(const perf_block_walk *walk)
-{
-    return walk->state != NEXT_OBJECT_END && walk->state != NEXT_OBJECT && walk->state != NEXT_TRAILER &&
-           walk->state != NEXT_NOTHING;
-}
-
 /* Where an object's own size is wrong only its structures lead to the next one. */
 static void pass_structures(perf_block_walk *walk)
 {
@@ -256,13 +242,24 @@ static void pass_structures(perf_block_walk *walk)
 
 void perf_block_skip_object(perf_block_walk *walk)
 {
-    if (!is_inside_object(walk)) {
-        return;
+    if (walk->object.number == UINT32_MAX || walk->state < NEXT_OBJECT_PARTS || walk->state > NEXT_FAULT) {
+        return; /* it is in no object */
     }
     if (walk->object.open_end) {
         pass_structures(walk);
     }
     walk->state = NEXT_OBJECT_END;
+}
+
+bool perf_block_next_object(perf_block_walk *walk)
+{
+    perf_block_event event;
+
+    perf_block_skip_object(walk);
+    do {
+        event = perf_block_next(walk);
+    } while (event != PERF_BLOCK_OBJECT && event != PERF_BLOCK_END);
+    return event == PERF_BLOCK_OBJECT;
 }
 
 void perf_block_skip_values(perf_block_walk *walk)
@@ -278,10 +275,7 @@ uint32_t perf_block_values_left(const perf_block_walk *walk)
 static perf_block_event fault(perf_block_walk *walk, perf_block_fault what, uint32_t offset, uint32_t stated,
                               uint32_t found, uint8_t next)
 {
-    walk->fault = what;
-    walk->fault_offset = offset;
-    walk->fault_stated = stated;
-    walk->fault_found = found;
+    walk->fault = (perf_fault){what, offset, stated, found};
     walk->state = next;
     return PERF_BLOCK_FAULT;
 }
@@ -417,6 +411,7 @@ static perf_block_event read_object_size(perf_block_walk *walk)
 
 static perf_block_event read_object(perf_block_walk *walk)
 {
+    static const uint8_t zeros[PERF_OBJECT_TYPE_SIZE];
     uint32_t at = walk->pos;
     uint32_t announced = perf_block_u32(walk, 28);
 
@@ -428,7 +423,8 @@ static perf_block_event read_object(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_COUNT, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (is_blank(walk->data + at)) {
+    /* Samba fills a buffer that is too small with zeros behind the header, and calls that a success */
+    if (memcmp(walk->data + at, zeros, sizeof zeros) == 0) {
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_BLANK, 28, announced, walk->object.number + 1, NEXT_NOTHING);
     }
@@ -782,7 +778,7 @@ bool perf_block_holds_values(const perf_block_walk *walk)
 
 static bool does_harm(const perf_block_walk *walk)
 {
-    return perf_block_fault_infos[walk->fault].harm;
+    return perf_block_fault_infos[walk->fault.what].harm;
 }
 
 bool perf_block_object_sound(const perf_block_walk *walk)

@@ -42,7 +42,7 @@ typedef enum {
     PERF_BLOCK_COUNTERS,   /* PERF_COUNTER_BLOCK at counters.offset */
     PERF_BLOCK_VALUE,      /* what value.definition defines, at value.offset */
     PERF_BLOCK_NO_VALUE,   /* value.definition leads out of the counter block, which its own fault has said */
-    PERF_BLOCK_FAULT,      /* fault, fault_offset, fault_stated, fault_found; the walk goes on */
+    PERF_BLOCK_FAULT,      /* fault; the walk goes on */
     PERF_BLOCK_END
 } perf_block_event;
 
@@ -155,10 +155,7 @@ typedef struct {
         uint32_t offset;
         uint32_t size; /* CounterSize */
     } value;
-    perf_block_fault fault;
-    uint32_t fault_offset; /* of the field that is wrong, or where what is missing should begin */
-    uint32_t fault_stated;
-    uint32_t fault_found;
+    perf_fault fault;
 } perf_block_walk;
 
 #define PERF_NO_INSTANCE_NUMBER UINT32_MAX
@@ -182,6 +179,9 @@ perf_block_event perf_block_next(perf_block_walk *walk);
 /* From behind the header to an object whose place an earlier walk of the same bytes announced: it is the next event, and
  * its parts follow. */
 void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t offset);
+
+/* Goes on to the next object, past all else; false at the end. */
+bool perf_block_next_object(perf_block_walk *walk);
 
 /* Leaves the current object, or the current counter block. */
 void perf_block_skip_object(perf_block_walk *walk);

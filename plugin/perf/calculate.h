@@ -59,7 +59,6 @@ typedef struct perf_point {
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
-#undef PERF_NONE_ENUM
 
 /* Their texts, by number. */
 extern const char *const perf_none_text[];

@@ -152,7 +152,6 @@ enum {
 
 #define PERF_FORMULA_ENUM(formula, factor, denominator, flags, text) formula,
 typedef enum perf_formula { PERF_FORMULAS(PERF_FORMULA_ENUM) PERF_NUM_FORMULAS } perf_formula;
-#undef PERF_FORMULA_ENUM
 
 typedef struct perf_formula_info {
     const char *text; /* as shown to the reader, "" if there is none */

@@ -123,29 +123,18 @@ void perf_csv_pdh_number(perf_csv *csv, double value)
     }
 }
 
-void perf_csv_pdh_blank(perf_csv *csv)
-{
-    perf_csv_pdh_text(csv, " ");
-}
-
 /* What makes a cell of RFC 4180 need quotes. */
 static const char special[] = ",\"\r\n";
-
-static bool has_special(const char *text, size_t length)
-{
-    for (unsigned i = 0; i < sizeof special - 1; i++) {
-        if (memchr(text, special[i], length)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size)
 {
     char *end = put_doubled(room, text, size);
+    perf_csv_part part = {room, (size_t)(end - room), false};
 
-    return (perf_csv_part){room, (size_t)(end - room), has_special(text, size)};
+    for (unsigned i = 0; i < sizeof special - 1; i++) {
+        part.needs_quotes = part.needs_quotes || memchr(text, special[i], size);
+    }
+    return part;
 }
 
 void perf_csv_text(perf_csv *csv, const char *text)

@@ -45,17 +45,12 @@ typedef struct perf_csv_part {
 /* Writes the part to `room`, twice the text's bytes. */
 perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size);
 
-/* Where up to `size` bytes go, NULL if there is no memory for them; then where a row ended. */
+/* Where up to `size` bytes go, NULL if there is no memory for them: where they end is the text's new size. */
 char *perf_csv_make_room(perf_csv *csv, size_t size);
 
 static inline char *perf_csv_room(perf_csv *csv, size_t size)
 {
     return csv->room - csv->size >= size ? csv->data + csv->size : perf_csv_make_room(csv, size);
-}
-
-static inline void perf_csv_took_row(perf_csv *csv, const char *end)
-{
-    csv->size = (size_t)(end - csv->data);
 }
 
 /* One cell of two parts. */
@@ -72,13 +67,11 @@ static inline char *perf_csv_put_parts(char *at, const perf_csv_part *first, con
 
 /* --- PDH-CSV ------------------------------------------------------------ */
 
+/* A blank where there is no value. */
 void perf_csv_pdh_text(perf_csv *csv, const char *text);
 
 /* Six decimals, as typeperf has them. */
 void perf_csv_pdh_number(perf_csv *csv, double value);
-
-/* There is no value: a blank in quotes. */
-void perf_csv_pdh_blank(perf_csv *csv);
 
 /* "11/21/2026 21:43:44.123", UTC, from seconds since 1970 and nanoseconds; rounded down. */
 void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds);

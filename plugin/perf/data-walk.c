@@ -76,13 +76,6 @@ static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
            (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
 }
 
-/* A PERF_MULTI_INSTANCES that reaches to the block's end. */
-static bool perf_walk_instances_fit(const perf_walk *walk, uint32_t at)
-{
-    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
-           perf_le32(walk->data + at) == walk->limit - at;
-}
-
 /* What comes behind a value: the next one, the next instance or the end. */
 static bool perf_walk_goes_on(const perf_walk *walk, uint32_t at)
 {
@@ -157,10 +150,7 @@ void perf_walk_skip_block(perf_walk *walk)
 static perf_walk_event fault(perf_walk *walk, perf_walk_fault what, uint32_t offset, uint32_t stated, uint32_t found,
                              uint8_t next)
 {
-    walk->fault = what;
-    walk->fault_offset = offset;
-    walk->fault_stated = stated;
-    walk->fault_found = found;
+    walk->fault = (perf_fault){what, offset, stated, found};
     walk->state = next;
     return PERF_WALK_FAULT;
 }
@@ -350,10 +340,14 @@ static bool ends_well(const perf_walk *walk, uint32_t pos, uint8_t padding)
     return event == PERF_WALK_END;
 }
 
-/* What stands behind PERF_MULTI_COUNTERS can begin here. */
+/* What stands behind PERF_MULTI_COUNTERS can begin here: a value, or a PERF_MULTI_INSTANCES that reaches to the block's end. */
 static bool counters_followed(const perf_walk *walk, uint32_t at)
 {
-    return walk->block.type == PERF_COUNTERSET ? perf_walk_instances_fit(walk, at) : perf_walk_value_fits(walk, at);
+    if (walk->block.type != PERF_COUNTERSET) {
+        return perf_walk_value_fits(walk, at);
+    }
+    return at <= walk->limit && walk->limit - at >= PERF_MULTI_INSTANCES_SIZE &&
+           perf_le32(walk->data + at) == walk->limit - at;
 }
 
 /* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's
@@ -555,18 +549,6 @@ static uint32_t value_step(perf_walk *walk, uint32_t size, uint32_t left)
     return walk->padding == PADDING_NOT_COUNTED && perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
-/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. 0: it does not. */
-static uint32_t value_step_by_data(const perf_walk *walk, uint32_t at, uint32_t data_size)
-{
-    uint32_t left = walk->limit - at;
-
-    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE) {
-        return 0;
-    }
-    uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
-    return usual <= left && perf_walk_goes_on(walk, at + usual) ? usual : 0;
-}
-
 /* A sound dwSize still leads to the next value. */
 static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
@@ -582,16 +564,19 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
                            size - PERF_COUNTER_DATA_SIZE, NEXT_VALUE);
 }
 
+/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. */
 static perf_walk_event repair_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
-    uint32_t found = value_step_by_data(walk, at, data_size);
+    uint32_t left = walk->limit - at;
+    uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
 
-    if (found == 0) {
+    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE || usual > left ||
+        !perf_walk_goes_on(walk, at + usual)) {
         return fail_value(walk, at, size, data_size);
     }
-    walk->value.size = found;
-    walk->pos = at + found;
-    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, found, NEXT_VALUE);
+    walk->value.size = usual;
+    walk->pos = at + usual;
+    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, usual, NEXT_VALUE);
 }
 
 static perf_walk_event read_value(perf_walk *walk)
@@ -763,7 +748,7 @@ void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary)
 
 static bool does_harm(const perf_walk *walk)
 {
-    return perf_walk_fault_infos[walk->fault].harm;
+    return perf_walk_fault_infos[walk->fault.what].harm;
 }
 
 bool perf_walk_block_sound(const perf_walk *walk)

@@ -47,7 +47,7 @@ typedef enum {
     PERF_WALK_NO_INSTANCE, /* the same, but its Size doesn't fit: a fault follows */
     PERF_WALK_VALUE,       /* PERF_COUNTER_DATA at value.offset */
     PERF_WALK_NO_VALUE,    /* the same, but its sizes don't fit: a fault follows, the value cannot be read */
-    PERF_WALK_FAULT,       /* fault, fault_offset, fault_stated, fault_found; the walk goes on */
+    PERF_WALK_FAULT,       /* fault; the walk goes on */
     PERF_WALK_END
 } perf_walk_event;
 
@@ -137,10 +137,7 @@ typedef struct {
         uint32_t data_size; /* dwDataSize */
         uint32_t size;      /* up to the next structure, padding included */
     } value;
-    perf_walk_fault fault;
-    uint32_t fault_offset; /* of the field that is wrong, or where what is missing should begin */
-    uint32_t fault_stated;
-    uint32_t fault_found;
+    perf_fault fault;
 } perf_walk;
 
 #define PERF_NO_INSTANCE 0xFFFFFFFFU
@@ -176,6 +173,12 @@ uint32_t perf_walk_pass_rows(perf_walk *walk);
 
 /* The same for whole blocks that hold a single usual value, or none since they failed. Adds them to the summary. */
 void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary);
+
+/* True if the current block is one of instances with headers. */
+static inline bool perf_walk_has_instances(const perf_walk *walk)
+{
+    return walk->block.type == PERF_MULTIPLE_INSTANCES || walk->block.type == PERF_COUNTERSET;
+}
 
 /* Leaves the current block: the next event is the next block's, or what follows the last. */
 void perf_walk_skip_block(perf_walk *walk);

@@ -100,16 +100,6 @@ size_t perf_plain_point(char *text)
     return (size_t)(to - text);
 }
 
-static size_t put_small(char *out, double value, int digits)
-{
-    snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
-    size_t size = strlen(out);
-    while (out[size - 1] == '0') {
-        out[--size] = '\0';
-    }
-    return size;
-}
-
 /* What is too small or too large for put_fraction(). */
 static size_t put_printed(char *out, double value)
 {
@@ -117,7 +107,10 @@ static size_t put_printed(char *out, double value)
 
     for (int digits = MAX_DIGITS - 2; digits <= MAX_DIGITS && back != value; digits++) {
         if (value >= SMALLEST_FIXED && value < 1) {
-            put_small(out, value, digits);
+            snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
+            for (char *end = out + strlen(out); end[-1] == '0'; end--) {
+                end[-1] = '\0';
+            }
         } else {
             snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
         }
@@ -232,24 +225,11 @@ size_t perf_decimal_exact(char *out, double value)
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
-/* A number below 1,000. */
-static char *put_group(char *to, unsigned group)
-{
-    if (group < 10) {
-        *to = (char)('0' + group);
-        return to + 1;
-    }
-    if (group >= 100) {
-        *to++ = (char)('0' + group / 100);
-    }
-    return put_pair(to, group % 100);
-}
-
 /* In groups of three; not terminated. */
 static char *put_groups(char *to, uint64_t value)
 {
     if (value < 1000) {
-        return put_group(to, (unsigned)value);
+        return put_whole(to, value);
     }
     unsigned last = (unsigned)(value % 1000);
     to = put_groups(to, value / 1000);
@@ -258,52 +238,44 @@ static char *put_groups(char *to, uint64_t value)
     return put_pair(to, last % 100);
 }
 
-unsigned perf_integer_text(uint64_t value, char *text)
+size_t perf_integer_text(char *out, uint64_t value)
 {
-    char *end = put_groups(text, value);
+    char *end = put_groups(out, value);
 
     *end = '\0';
-    return (unsigned)(end - text);
+    return (size_t)(end - out);
 }
 
-/* Decimals that leave three significant digits. */
-static unsigned decimals_of(double size)
-{
-    unsigned decimals = 1;
-
-    for (double limit = 10; decimals < 9 && size < limit; limit /= 10) {
-        decimals++;
-    }
-    return decimals;
-}
-
-static unsigned fixed_text(double size, unsigned decimals, char *text)
+static size_t fixed_text(char *out, double size, unsigned decimals)
 {
     uint64_t scale = (uint64_t)powers_of_10[decimals];
     uint64_t scaled = (uint64_t)(size * powers_of_10[decimals] + 0.5);
-    char *point = put_groups(text, scaled / scale);
+    char *point = put_groups(out, scaled / scale);
 
     *point = '.';
     put_digits(point + 1, scaled % scale, decimals);
     point[decimals + 1] = '\0';
-    return (unsigned)(point + decimals + 1 - text);
+    return (size_t)(point + decimals + 1 - out);
 }
 
-unsigned perf_number_text(double value, char *text)
+size_t perf_number_text(char *out, double value)
 {
     double size = fabs(value);
-    unsigned sign = value < 0;
+    size_t sign = value < 0;
+    unsigned decimals = 1;
 
     if (size == 0) {
-        memcpy(text, "0.0", 4);
+        memcpy(out, "0.0", 4);
         return 3;
     }
     if (!(size < TOO_LARGE) || size < TOO_SMALL) {
-        snprintf(text, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
-        return (unsigned)perf_plain_point(text);
+        snprintf(out, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        return perf_plain_point(out);
     }
-    text[0] = '-';
-    /* 9.996 is 10.0, not 10.00 */
-    unsigned decimals = decimals_of(size + size * 0.0005);
-    return sign + fixed_text(size, decimals, text + sign);
+    out[0] = '-';
+    /* three significant digits; 9.996 is 10.0, not 10.00 */
+    for (double limit = 10; decimals < 9 && size + size * 0.0005 < limit; limit /= 10) {
+        decimals++;
+    }
+    return sign + fixed_text(out + sign, size, decimals);
 }

@@ -30,15 +30,9 @@ size_t perf_plain_point(char *text);
 /* Room for any of the texts, in bytes, with terminator. */
 #define PERF_NUMBER_TEXT_SIZE 40
 
-/* "1,407,264,450,854,600,263". Returns the length in bytes. */
-unsigned perf_integer_text(uint64_t value, char *text);
-
-/* "1407264450854600263". The same. */
-static inline unsigned perf_plain_text(uint64_t value, char *text)
-{
-    return (unsigned)perf_decimal_u64(text, value);
-}
+/* "1,407,264,450,854,600,263". */
+size_t perf_integer_text(char *out, uint64_t value);
 
 /* One decimal from 10 on ("1,024.0", "97.9"), below that three significant digits ("1.50", "0.00125"), without decimals
- * where a double has none left; "1.2e-08" and "1e+20" beyond. Returns the length in bytes. */
-unsigned perf_number_text(double value, char *text);
+ * where a double has none left; "1.2e-08" and "1e+20" beyond. */
+size_t perf_number_text(char *out, double value);

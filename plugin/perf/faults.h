@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum {
     PERF_FAULT_IS_SHORT,
@@ -24,5 +25,13 @@ typedef struct {
     bool harm;        /* it is no longer certain which value stands where */
     const char *text; /* takes two unsigned numbers: what is stated and what was found */
 } perf_fault_info;
+
+/* A fault as a walk found it. */
+typedef struct {
+    unsigned what;   /* perf_walk_fault or perf_block_fault */
+    uint32_t offset; /* of the field that is wrong, or where what is missing should begin */
+    uint32_t stated;
+    uint32_t found;
+} perf_fault;
 
 #define PERF_FAULT_INFO(name, class, harm, text) {PERF_FAULT_IS_##class, harm, text},

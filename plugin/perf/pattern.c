@@ -7,97 +7,66 @@
 #include "perf/pattern.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define BETWEEN ';'
+#define BETWEEN ";"
+#define BLANKS " \t"
 
 static char small(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static char *trim(char *pattern)
+/* The first of the patterns without the blanks around it, which may be empty. Returns those behind it, NULL if there are none. */
+static const char *take_first(const char *patterns, const char **begin, const char **end)
 {
-    size_t length;
+    const char *behind = patterns + strcspn(patterns, BETWEEN);
 
-    pattern += strspn(pattern, " \t");
-    for (length = strlen(pattern); length > 0 && (pattern[length - 1] == ' ' || pattern[length - 1] == '\t');
-         length--) {
-        pattern[length - 1] = '\0';
+    *begin = patterns + strspn(patterns, BLANKS);
+    *end = behind;
+    while (*end > *begin && strchr(BLANKS, (*end)[-1])) {
+        --*end;
     }
-    return pattern;
-}
-
-static void list_patterns(perf_patterns *patterns, size_t size)
-{
-    char *end = patterns->text + size;
-
-    for (char *at = patterns->text; at < end;) {
-        char *next = at + strlen(at) + 1;
-        char *pattern = trim(at);
-        if (*pattern) {
-            patterns->list[patterns->count++] = pattern;
-        }
-        at = next;
-    }
-}
-
-void perf_patterns_clear(perf_patterns *patterns)
-{
-    free(patterns->text);
-    free(patterns->list);
-    *patterns = (perf_patterns){NULL, NULL, 0};
-}
-
-void perf_patterns_set(perf_patterns *patterns, const char *text)
-{
-    size_t size = strlen(text) + 1, count = 1;
-
-    perf_patterns_clear(patterns);
-    patterns->text = malloc(size);
-    if (patterns->text == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < size; i++) {
-        count += text[i] == BETWEEN;
-        patterns->text[i] = text[i] == BETWEEN ? '\0' : small(text[i]);
-    }
-    patterns->list = malloc(count * sizeof *patterns->list);
-    if (patterns->list) {
-        list_patterns(patterns, size);
-    }
+    return *behind ? behind + 1 : NULL;
 }
 
 /* "\Set\Counter" or "\\SRV\Set\Counter", no part of it empty. */
-static bool is_path(const char *pattern)
+static bool is_path(const char *begin, const char *end)
 {
-    const char *set = strncmp(pattern, "\\\\", 2) == 0 ? strchr(pattern + 2, '\\') : pattern;
-    const char *counter = set && *set == '\\' ? strrchr(set, '\\') : NULL;
+    const char *set = strncmp(begin, "\\\\", 2) == 0 ? memchr(begin + 2, '\\', (size_t)(end - begin - 2)) : begin;
+    const char *counter = end;
 
-    return counter && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
+    while (counter > begin && counter[-1] != '\\') {
+        counter--;
+    }
+    return set && *set == '\\' && set != begin + 2 && counter > set + 2 && counter < end;
 }
 
-bool perf_patterns_are_paths(const perf_patterns *patterns)
+bool perf_patterns_are_paths(const char *patterns)
 {
-    for (unsigned i = 0; i < patterns->count; i++) {
-        if (!is_path(patterns->list[i])) {
+    const char *begin, *end;
+    bool any = false;
+
+    while (patterns) {
+        patterns = take_first(patterns, &begin, &end);
+        if (begin < end && !is_path(begin, end)) {
             return false;
         }
+        any = any || begin < end;
     }
-    return patterns->count > 0;
+    return any;
 }
 
 /* What stands before a `*` is settled where it fits first: what follows has the most text left then. */
-static bool matches(const char *pattern, const char *path)
+static bool matches(const char *pattern, const char *end, const char *path)
 {
     const char *star = NULL, *from = NULL;
 
     while (*path) {
-        if (*pattern == '*') {
+        if (pattern < end && *pattern == '*') {
             star = ++pattern;
             from = path;
-        } else if (*pattern == small(*path)) {
+        } else if (pattern < end && small(*pattern) == small(*path)) {
             pattern++;
             path++;
         } else if (star) {
@@ -107,23 +76,17 @@ static bool matches(const char *pattern, const char *path)
             return false;
         }
     }
-    return pattern[strspn(pattern, "*")] == '\0';
+    return pattern + strspn(pattern, "*") >= end;
 }
 
-/* "\\SRV\Set\Counter" without its machine. */
-static const char *behind_machine(const char *path)
+bool perf_patterns_match(const char *patterns, const char *path)
 {
-    const char *end = strncmp(path, "\\\\", 2) == 0 ? strchr(path + 2, '\\') : NULL;
+    const char *begin, *end, *set = strncmp(path, "\\\\", 2) == 0 ? strchr(path + 2, '\\') : NULL;
 
-    return end ? end : path;
-}
-
-bool perf_patterns_match(const perf_patterns *patterns, const char *path)
-{
-    for (unsigned i = 0; i < patterns->count; i++) {
-        const char *pattern = patterns->list[i];
-        bool any_machine = pattern[0] == '\\' && pattern[1] != '\\';
-        if (matches(pattern, any_machine ? behind_machine(path) : path)) {
+    while (patterns) {
+        patterns = take_first(patterns, &begin, &end);
+        bool any_machine = begin[0] == '\\' && begin[1] != '\\';
+        if (begin < end && matches(begin, end, any_machine && set ? set : path)) {
             return true;
         }
     }

@@ -11,20 +11,8 @@
 
 #include <stdbool.h>
 
-/* Begins as zeros. */
-typedef struct perf_patterns {
-    char *text;  /* small letters, each pattern with a terminator of its own */
-    char **list; /* `count` of them */
-    unsigned count;
-} perf_patterns;
-
-/* Replaces the patterns. Without memory there are none. */
-void perf_patterns_set(perf_patterns *patterns, const char *text);
-
-void perf_patterns_clear(perf_patterns *patterns);
-
 /* True if each of them, and there is one, has what a path has: "\Set\Counter", a machine before that or none. */
-bool perf_patterns_are_paths(const perf_patterns *patterns);
+bool perf_patterns_are_paths(const char *patterns);
 
 /* True if one of them fits the whole path. Takes at most (length of the path) * (length of the patterns) steps. */
-bool perf_patterns_match(const perf_patterns *patterns, const char *path);
+bool perf_patterns_match(const char *patterns, const char *path);

@@ -88,20 +88,25 @@ static uint32_t place_of(const perf_spread *spread, double value)
     return low;
 }
 
-void perf_spread_add(perf_spread *spread, double value)
+static void add_weighted(perf_spread *spread, double value, uint64_t weight)
 {
     if (!make_room(spread)) {
         return;
     }
     uint32_t at = place_of(spread, value);
-    spread->count++;
+    spread->count += weight;
     if (at > 0 && spread->values[at - 1].value == value) {
-        spread->values[at - 1].weight++;
+        spread->values[at - 1].weight += weight;
         return;
     }
     memmove(spread->values + at + 1, spread->values + at, (spread->num_values - at) * sizeof *spread->values);
-    spread->values[at] = (perf_spread_value){value, 1};
+    spread->values[at] = (perf_spread_value){value, weight};
     spread->num_values++;
+}
+
+void perf_spread_add(perf_spread *spread, double value)
+{
+    add_weighted(spread, value, 1);
 }
 
 void perf_spread_free(perf_spread *spread)
@@ -130,27 +135,12 @@ double perf_spread_median(const perf_spread *spread)
 
 double perf_spread_deviation(const perf_spread *spread, double median)
 {
-    uint64_t low = (spread->count - 1) / 2, high = spread->count / 2, passed = 0;
-    uint32_t right = place_of(spread, median), left = right;
-    double first = 0;
-    bool found = false;
+    perf_spread distances = {0};
 
-    /* from the median to both sides, the nearer one first */
-    while (left > 0 || right < spread->num_values) {
-        const perf_spread_value *below = left > 0 ? &spread->values[left - 1] : NULL;
-        const perf_spread_value *above = right < spread->num_values ? &spread->values[right] : NULL;
-        bool take_below = below && (above == NULL || median - below->value <= above->value - median);
-        double distance = take_below ? median - below->value : above->value - median;
-        passed += take_below ? below->weight : above->weight;
-        left -= take_below;
-        right += !take_below;
-        if (!found && passed > low) {
-            first = distance;
-            found = true;
-        }
-        if (passed > high) {
-            return first / 2 + distance / 2;
-        }
+    for (uint32_t i = 0; i < spread->num_values; i++) {
+        add_weighted(&distances, fabs(spread->values[i].value - median), spread->values[i].weight);
     }
-    return 0;
+    double deviation = perf_spread_median(&distances);
+    perf_spread_free(&distances);
+    return deviation;
 }

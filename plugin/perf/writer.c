@@ -19,14 +19,14 @@ void perf_write_beginning(perf_writer *w, const char *text)
 }
 
 /* Where it surely fits it is written at once. */
-static inline void write_number(perf_writer *w, uint64_t value, unsigned (*text_of)(uint64_t value, char *text))
+static inline void write_number(perf_writer *w, uint64_t value, size_t (*text_of)(char *out, uint64_t value))
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
     if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
-        w->to += text_of(value, w->to);
+        w->to += text_of(w->to, value);
     } else {
-        size_t size = text_of(value, text);
+        size_t size = text_of(text, value);
         perf_write_bytes(w, text, size);
     }
 }
@@ -38,5 +38,5 @@ void perf_write_integer(perf_writer *w, uint64_t value)
 
 void perf_write_plain(perf_writer *w, uint64_t value)
 {
-    write_number(w, value, perf_plain_text);
+    write_number(w, value, perf_decimal_u64);
 }

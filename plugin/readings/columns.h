@@ -2,8 +2,7 @@
  * The paths that the answers of one handle held, each with a number of its own.
  *
  * Answers of a handle mostly hold the same values in the same order. So a path is compared with the one that stood in its
- * place in the answer before, and looked up only where it differs. Where the first instance of a block or object has the
- * same paths as before, the instances behind it are told by their names, and no paths are made for them.
+ * place in the answer before, and looked up only where it differs.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -26,17 +25,9 @@ typedef struct {
     GStringChunk *texts; /* theirs */
     uint32_t bytes;      /* theirs */
     uint32_t *kept;      /* those of all columns that belong together */
-    GArray *places;      /* column_place: what stood at each place of an answer */
-    uint64_t answers;
-    uint64_t left_out; /* values without a column */
-    /* where the answer is */
-    unsigned place;
-    unsigned first;     /* place of the block's or object's first value */
-    unsigned row_begin; /* and of the row's */
-    uint32_t table;
-    uint32_t row;
-    uint64_t instance; /* digest of its name, 0 if that does not tell it */
-    bool following;    /* the block or object is as before, so far */
+    GArray *places;      /* uint32_t: the number of what stood at each place of the answer before */
+    unsigned place;      /* where the answer is */
+    uint64_t left_out;   /* values without a column */
 } columns;
 
 /* `kept` begins with 0, and outlives all columns that share it. */

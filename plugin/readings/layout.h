@@ -76,6 +76,9 @@ static inline const char *readings_bounded(wmem_allocator_t *pool, const char *n
     return name ? text_cut(pool, name, PERF_NAME_MAX) : NULL;
 }
 
+/* A set for which only one instance exists has none in its paths. */
+bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event);
+
 /* "name" or "name#1". */
 const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);
 

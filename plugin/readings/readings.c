@@ -56,20 +56,19 @@ readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *
     return r;
 }
 
-static bool may_go_on(readings *r)
-{
-    uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
-
-    if (size > r->bytes_left) {
-        return false;
-    }
-    r->bytes_left -= size;
-    return true;
-}
-
 const reading *readings_next(readings *r)
 {
-    return r->answer.layout->next(r) && (!r->for_all || may_go_on(r)) ? &r->at : NULL;
+    if (!r->answer.layout->next(r)) {
+        return NULL;
+    }
+    if (r->for_all) {
+        uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
+        if (size > r->bytes_left) {
+            return NULL;
+        }
+        r->bytes_left -= size;
+    }
+    return &r->at;
 }
 
 void readings_enter(readings *r, uint32_t number)
@@ -228,26 +227,18 @@ const char *readings_instance(readings *r)
     return r->instance;
 }
 
-static void name_counter(readings *r, reading_counter *counter)
-{
-    const char *label = r->answer.layout->label(r);
-
-    if (label) {
-        counter->label_size = strlen(label);
-    }
-    if (counter->label_size > PERF_NAME_MAX) {
-        label = readings_bounded(r->pool, label);
-        counter->label_size = strlen(label);
-    }
-    counter->label = label;
-}
-
 const char *readings_counter(readings *r)
 {
-    if (r->at.counter->label == NULL) {
-        name_counter(r, r->at.counter);
+    reading_counter *counter = r->at.counter;
+
+    if (counter->label == NULL && (counter->label = r->answer.layout->label(r)) != NULL) {
+        counter->label_size = strlen(counter->label);
+        if (counter->label_size > PERF_NAME_MAX) {
+            counter->label = readings_bounded(r->pool, counter->label);
+            counter->label_size = strlen(counter->label);
+        }
     }
-    return r->at.counter->label;
+    return counter->label;
 }
 
 /* Of a text of so many bytes all, or a beginning once paths have taken all that this answer may. */
@@ -257,11 +248,6 @@ static size_t bounded_size(const readings *r, const char *part, size_t size)
         return size;
     }
     return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
-}
-
-static size_t part_size(const readings *r, const char *part)
-{
-    return bounded_size(r, part, strlen(part));
 }
 
 /* Room for a path of so many bytes, with what stands in it already. */
@@ -283,9 +269,9 @@ static void write_prefix(readings *r)
     if (instance == NULL && r->prefix_set == r->set_label && r->text_left > 0) {
         return; /* as of the block or object before */
     }
-    size_t machine_size = part_size(r, r->machine);
-    size_t set_size = part_size(r, r->set_label);
-    size_t instance_size = instance ? part_size(r, instance) : 0;
+    size_t machine_size = bounded_size(r, r->machine, strlen(r->machine));
+    size_t set_size = bounded_size(r, r->set_label, strlen(r->set_label));
+    size_t instance_size = instance ? bounded_size(r, instance, strlen(instance)) : 0;
 
     make_room(r, machine_size + set_size + instance_size + 8);
     char *end = perf_put(r->path, "\\\\", 2);
@@ -331,11 +317,9 @@ const char *readings_path(readings *r)
     return r->path;
 }
 
-/* A set for which only one instance exists has none in its paths. */
-static bool is_single(state_host *server, const uint8_t *guid, uint32_t event)
+bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event)
 {
-    state_subject subject = facts_subject(guid, PERF_NO_ID);
-    state_known set = facts_lookup_set(server, &subject, event);
+    state_known set = facts_lookup(server, facts_subject(guid, PERF_NO_ID), PERF_FACT_SET, event);
 
     return set.fact && set.fact->instance_type == 0;
 }
@@ -347,7 +331,8 @@ char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const
     const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
     const char *counter =
         text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
-    bool has_instance = identifier->instance && *identifier->instance && !is_single(server, identifier->guid, event);
+    bool has_instance =
+        identifier->instance && *identifier->instance && !readings_set_is_single(server, identifier->guid, event);
     const char *instance = has_instance ? text_cut(pool, identifier->instance, most) : "";
     char *path = wmem_strconcat(pool, machine ? "\\\\" : "", machine ? text_cut(pool, machine, most) : "", "\\", set,
                                 has_instance ? "(" : "", instance, has_instance ? ")" : "", "\\", counter, NULL);
@@ -378,15 +363,8 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
     if (type->hex) {
         return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, "0x%" PRIx64, r->at.raw.value);
     }
-    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(r->at.raw.value, text)
-                                          : perf_number_text(result->value, text);
-}
-
-static perf_piece text_in_quotes(readings *r)
-{
-    const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
-
-    return (perf_piece){text, strlen(text)};
+    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(text, r->at.raw.value)
+                                          : perf_number_text(text, result->value);
 }
 
 perf_piece readings_words(readings *r, const perf_result *result)
@@ -394,7 +372,8 @@ perf_piece readings_words(readings *r, const perf_result *result)
     perf_writer w = perf_writer_of(r->words, sizeof r->words);
 
     if (r->at.is_text) {
-        return text_in_quotes(r);
+        const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
+        return (perf_piece){text, strlen(text)};
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
@@ -442,26 +421,22 @@ static void put_clock(perf_writer *w, const char *name, uint64_t now, uint64_t b
     }
 }
 
-static void write_clocks(perf_writer *w, const perf_formula_info *formula, const perf_point *now,
-                         const perf_point *before)
-{
-    if (formula->denominator == PERF_OPERAND_TICKS && before) {
-        put_clock(w, ", T1 - T0 = ", now->perf_time, before->perf_time);
-    }
-    if (formula->denominator == PERF_OPERAND_100NS && before) {
-        put_clock(w, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
-    }
-    if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-        put_number(w, ", F = ", now->perf_freq);
-    }
-}
-
 /* The same for all values of a formula that have the same sample before. */
 static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
 {
+    const perf_point *now = &r->operands.now;
+
     if (r->clocks.formula != formula || r->clocks.before != (before ? r->before : NULL)) {
         perf_writer own = perf_writer_of(r->clocks.text, sizeof r->clocks.text);
-        write_clocks(&own, formula, &r->operands.now, before);
+        if (formula->denominator == PERF_OPERAND_TICKS && before) {
+            put_clock(&own, ", T1 - T0 = ", now->perf_time, before->perf_time);
+        }
+        if (formula->denominator == PERF_OPERAND_100NS && before) {
+            put_clock(&own, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
+        }
+        if (formula->flags & (PERF_RATE | PERF_TICKS)) {
+            put_number(&own, ", F = ", now->perf_freq);
+        }
         r->clocks.formula = formula;
         r->clocks.before = before ? r->before : NULL;
         r->clocks.size = (unsigned)(own.to - r->clocks.text);

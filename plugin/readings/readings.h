@@ -26,9 +26,6 @@
 #include "perf/calculate.h"
 #include "perf/writer.h"
 
-/* Room for a number, its unit and a reason. */
-#define READINGS_WORDS_SIZE 120
-
 typedef struct readings_layout readings_layout;
 
 /* One answer, as of the moment it was captured. A plain value. */
@@ -129,7 +126,7 @@ typedef struct readings {
         char text[120];
     } clocks;
 
-    char words[READINGS_WORDS_SIZE];
+    char words[120]; /* room for a number, its unit and a reason */
 
     void *own; /* the layout's */
 } readings;

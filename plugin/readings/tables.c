@@ -17,20 +17,17 @@ uint64_t reading_name_digest(reading_name *name)
     return name->digest;
 }
 
-bool reading_name_equal(reading_name *a, reading_name *b)
+static bool same_name(reading_instance_key *x, reading_instance_key *y)
 {
-    if (a->size != b->size || a->size == 0) {
-        return a->size == b->size;
+    reading_name *a = &x->name, *b = &y->name;
+
+    if (x->parent_name != y->parent_name || a->size != b->size || a->size == 0) {
+        return x->parent_name == y->parent_name && a->size == b->size;
     }
     if (a->size > PERF_NAME_COMPARED) {
         return reading_name_digest(a) == reading_name_digest(b);
     }
     return memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
-static bool same_name(reading_instance_key *a, reading_instance_key *b)
-{
-    return a->parent_name == b->parent_name && reading_name_equal(&a->name, &b->name);
 }
 
 /* The same but for ordinals. */
@@ -40,12 +37,6 @@ static bool is_like(reading_instance_key *a, reading_instance_key *b)
         return a->by_id && b->by_id && a->id == b->id;
     }
     return a->id == b->id && a->parent == b->parent && same_name(a, b);
-}
-
-/* A name's digest is keyed already. */
-static unsigned fold(uint64_t digest)
-{
-    return (unsigned)(digest ^ digest >> 32);
 }
 
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
@@ -59,8 +50,9 @@ static reading_instance_key *key_in(const void *instance)
 static unsigned name_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
+    uint64_t digest = reading_name_digest(&key->name) + key->parent_name; /* keyed already */
 
-    return fold(reading_name_digest(&key->name) + key->parent_name);
+    return (unsigned)(digest ^ digest >> 32);
 }
 
 static gboolean name_equal(const void *a, const void *b)
@@ -82,23 +74,17 @@ static gboolean like_equal(const void *a, const void *b)
     return is_like(key_in(a), key_in(b));
 }
 
-static unsigned key_hash(const void *instance)
+unsigned reading_instance_hash(const void *instance)
 {
     return like_hash(instance) + ((const reading_instance *)instance)->ordinal * 0x9E3779B1U;
 }
 
-static gboolean key_equal(const void *a, const void *b)
+gboolean reading_instance_equal(const void *a, const void *b)
 {
     return ((const reading_instance *)a)->ordinal == ((const reading_instance *)b)->ordinal && like_equal(a, b);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
-
-void reading_instances_init(reading_instances *instances, wmem_allocator_t *pool)
-{
-    memset(instances, 0, sizeof *instances);
-    instances->pool = pool;
-}
 
 uint32_t reading_instances_count(const reading_instances *instances)
 {
@@ -149,7 +135,7 @@ reading_instance *reading_instances_indexed(reading_instances *instances, uint32
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
-        instances->by_key = wmem_map_new(instances->pool, key_hash, key_equal);
+        instances->by_key = wmem_map_new(instances->pool, reading_instance_hash, reading_instance_equal);
     }
     for (; instances->indexed <= row; instances->indexed++) {
         reading_instance *instance = row_at(instances, instances->indexed);
@@ -189,7 +175,7 @@ void reading_table_init(reading_table *table, reading_side *side, uint32_t numbe
     memset(table, 0, sizeof *table);
     table->side = side;
     table->number = number;
-    reading_instances_init(&table->instances, side->pool);
+    table->instances.pool = side->pool;
 }
 
 bool reading_table_has_row(reading_table *table, uint32_t row)
@@ -223,32 +209,25 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row)
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
 
-static table_likeness *likeness_to(reading_table *here, reading_table *there)
-{
-    for (unsigned i = 0; i < TABLE_LIKENESSES; i++) {
-        table_likeness *like = &here->like[i];
-        if (like->there == NULL) {
-            like->there = there;
-        }
-        if (like->there == there) {
-            return like;
-        }
-    }
-    return NULL;
-}
-
 /* Rows that are like each other one by one, from the first on, also have the same ordinals. */
 static bool same_place(reading_table *here, uint32_t row, reading_table *there)
 {
-    table_likeness *like = likeness_to(here, there);
+    table_likeness *like = here->like, *end = here->like + TABLE_LIKENESSES;
 
-    while (like && !like->parted && like->rows <= row) {
+    while (like < end && like->there && like->there != there) {
+        like++;
+    }
+    if (like == end) {
+        return false;
+    }
+    like->there = there;
+    while (!like->parted && like->rows <= row) {
         reading_instance *a = reading_table_instance(here, like->rows);
         reading_instance *b = reading_table_instance(there, like->rows);
         like->parted = !a || !b || !is_like(&a->key, &b->key);
         like->rows += !like->parted;
     }
-    return like && row < like->rows;
+    return row < like->rows;
 }
 
 /* Whoever asks for one row alone, as the Info column does, needs no index of all. */
@@ -264,16 +243,6 @@ static uint32_t first_like(reading_table *table, const reading_instance *wanted)
     return UINT32_MAX;
 }
 
-static uint32_t find_like(reading_table *table, const reading_instance *wanted)
-{
-    if (!table->was_searched && wanted->ordinal == 0) {
-        table->was_searched = true;
-        return first_like(table, wanted);
-    }
-    reading_table_has_row(table, UINT32_MAX);
-    return find_row(&table->instances, wanted, false);
-}
-
 uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
@@ -285,7 +254,13 @@ uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *th
     if (!reading_table_has_row(here, row)) {
         return UINT32_MAX;
     }
-    return find_like(there, reading_instances_indexed(&here->instances, row));
+    const reading_instance *wanted = reading_instances_indexed(&here->instances, row);
+    if (!there->was_searched && wanted->ordinal == 0) {
+        there->was_searched = true;
+        return first_like(there, wanted);
+    }
+    reading_table_has_row(there, UINT32_MAX);
+    return find_row(&there->instances, wanted, false);
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)

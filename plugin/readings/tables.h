@@ -24,7 +24,6 @@ typedef struct {
 
 /* Worked out once for a name. */
 uint64_t reading_name_digest(reading_name *name);
-bool reading_name_equal(reading_name *a, reading_name *b);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
@@ -45,6 +44,11 @@ typedef struct {
     uint32_t named_like_it; /* the same of its name */
 } reading_instance;
 
+/* By key and ordinal, as keys of maps. */
+unsigned reading_instance_hash(const void *instance);
+gboolean reading_instance_equal(const void *a, const void *b);
+
+/* Begins as zeros but for the pool. */
 typedef struct {
     wmem_allocator_t *pool;
     wmem_array_t *rows;  /* reading_instance *, in the order of the sample; NULL before the first */
@@ -55,7 +59,6 @@ typedef struct {
     wmem_map_t *by_key;  /* reading_instance, by key and ordinal: those that are not the first */
 } reading_instances;
 
-void reading_instances_init(reading_instances *instances, wmem_allocator_t *pool);
 uint32_t reading_instances_count(const reading_instances *instances);
 
 void reading_instances_add(reading_instances *instances, const reading_instance_key *key);

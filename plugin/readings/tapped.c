@@ -70,24 +70,18 @@ void tapped_tell_unread(packet_info *pinfo, const char *why)
 
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
-/* There are few reasons; what finds no room is counted with the last. */
-static void count_unread(tapped_left_out *left, const char *why)
+bool tapped_count(tapped_left_out *left, const tapped_call *tapped)
 {
     unsigned i = 0;
 
-    while (i + 1 < TAPPED_REASONS && left->unread[i].why && strcmp(left->unread[i].why, why) != 0) {
-        i++;
-    }
-    if (left->unread[i].why == NULL) {
-        left->unread[i].why = g_strdup(why);
-    }
-    left->unread[i].calls++;
-}
-
-bool tapped_count(tapped_left_out *left, const tapped_call *tapped)
-{
-    if (tapped->unread) {
-        count_unread(left, tapped->unread);
+    if (tapped->unread) { /* there are few reasons; what finds no room is counted with the last */
+        while (i + 1 < TAPPED_REASONS && left->unread[i].why && strcmp(left->unread[i].why, tapped->unread) != 0) {
+            i++;
+        }
+        if (left->unread[i].why == NULL) {
+            left->unread[i].why = g_strdup(tapped->unread);
+        }
+        left->unread[i].calls++;
         return false;
     }
     left->calls++;

@@ -21,17 +21,11 @@ typedef struct {
     char *paths;
 } table_row;
 
-/* As it is used: each row that became a field. */
-typedef struct {
-    watch_row row;
-    perf_patterns patterns;
-} watched;
-
 static table_row *table;
 static unsigned table_size;
 
 static int proto_watch;
-static watched *rows;
+static watch_row *rows; /* that became fields */
 static unsigned num_rows;
 static hf_register_info *fields; /* theirs */
 
@@ -61,32 +55,19 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
-static bool is_name(const char *name)
-{
-    return name && g_ascii_islower(name[0]) && name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
-static bool are_paths(const char *paths)
-{
-    perf_patterns patterns = {NULL, NULL, 0};
-
-    perf_patterns_set(&patterns, paths ? paths : "");
-    bool are = perf_patterns_are_paths(&patterns);
-    perf_patterns_clear(&patterns);
-    return are;
-}
-
 static ws_pref_bool check_row(void *record, char **error)
 {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const table_row *row = record;
+    const char *name = row->name ? row->name : "";
 
     *error = NULL;
-    if (!is_name(row->name)) {
+    if (!g_ascii_islower(name[0]) || name[strspn(name, allowed)] != '\0') {
         *error =
             g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
                             "small letters, digits and _ only",
-                            row->name ? row->name : "");
-    } else if (!are_paths(row->paths)) {
+                            name);
+    } else if (!perf_patterns_are_paths(row->paths ? row->paths : "")) {
         *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
                                  "between several (behind -o, each \\ is typed twice)",
                                  row->paths ? row->paths : "");
@@ -100,11 +81,10 @@ static void forget_rows(void)
 {
     g_hash_table_remove_all(streams);
     for (unsigned i = 0; i < num_rows; i++) {
-        proto_deregister_field(proto_watch, rows[i].row.hf);
-        perf_patterns_clear(&rows[i].patterns);
+        proto_deregister_field(proto_watch, rows[i].hf);
     }
     if (fields) {
-        proto_add_deregistered_data(fields); /* with the names; what is open may still show them */
+        proto_add_deregistered_data(fields); /* with names and paths; what is open may still show them */
     }
     g_free(rows);
     rows = NULL;
@@ -112,32 +92,26 @@ static void forget_rows(void)
     num_rows = 0;
 }
 
-static bool is_taken(const char *name)
-{
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (strcmp(rows[i].row.name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void add_row(const table_row *from)
 {
-    if (is_taken(from->name)) {
+    unsigned before = 0;
+
+    while (before < num_rows && strcmp(rows[before].name, from->name) != 0) {
+        before++;
+    }
+    if (before < num_rows) {
         report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
                        from->paths);
         return;
     }
-    watched *w = &rows[num_rows];
+    watch_row *row = &rows[num_rows];
     hf_register_info field = {
-        &w->row.hf,
+        &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
          g_strdup(from->paths), HFILL},
     };
 
-    w->row = (watch_row){field.hfinfo.name, -1, false};
-    perf_patterns_set(&w->patterns, from->paths);
+    *row = (watch_row){field.hfinfo.name, field.hfinfo.blurb, -1, false};
     fields[num_rows++] = field;
 }
 
@@ -147,7 +121,7 @@ static void take_table(void)
     if (table_size == 0) {
         return;
     }
-    rows = g_new0(watched, table_size);
+    rows = g_new0(watch_row, table_size);
     fields = g_new0(hf_register_info, table_size);
     for (unsigned i = 0; i < table_size; i++) {
         add_row(&table[i]);
@@ -217,10 +191,10 @@ static watch_row **find_fitting(const char *path)
     unsigned count = 0;
 
     for (unsigned i = 0; i < num_rows; i++) {
-        if (perf_patterns_match(&rows[i].patterns, path)) {
+        if (perf_patterns_match(rows[i].paths, path)) {
             fitting = fitting == none ? g_new0(watch_row *, num_rows + 1) : fitting;
-            fitting[count++] = &rows[i].row;
-            rows[i].row.matched = true;
+            fitting[count++] = &rows[i];
+            rows[i].matched = true;
         }
     }
     return fitting;
@@ -244,7 +218,7 @@ watch_row *const *watch_fitting(watch_stream *stream, readings *r)
 watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
 {
     for (unsigned i = 0; tree && i < num_rows; i++) {
-        if (proto_field_is_referenced(tree, rows[i].row.hf)) {
+        if (proto_field_is_referenced(tree, rows[i].hf)) {
             return stream_of(answer);
         }
     }
@@ -253,19 +227,14 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
 
 /* --- What is not there ------------------------------------------------------------------------------------------- */
 
-static bool is_complete(void)
+void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
 {
     unsigned matched = 0;
 
-    while (matched < num_rows && rows[matched].row.matched) {
+    while (matched < num_rows && rows[matched].matched) {
         matched++;
     }
-    return matched == num_rows;
-}
-
-void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
-{
-    if (is_complete()) {
+    if (matched == num_rows) {
         return;
     }
     watch_stream *stream = stream_of(answer);
@@ -281,8 +250,8 @@ char *watch_unmatched(void)
     GString *names = g_string_new(NULL);
 
     for (unsigned i = 0; i < num_rows; i++) {
-        if (!rows[i].row.matched) {
-            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", rows[i].row.name);
+        if (!rows[i].matched) {
+            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", rows[i].name);
         }
     }
     return g_string_free(names, names->len == 0);
@@ -292,7 +261,7 @@ static void forget_capture(void)
 {
     g_hash_table_remove_all(streams);
     for (unsigned i = 0; i < num_rows; i++) {
-        rows[i].row.matched = false;
+        rows[i].matched = false;
     }
 }
 

@@ -11,8 +11,9 @@
 /* A row of the table. */
 typedef struct {
     const char *name;
-    int hf;       /* FT_DOUBLE */
-    bool matched; /* it fitted some path of this capture, as far as anybody looked */
+    const char *paths; /* patterns, as the user wrote them */
+    int hf;            /* FT_DOUBLE */
+    bool matched;      /* it fitted some path of this capture, as far as anybody looked */
 } watch_row;
 
 /* The table, as a preference of `module`; its fields are `proto`'s. */

@@ -121,11 +121,11 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
 }
 
-void facts_learn(state_host *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
+void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
-    taught *before = find_taught(server, subject);
-    wmem_array_t **versions = &(before ? before : new_taught(server, subject))->versions[kind];
+    taught *before = find_taught(server, &subject);
+    wmem_array_t **versions = &(before ? before : new_taught(server, &subject))->versions[kind];
     fact_version version = {event, frame, *fact};
 
     if (*versions == NULL) {
@@ -139,7 +139,7 @@ void facts_learn(state_host *server, const state_subject *subject, state_fact_ki
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
-    host_taught(server);
+    server->lessons++;
 }
 
 static void free_fact(void *data)
@@ -156,18 +156,6 @@ void facts_file_clear(void)
     g_hash_table_remove_all(file_servers);
 }
 
-/* One copy of each address that the names file names. */
-static const char *file_server(const char *server)
-{
-    char *kept = g_hash_table_lookup(file_servers, server);
-
-    if (kept == NULL) {
-        kept = g_strdup(server);
-        g_hash_table_add(file_servers, kept);
-    }
-    return kept;
-}
-
 static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state_fact *fact)
 {
     state_fact *kept = g_memdup2(fact, sizeof *fact);
@@ -178,10 +166,15 @@ static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state
     return kept;
 }
 
-void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact)
+void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact)
 {
-    const fact_key key = {server ? file_server(server) : NULL, *subject, kind};
+    fact_key key = {NULL, subject, kind};
 
+    if (server && (key.owner = g_hash_table_lookup(file_servers, server)) == NULL) {
+        char *kept = g_strdup(server); /* one copy of each address */
+        g_hash_table_add(file_servers, kept);
+        key.owner = kept;
+    }
     keep_fact(file_facts, &key, fact);
 }
 
@@ -198,13 +191,13 @@ static state_known from_capture(const taught *capture, state_fact_kind kind, uin
     return (state_known){&version->fact, source, version->frame};
 }
 
-static state_known from_file(const state_host *server, const state_subject *subject, state_fact_kind kind)
+static state_known from_file(const fact_key *wanted)
 {
-    fact_key key = {NULL, *subject, kind};
+    fact_key key = *wanted;
     const state_fact *fact = NULL;
 
     if (g_hash_table_size(file_facts) > 0) {
-        key.owner = g_hash_table_lookup(file_servers, host_address(server));
+        key.owner = g_hash_table_lookup(file_servers, host_address(wanted->owner));
         fact = g_hash_table_lookup(file_facts, &key);
         key.owner = NULL;
         fact = fact ? fact : g_hash_table_lookup(file_facts, &key);
@@ -248,64 +241,48 @@ static const state_fact *builtin_fact(const state_subject *subject, state_fact_k
     return kept;
 }
 
-/* What is asked for, and what the capture taught of it. */
-typedef struct {
-    state_host *server;
-    const state_subject *subject;
-    uint32_t event;
-    const taught *capture;
-} question;
-
-static state_known find_fact(const question *asked, state_fact_kind kind, state_source source)
+static state_known find_fact(const fact_key *wanted, const taught *capture, uint32_t event, state_source source)
 {
     switch (source) {
     case PERF_SOURCE_FILE:
-        return from_file(asked->server, asked->subject, kind);
+        return from_file(wanted);
     case PERF_SOURCE_BUILTIN:
-        return (state_known){builtin_fact(asked->subject, kind), source, 0};
+        return (state_known){builtin_fact(&wanted->subject, wanted->kind), source, 0};
     default:
-        return from_capture(asked->capture, kind, asked->event, source);
+        return from_capture(capture, wanted->kind, event, source);
     }
 }
 
 /* The newest that the capture taught, if that was before the event: as it mostly was. */
-static state_known newest_fact(const question *asked, state_fact_kind kind)
+static state_known newest_fact(const taught *capture, state_fact_kind kind, uint32_t event)
 {
-    wmem_array_t *versions = asked->capture ? asked->capture->versions[kind] : NULL;
+    wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
     const fact_version *newest = versions ? wmem_array_index(versions, wmem_array_get_count(versions) - 1) : NULL;
 
-    return newest && newest->event <= asked->event ? (state_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
-                                                   : (state_known){NULL, PERF_SOURCE_NONE, 0};
+    return newest && newest->event <= event ? (state_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
+                                            : (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
 /* Of the best source that has one. */
-static state_known look_up(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t event)
+state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    const question asked = {server, subject, event, find_taught(server, subject)};
-    state_known known = newest_fact(&asked, kind);
+    const taught *capture = find_taught(server, &subject);
+    state_known known = newest_fact(capture, kind, event);
+    fact_key wanted;
 
+    if (known.fact) {
+        return known;
+    }
+    wanted = (fact_key){server, subject, kind};
     for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
-        known = find_fact(&asked, kind, source);
+        wanted.kind = kind;
+        known = find_fact(&wanted, capture, event, source);
         if (!known.fact && kind == PERF_FACT_ENGLISH) {
-            known = find_fact(&asked, PERF_FACT_LOCAL, source);
+            wanted.kind = PERF_FACT_LOCAL;
+            known = find_fact(&wanted, capture, event, source);
         }
     }
     return known;
-}
-
-state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event)
-{
-    return look_up(server, subject, PERF_FACT_ENGLISH, event);
-}
-
-state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event)
-{
-    return look_up(server, subject, PERF_FACT_COUNTER, event);
-}
-
-state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event)
-{
-    return look_up(server, subject, PERF_FACT_SET, event);
 }
 
 static int compare_taught(const void *a, const void *b)
@@ -406,17 +383,16 @@ char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid)
     return text;
 }
 
-static const char *label_of(wmem_allocator_t *pool, state_host *server, const state_subject *subject, uint32_t event)
+static const char *label_of(wmem_allocator_t *pool, state_host *server, state_subject subject, uint32_t event)
 {
-    state_known known = facts_lookup_name(server, subject, event);
+    state_known known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
 
-    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", subject->id);
+    return known.fact ? known.fact->name : wmem_strdup_printf(pool, "#%u", subject.id);
 }
 
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event)
 {
-    state_subject subject = facts_subject(guid, PERF_NO_ID);
-    state_known known = facts_lookup_name(server, &subject, event);
+    state_known known = facts_lookup(server, facts_subject(guid, PERF_NO_ID), PERF_FACT_ENGLISH, event);
 
     return known.fact ? known.fact->name : facts_guid_text(pool, guid);
 }
@@ -424,16 +400,12 @@ const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, c
 const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
                                 uint32_t event)
 {
-    state_subject subject = facts_subject(guid, id);
-
-    return id == PERF_NO_ID ? "*" : label_of(pool, server, &subject, event);
+    return id == PERF_NO_ID ? "*" : label_of(pool, server, facts_subject(guid, id), event);
 }
 
 const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32_t title_index, uint32_t event)
 {
-    state_subject subject = facts_title_subject(title_index);
-
-    return label_of(pool, server, &subject, event);
+    return label_of(pool, server, facts_title_subject(title_index), event);
 }
 
 void facts_register(void)

@@ -66,18 +66,16 @@ typedef struct {
     uint32_t frame; /* of the two frame sources */
 } state_known;
 
-void facts_learn(state_host *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact,
+void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
 /* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
  * text, or NULL for any. */
 void facts_file_clear(void);
-void facts_file_add(const char *server, const state_subject *subject, state_fact_kind kind, const state_fact *fact);
+void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact);
 
-/* The name of a subject, English before others of the same source. */
-state_known facts_lookup_name(state_host *server, const state_subject *subject, uint32_t event);
-state_known facts_lookup_counter(state_host *server, const state_subject *subject, uint32_t event);
-state_known facts_lookup_set(state_host *server, const state_subject *subject, uint32_t event);
+/* The best that is known of a subject, of PERF_FACT_ENGLISH its name: in English before other languages of the same source. */
+state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);

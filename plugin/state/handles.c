@@ -77,12 +77,6 @@ void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
     handle->closed_frame = frame;
 }
 
-void handle_not_closed(state_handle *handle)
-{
-    handle->end = UINT32_MAX;
-    handle->closed_frame = 0;
-}
-
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);

@@ -50,9 +50,7 @@ void handle_confirm(state_handle *handle);
 /* What paths call the machine that a handle (may be NULL) is of: as the client put it, else its address. */
 const char *handle_machine(const state_handle *handle, const state_host *server);
 
+/* UINT32_MAX and 0: the server refused to. */
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame);
-
-/* The server refused to close it. */
-void handle_not_closed(state_handle *handle);
 
 void handles_register(void);

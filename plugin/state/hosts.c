@@ -1,17 +1,11 @@
 /* hosts.c
- * Whose state it is, and when: servers and events.
+ * Whose state it is, and when: servers and events; and the rooms of the state, registered together.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "state/hosts.h"
+#include "state/state.h"
 
 #include <epan/to_str.h>
-
-struct state_host {
-    address addr;
-    const char *text;
-    uint32_t lessons;
-};
 
 static wmem_map_t *servers;      /* address -> state_host, emptied with the file */
 static state_host *newest_asked; /* request and response ask for the same */
@@ -48,16 +42,6 @@ state_host *host_get(const address *addr)
 const char *host_address(const state_host *server)
 {
     return server->text;
-}
-
-void host_taught(state_host *server)
-{
-    server->lessons++;
-}
-
-uint32_t host_lessons(const state_host *server)
-{
-    return server->lessons;
 }
 
 uint32_t event_next(void)
@@ -105,4 +89,18 @@ void hosts_register(void)
 {
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset);
+}
+
+void state_register(void)
+{
+    static bool done;
+
+    if (!done) { /* by the other protocol */
+        hosts_register();
+        facts_register();
+        handles_register();
+        queries_register();
+        samples_register();
+        done = true;
+    }
 }

@@ -7,15 +7,15 @@
 
 #include "ws_compat.h"
 
-typedef struct state_host state_host;
+typedef struct {
+    address addr;
+    const char *text;
+    uint32_t lessons; /* how often it taught something that may change what packets mean that are behind us */
+} state_host;
 
 /* The server of an address; the same pointer for the same address. */
 state_host *host_get(const address *addr);
 const char *host_address(const state_host *server);
-
-/* Something was learned that may change what packets mean that are behind us, and how often that was so. */
-void host_taught(state_host *server);
-uint32_t host_lessons(const state_host *server);
 
 /* The number of a PDU that is seen for the first time. */
 uint32_t event_next(void);

@@ -99,7 +99,7 @@ static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t ev
     sample->event = event;
     sample->frame = frame;
     sample->size = size;
-    sample->lessons = host_lessons(handle->server);
+    sample->lessons = handle->server->lessons;
     sample->previous = handle->newest;
     if (sample->previous) {
         sample->pause = sample->previous->pause;

@@ -50,11 +50,6 @@ static const char *protocol_name(const tapped_call *tapped)
     return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
 }
 
-static int create(stats_tree *tree, const char *name, int parent, stat_node_datatype type)
-{
-    return stats_tree_create_node(tree, name, parent, type, TRUE);
-}
-
 static void free_state(void *data)
 {
     tree_state *state = data;
@@ -71,11 +66,11 @@ static void end(stats_tree *tree)
 
 static void begin(stats_tree *tree)
 {
-    nodes.requests = create(tree, NODE_REQUESTS, 0, STAT_DT_INT);
-    nodes.statuses = create(tree, NODE_STATUSES, 0, STAT_DT_INT);
-    nodes.sizes = create(tree, NODE_SIZES, 0, STAT_DT_INT);
-    nodes.guids = create(tree, NODE_GUIDS, 0, STAT_DT_INT);
-    nodes.probes = create(tree, NODE_PROBES, 0, STAT_DT_INT);
+    nodes.requests = stats_tree_create_node(tree, NODE_REQUESTS, 0, STAT_DT_INT, TRUE);
+    nodes.statuses = stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
+    nodes.sizes = stats_tree_create_node(tree, NODE_SIZES, 0, STAT_DT_INT, TRUE);
+    nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
+    nodes.probes = stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
     tree_state *state = g_new(tree_state, 1);
     state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -119,16 +114,6 @@ static void count_probe(stats_tree *tree, const packet_info *pinfo, const tapped
 }
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
-
-static void count_request(stats_tree *tree, const tapped_call *tapped)
-{
-    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
-    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
-    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
-    if (tapped->kind) {
-        tick_stat_node(tree, tapped->kind, operation, FALSE);
-    }
-}
 
 static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_t status)
 {
@@ -178,8 +163,13 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
     }
     if (tapped->is_response) {
         count_response(tree, pinfo, tapped);
-    } else {
-        count_request(tree, tapped);
+        return TAP_PACKET_REDRAW;
+    }
+    tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);
+    int protocol = tick_stat_node(tree, protocol_name(tapped), nodes.requests, TRUE);
+    int operation = tick_stat_node(tree, tapped->operation, protocol, TRUE);
+    if (tapped->kind) {
+        tick_stat_node(tree, tapped->kind, operation, FALSE);
     }
     return TAP_PACKET_REDRAW;
 }

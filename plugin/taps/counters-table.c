@@ -116,19 +116,12 @@ static follower *follower_of(counters *all, const state_handle *handle)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static counter *counter_of(table_view *view, const char *path)
-{
-    bool is_new;
-
-    return table_row(view, path, path, &is_new);
-}
-
 static void show(table_view *view, unsigned row)
 {
     const counter *c = table_data(view, row);
     const perf_summary *results = &c->results;
 
-    if (results->count == 0 || table_is_others(view, row)) {
+    if (results->count == 0 || row + 1 == view->others) {
         return;
     }
     table_set_text(view, row, UNIT, c->unit ? c->unit : "");
@@ -172,7 +165,8 @@ static series *series_of(table_view *view, follower *f, readings *r)
     }
     series *s = &g_array_index(f->series, series, number);
     if (s->counter == NULL) {
-        s->counter = counter_of(view, columns_path(&f->columns, number));
+        const char *path = columns_path(&f->columns, number);
+        s->counter = table_row(view, path, path, NULL);
     }
     return s;
 }
@@ -193,22 +187,14 @@ static void count_sample(table_view *view, counter *c, readings *r)
     }
 }
 
-/* Of a path that found no room. */
-static void count_other(table_view *view, readings *r)
-{
-    counter *c = table_others(view);
-
-    count_sample(view, c, r);
-    table_changed(view, c->row);
-}
-
 static void count_value(table_view *view, follower *f, readings *r, const reading *at, answer_count *answered)
 {
     uint64_t left_out = f->columns.left_out;
     series *s = series_of(view, f, r);
 
-    if (s == NULL && f->columns.left_out > left_out) {
-        count_other(view, r);
+    if (s == NULL && f->columns.left_out > left_out) { /* no room for its path */
+        count_sample(view, table_others(view), r);
+        table_changed(view, ((counter *)table_others(view))->row);
     }
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
@@ -225,7 +211,7 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
 
 static void count_refusal(table_view *view, const char *path)
 {
-    counter *c = counter_of(view, path);
+    counter *c = table_row(view, path, path, NULL);
 
     c->refusals++;
     table_changed(view, c->row);
@@ -257,7 +243,7 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
     }
 }
 
-static void count_identifiers(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
@@ -266,11 +252,6 @@ static void count_identifiers(table_view *view, packet_info *pinfo, const tapped
             count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left));
         }
     }
-}
-
-static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    count_identifiers(view, pinfo, tapped);
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         count_answer(view, pinfo, tapped);
     }

@@ -24,12 +24,11 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
-/* A row as it waits in the scratch file. Its columns follow unless they are those of the row before, then its values. */
+/* A row as it waits in the scratch file. Its columns follow, then its values. */
 typedef struct {
     int64_t seconds;
     uint32_t nanoseconds;
     uint32_t count;
-    uint32_t same_columns;
 } row_header;
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
@@ -39,7 +38,6 @@ static void free_document(void *data)
     document *doc = data;
 
     columns_clear(&doc->columns);
-    g_array_free(doc->last, TRUE);
     g_array_free(doc->rows, TRUE);
     g_free(doc->machine);
     g_free(doc);
@@ -138,18 +136,11 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
         doc->first_frame = pinfo->num;
         doc->machine = g_strdup(r->machine);
         columns_init(&doc->columns, &d->kept);
-        doc->last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
         g_ptr_array_add(d->all, doc);
         g_hash_table_insert(d->owners, (void *)handle, doc);
     }
     return doc;
-}
-
-/* typeperf shows counters; bases, which only divide others, and texts are none. */
-static bool is_shown(perf_none none)
-{
-    return none != PERF_NONE_BASE_TYPE && none != PERF_NONE_NO_FORMULA;
 }
 
 /* A value of the row at hand, if it has a column. */
@@ -177,20 +168,14 @@ static bool collect_row(documents *d, document *doc, readings *r)
             continue;
         }
         perf_result result = readings_result(r);
-        if (!is_shown(result.none)) {
-            continue;
+        if (result.none == PERF_NONE_BASE_TYPE || result.none == PERF_NONE_NO_FORMULA) {
+            continue; /* typeperf shows counters; bases, which only divide others, and texts are none */
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
         add_value(d, doc, columns_number(&doc->columns, r), value, r->assumed);
     }
     return whole;
-}
-
-static bool same_columns(const document *doc, const GArray *numbers)
-{
-    return doc->last->len == numbers->len &&
-           (numbers->len == 0 || memcmp(doc->last->data, numbers->data, numbers->len * sizeof(uint32_t)) == 0);
 }
 
 static void put(documents *d, const void *data, size_t size)
@@ -202,16 +187,12 @@ static void put(documents *d, const void *data, size_t size)
 }
 
 /* At the end of the scratch file. */
-static void put_row(documents *d, document *doc, int64_t seconds, uint32_t nanoseconds)
+static void put_row(documents *d, int64_t seconds, uint32_t nanoseconds)
 {
-    row_header row = {seconds, nanoseconds, d->numbers->len, same_columns(doc, d->numbers)};
+    row_header row = {seconds, nanoseconds, d->numbers->len};
 
     put(d, &row, sizeof row);
-    if (!row.same_columns) {
-        put(d, d->numbers->data, row.count * sizeof(uint32_t));
-        g_array_set_size(doc->last, 0);
-        g_array_append_vals(doc->last, d->numbers->data, row.count);
-    }
+    put(d, d->numbers->data, row.count * sizeof(uint32_t));
     put(d, d->values->data, row.count * sizeof(double));
 }
 
@@ -224,22 +205,9 @@ static bool has_index(const state_sample *sample)
 static void note_known(document_row *row)
 {
     if (row->sample) {
-        row->lessons = host_lessons(row->sample->handle->server);
+        row->lessons = row->sample->handle->server->lessons;
         row->has_index = has_index(row->sample);
     }
-}
-
-static void keep_row(documents *d, document *doc, const packet_info *pinfo, const state_sample *sample)
-{
-    document_row row = {.at = d->size, .sample = sample};
-
-    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
-        d->failed = true;
-        return;
-    }
-    note_known(&row);
-    g_array_append_val(doc->rows, row);
-    put_row(d, doc, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
 }
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
@@ -251,7 +219,14 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     document *doc = document_of(d, pinfo, tapped, r);
     collect_row(d, doc, r);
     doc->values += d->numbers->len;
-    keep_row(d, doc, pinfo, tapped->answer->sample);
+    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
+        d->failed = true;
+        return doc;
+    }
+    document_row row = {.at = d->size, .sample = tapped->answer->sample};
+    note_known(&row);
+    g_array_append_val(doc->rows, row);
+    put_row(d, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     return doc;
 }
 
@@ -282,14 +257,10 @@ static bool read_row(row_reader *reader, int64_t from, row_header *row)
     if (!get(reader, row, sizeof *row)) {
         return false;
     }
+    g_array_set_size(reader->numbers, row->count);
     g_array_set_size(reader->values, row->count);
-    if (!row->same_columns) {
-        g_array_set_size(reader->numbers, row->count);
-        if (!get(reader, reader->numbers->data, row->count * sizeof(uint32_t))) {
-            return false;
-        }
-    }
-    return get(reader, reader->values->data, row->count * sizeof(double));
+    return get(reader, reader->numbers->data, row->count * sizeof(uint32_t)) &&
+           get(reader, reader->values->data, row->count * sizeof(double));
 }
 
 static void reader_begin(row_reader *reader, documents *d)
@@ -313,7 +284,7 @@ static bool is_outdated(const document_row *row)
 {
     const state_sample *sample = row->sample;
 
-    return sample && (row->lessons != host_lessons(sample->handle->server) || (!row->has_index && has_index(sample)));
+    return sample && (row->lessons != sample->handle->server->lessons || (!row->has_index && has_index(sample)));
 }
 
 static bool any_is_outdated(const document *doc)
@@ -368,7 +339,7 @@ static bool settle_row(row_reader *reader, document *doc, const columns *old, do
     if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         return false;
     }
-    put_row(d, doc, header.seconds, header.nanoseconds);
+    put_row(d, header.seconds, header.nanoseconds);
     return !d->failed;
 }
 
@@ -387,7 +358,6 @@ static bool settle(documents *d, document *doc)
     reader_begin(&reader, d);
     d->kept -= old.bytes;
     columns_init(&doc->columns, &d->kept);
-    g_array_set_size(doc->last, 0);
     for (unsigned i = 0; done && i < doc->rows->len; i++) {
         done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
     }
@@ -400,25 +370,11 @@ static bool settle(documents *d, document *doc)
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* Where a path stands twice in an answer, its first value counts, and counts too if it has no result. */
-static void fill_cells(row_reader *reader, document *doc, unsigned row, unsigned count)
-{
-    for (unsigned i = 0; i < reader->values->len; i++) {
-        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
-        if (number >= count) {
-            doc->left_out++;
-        } else if (reader->taken[number] != row) {
-            reader->taken[number] = row;
-            reader->cells[number] = g_array_index(reader->values, double, i);
-        }
-    }
-}
-
 static void write_cells(row_reader *reader, unsigned count, perf_csv *text, document_take take, void *user)
 {
     for (unsigned i = 0; i < count; i++) {
         if (isnan(reader->cells[i])) {
-            perf_csv_pdh_blank(text);
+            perf_csv_pdh_text(text, " ");
         } else {
             perf_csv_pdh_number(text, reader->cells[i]);
             reader->cells[i] = NAN;
@@ -450,7 +406,16 @@ static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_c
         if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
             return false;
         }
-        fill_cells(reader, doc, i + 1, count);
+        for (unsigned j = 0; j < reader->values->len; j++) {
+            uint32_t number = g_array_index(reader->numbers, uint32_t, j);
+            if (number >= count) {
+                doc->left_out++;
+            } else if (reader->taken[number] != i + 1) {
+                /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
+                reader->taken[number] = i + 1;
+                reader->cells[number] = g_array_index(reader->values, double, j);
+            }
+        }
         perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
         write_cells(reader, count, text, take, user);
     }

@@ -53,7 +53,6 @@ typedef struct {
     uint64_t left_out; /* of those, when it was written last: their columns found no room */
     char *machine;
     columns columns;
-    GArray *last; /* uint32_t: columns of the row that was added last */
     GArray *rows; /* document_row */
 } document;
 

@@ -73,30 +73,25 @@ static void take(void *file, perf_csv *text, bool all)
 }
 
 /* Without any answer the first file is empty. */
-static bool write_document(documents *d, unsigned number, output_file *file)
-{
-    static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
-
-    if (number < d->all->len) {
-        return document_write(d, g_ptr_array_index(d->all, number), take, file);
-    }
-    output_write(file, empty, strlen(empty));
-    return true;
-}
-
 static void write_one(csv_export *export, unsigned number)
 {
+    static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
+    documents *d = export->documents;
     char *path = path_of(export, number);
     output_file *file = number == 0 ? g_steal_pointer(&export->task.file) : NULL;
 
     file = file ? file : output_open(path, export);
-    if (file && write_document(export->documents, number, file)) {
+    g_free(path);
+    if (file == NULL) {
+        return;
+    }
+    if (d->all->len == 0) {
+        output_write(file, empty, strlen(empty));
+    }
+    if (d->all->len == 0 || document_write(d, g_ptr_array_index(d->all, number), take, file)) {
         output_place(file);
     }
-    if (file) {
-        output_close(file);
-    }
-    g_free(path);
+    output_close(file);
 }
 
 static void report_left_out(const documents *d)

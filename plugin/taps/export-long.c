@@ -54,21 +54,16 @@ typedef struct {
     counter_name names[KEPT_COUNTERS];
 } long_export;
 
-static void write_header(long_export *export)
-{
-    for (unsigned i = 0; i < array_length(column_names); i++) {
-        perf_csv_text(&export->text, column_names[i]);
-    }
-    perf_csv_end_row(&export->text);
-}
-
 static void reset(void *data)
 {
     long_export *export = data;
 
     output_restart(&export->task);
     perf_csv_clear(&export->text);
-    write_header(export);
+    for (unsigned i = 0; i < array_length(column_names); i++) {
+        perf_csv_text(&export->text, column_names[i]);
+    }
+    perf_csv_end_row(&export->text);
 }
 
 /* --- A row ----------------------------------------------------------------------------------------------------- */
@@ -90,17 +85,6 @@ static bool is_whole(const reading *at)
     const perf_counter_type *type = at->counter->type;
 
     return type && type->kind == PERF_KIND_NUMBER;
-}
-
-static void write_result(perf_csv *text, const reading *at, const perf_result *result)
-{
-    if (result->none != PERF_NONE_OK) {
-        perf_csv_text(text, NULL);
-    } else if (is_whole(at)) {
-        perf_csv_whole(text, at->raw.value);
-    } else {
-        perf_csv_number(text, result->value);
-    }
 }
 
 /* unit, reason, status, assumed */
@@ -141,20 +125,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     export->table = UINT32_MAX;
 }
 
-/* counterset, instance */
-static void begin_instance(long_export *export, readings *r)
-{
-    perf_csv *head = &export->of_instance;
-
-    export->table = r->number;
-    export->row = r->at.row;
-    export->has_prefix = false;
-    perf_csv_clear(head);
-    perf_csv_cells(head, &export->of_answer);
-    perf_csv_text(head, readings_set(r));
-    perf_csv_text(head, readings_instance(r));
-}
-
 static void write_row(long_export *export, readings *r, const perf_result *result)
 {
     perf_csv *text = &export->text;
@@ -163,7 +133,13 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
     perf_csv_text(text, readings_counter(r));
     perf_csv_text(text, readings_path(r));
     write_raw(text, r, &r->at);
-    write_result(text, &r->at, result);
+    if (result->none != PERF_NONE_OK) {
+        perf_csv_text(text, NULL);
+    } else if (is_whole(&r->at)) {
+        perf_csv_whole(text, r->at.raw.value);
+    } else {
+        perf_csv_number(text, result->value);
+    }
     write_outcome(text, r, result);
     perf_csv_end_row(text);
 }
@@ -221,7 +197,7 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
         to += is_whole(at) ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
         *to++ = ',';
         to = perf_put(to, counter->type->unit, strlen(counter->type->unit));
-        perf_csv_took_row(&export->text, perf_put(to, end, sizeof end - 1));
+        export->text.size = (size_t)(perf_put(to, end, sizeof end - 1) - export->text.data);
     }
     return true;
 }
@@ -234,7 +210,14 @@ static void write_reading(long_export *export, readings *r)
         result = readings_result(r);
     }
     if (export->table != r->number || export->row != r->at.row) {
-        begin_instance(export, r);
+        perf_csv *head = &export->of_instance;
+        export->table = r->number;
+        export->row = r->at.row;
+        export->has_prefix = false;
+        perf_csv_clear(head);
+        perf_csv_cells(head, &export->of_answer);
+        perf_csv_text(head, readings_set(r));
+        perf_csv_text(head, readings_instance(r));
     }
     if (!write_usual_row(export, r, &result)) {
         write_row(export, r, &result);

@@ -25,10 +25,11 @@
 #define LONGEST_HOST 64
 
 /* A kind, and the one list of it that is filled. */
-typedef struct {
-    void (*forget)(void);                     /* what objects were made of */
-    void (*list_rest)(tapped_left_out *left); /* lists what is not listed yet, and counts what was assumed */
+typedef struct objects_kind {
+    void (*list_rest)(struct objects_kind *kind); /* lists what is not listed yet, and counts what was assumed */
     int tap;
+    documents *documents;       /* that objects are made of, NULL as long as there was no answer */
+    bool is_listed;             /* the names are */
     export_object_list_t *list; /* NULL before the first call */
     uint32_t frame;             /* that was told last */
     bool first_look;            /* of its packets */
@@ -55,7 +56,7 @@ static void draw(void *data)
         return;
     }
     if (kind->first_look) {
-        kind->list_rest(&kind->left);
+        kind->list_rest(kind);
     }
     if (!kind->has_said) {
         output_say_left_out(&kind->left, "columns");
@@ -69,19 +70,9 @@ static void clear(objects_kind *kind)
     kind->frame = 0;
     kind->has_said = false;
     tapped_left_out_clear(&kind->left);
-    kind->forget();
-}
-
-static void begin(objects_kind *kind, export_object_list_t *list, bool first_look)
-{
-    static GHashTable *drawn; /* objects_kind that have a listener */
-
-    clear(kind);
-    kind->list = list;
-    kind->first_look = first_look;
-    drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
-    if (g_hash_table_add(drawn, kind)) {
-        output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
+    kind->is_listed = false;
+    if (kind->documents) {
+        documents_free(g_steal_pointer(&kind->documents));
     }
 }
 
@@ -89,8 +80,16 @@ static void begin(objects_kind *kind, export_object_list_t *list, bool first_loo
  * they begin with the first then. */
 static bool is_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
 {
+    static GHashTable *drawn; /* objects_kind that have a listener */
+
     if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
-        begin(kind, list, tapped->is_first_look);
+        clear(kind);
+        kind->list = list;
+        kind->first_look = tapped->is_first_look;
+        drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
+        if (g_hash_table_add(drawn, kind)) {
+            output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
+        }
     }
     kind->frame = pinfo->num;
     return kind->list == list && tapped_count(&kind->left, tapped);
@@ -136,31 +135,6 @@ static void register_kind(objects_kind *kind, int proto, tap_packet_cb add, expo
 
 /* --- Documents ------------------------------------------------------------------------------------------------- */
 
-static documents *all;
-
-static void forget_documents(void)
-{
-    if (all) {
-        documents_free(all);
-    }
-    all = documents_new(NULL);
-}
-
-/* The host first; a name that begins with a dot would be hidden. */
-static char *name_of(const document *doc)
-{
-    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
-    char *suffix = document_suffix(doc);
-
-    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
-        end--; /* not within a character */
-    }
-    char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
-                                 doc->machine, suffix);
-    g_free(suffix);
-    return name;
-}
-
 /* Keeps the text, which becomes the object at the end. */
 static void take(void *user, perf_csv *text, bool whole)
 {
@@ -173,42 +147,52 @@ static void take(void *user, perf_csv *text, bool whole)
 static void list_document(const objects_kind *kind, document *doc)
 {
     perf_csv text = {0};
+    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
 
+    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
+        end--; /* not within a character */
+    }
     doc->is_listed = true;
-    if (document_write(all, doc, take, &text) && !text.failed) {
-        list_object(kind, doc->first_frame, doc->machine, "text/csv", name_of(doc), g_memdup2(text.data, text.size),
-                    text.size);
+    if (document_write(kind->documents, doc, take, &text) && !text.failed) {
+        /* the host first; a name that begins with a dot would be hidden */
+        char *suffix = document_suffix(doc);
+        char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
+                                     doc->machine, suffix);
+        list_object(kind, doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
+        g_free(suffix);
     }
     perf_csv_free(&text);
 }
 
-static void list_documents(tapped_left_out *left);
-
-static objects_kind document_kind = {.forget = forget_documents, .list_rest = list_documents};
-
-static void list_documents(tapped_left_out *left)
+static void list_documents(objects_kind *kind)
 {
-    for (unsigned i = 0; i < all->all->len; i++) {
-        document *doc = g_ptr_array_index(all->all, i);
+    for (unsigned i = 0; kind->documents && i < kind->documents->all->len; i++) {
+        document *doc = g_ptr_array_index(kind->documents->all, i);
         if (!doc->is_listed) {
-            list_document(&document_kind, doc);
+            list_document(kind, doc);
         }
     }
-    documents_count_assumed(all, left);
+    if (kind->documents) {
+        documents_count_assumed(kind->documents, &kind->left);
+    }
 }
+
+static objects_kind document_kind = {.list_rest = list_documents};
 
 static tap_packet_status add_document(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                       tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
+    objects_kind *kind = &document_kind;
 
-    if (!is_told(&document_kind, list, pinfo, tapped) || tapped->answer == NULL) {
+    if (!is_told(kind, list, pinfo, tapped) || tapped->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
-    document *doc = documents_add(all, pinfo, tapped);
-    if (doc && !document_kind.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
-        list_document(&document_kind, doc);
-        documents_count_assumed(all, &document_kind.left);
+    kind->documents = kind->documents ? kind->documents : documents_new(NULL);
+    document *doc = documents_add(kind->documents, pinfo, tapped);
+    if (doc && !kind->first_look && tapped->answer->sample == tapped->answer->handle->newest) {
+        list_document(kind, doc);
+        documents_count_assumed(kind->documents, &kind->left);
     }
     return TAP_PACKET_REDRAW;
 }
@@ -220,33 +204,24 @@ static void reset_documents(void)
 
 /* --- Names -------------------------------------------------------------------------------------------------------- */
 
-static bool names_are_listed;
-
-static void forget_names(void)
+static void list_names(objects_kind *kind)
 {
-    names_are_listed = false;
-}
-
-static void list_names(tapped_left_out *left);
-
-static objects_kind names_kind = {.forget = forget_names, .list_rest = list_names};
-
-static void list_names(tapped_left_out *left _U_)
-{
-    char *text = names_are_listed ? NULL : names_file_text();
+    char *text = kind->is_listed ? NULL : names_file_text();
 
     if (text) {
-        names_are_listed = true;
-        list_object(&names_kind, names_kind.frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
+        kind->is_listed = true;
+        list_object(kind, kind->frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
     }
 }
+
+static objects_kind names_kind = {.list_rest = list_names};
 
 /* Seen again, a capture has taught all that it will with its first call. */
 static tap_packet_status add_names(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
                                    tap_flags_t flags _U_)
 {
     if (is_told(&names_kind, list, pinfo, tapped) && !names_kind.first_look) {
-        list_names(NULL);
+        list_names(&names_kind);
     }
     return TAP_PACKET_REDRAW;
 }

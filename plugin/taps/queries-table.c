@@ -100,19 +100,6 @@ static void free_query(void *data)
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static void show_ends(table_view *view, query *q, packet_info *pinfo, const tapped_call *tapped)
-{
-    const char *server = host_address(tapped->server), *machine = q->handle->machine;
-    bool has_name = machine && *machine;
-
-    table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-    table_set_text(view, q->row, SERVER,
-                   has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
-    table_set_text(view, q->row, OPENED,
-                   q->handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", q->handle->opened_frame)
-                                           : "before the capture");
-}
-
 static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     const state_handle *handle = tapped->handle;
@@ -121,9 +108,17 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     query *q = table_row(view, handle, name, &is_new);
 
     if (is_new) {
+        const char *server = host_address(tapped->server), *machine = handle->machine;
+        const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+        bool has_name = machine && *machine;
         q->handle = handle;
         q->is_hkpd = tapped->is_hkpd;
-        show_ends(view, q, pinfo, tapped);
+        table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, client));
+        table_set_text(view, q->row, SERVER,
+                       has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
+        table_set_text(view, q->row, OPENED,
+                       handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", handle->opened_frame)
+                                            : "before the capture");
     }
     return q;
 }
@@ -154,13 +149,6 @@ static void show_intervals(table_view *view, const query *q)
     table_set_count(view, q->row, LATE_ANSWERED, late[ANSWERED_LATE]);
 }
 
-static void show_responses(table_view *view, const query *q)
-{
-    table_set_number(view, q->row, RESPONSE, perf_spread_median(&q->responses));
-    table_set_number(view, q->row, SLOWEST, q->slowest);
-    table_set_number(view, q->row, SLOWEST_FRAME, q->slowest_frame);
-}
-
 static void show(table_view *view, unsigned row)
 {
     const query *q = table_data(view, row);
@@ -183,21 +171,13 @@ static void show(table_view *view, unsigned row)
         show_intervals(view, q);
     }
     if (q->responses.count > 0) {
-        show_responses(view, q);
+        table_set_number(view, row, RESPONSE, perf_spread_median(&q->responses));
+        table_set_number(view, row, SLOWEST, q->slowest);
+        table_set_number(view, row, SLOWEST_FRAME, q->slowest_frame);
     }
 }
 
 /* --- Samples --------------------------------------------------------------------------------------------------- */
-
-static void count_offset(query *q, const packet_info *pinfo, const perf_point *clocks)
-{
-    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
-    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
-
-    if (fabs(offset) < MAX_CLOCK_OFFSET) {
-        perf_summary_add(&q->offsets, offset);
-    }
-}
 
 static void count_interval(query *q, double interval)
 {
@@ -216,28 +196,27 @@ static void count_interval(query *q, double interval)
     }
 }
 
-static void count_response(query *q, const packet_info *pinfo, double seconds)
-{
-    perf_spread_add(&q->responses, seconds);
-    if (q->slowest_frame == 0 || seconds > q->slowest) {
-        q->slowest = seconds;
-        q->slowest_frame = pinfo->num;
-    }
-}
-
 static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
     const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
     double interval = q->samples > 0 ? perf_interval(clocks, &q->clocks) : 0;
+    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
+    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
 
-    count_offset(q, pinfo, clocks);
+    if (fabs(offset) < MAX_CLOCK_OFFSET) {
+        perf_summary_add(&q->offsets, offset);
+    }
     if (interval > 0) {
         count_interval(q, interval);
     }
     q->clocks = *clocks;
     q->waited = MAX(tapped->seconds, 0);
     if (tapped->seconds >= 0) {
-        count_response(q, pinfo, tapped->seconds);
+        perf_spread_add(&q->responses, tapped->seconds);
+    }
+    if (tapped->seconds >= 0 && (q->slowest_frame == 0 || tapped->seconds > q->slowest)) {
+        q->slowest = tapped->seconds;
+        q->slowest_frame = pinfo->num;
     }
     q->failed += tapped->failed;
 }
@@ -259,18 +238,6 @@ static void count_counters(query *q, const tapped_call *tapped)
     }
 }
 
-static void count_call(query *q, packet_info *pinfo, const tapped_call *tapped)
-{
-    q->waited += MAX(tapped->seconds, 0);
-    if (tapped->answer && tapped->answer->sample) {
-        count_sample(q, pinfo, tapped);
-    }
-    if (tapped->is_response) {
-        count_counters(q, tapped);
-    }
-    q->closed_frame = q->handle->closed_frame;
-}
-
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->handle == NULL || tapped->handle->number == 0) {
@@ -278,7 +245,14 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     }
     query *q = query_of(view, pinfo, tapped);
     if (q->handle) {
-        count_call(q, pinfo, tapped);
+        q->waited += MAX(tapped->seconds, 0);
+        if (tapped->answer && tapped->answer->sample) {
+            count_sample(q, pinfo, tapped);
+        }
+        if (tapped->is_response) {
+            count_counters(q, tapped);
+        }
+        q->closed_frame = q->handle->closed_frame;
     }
     if (tapped->answer && tapped->answer->sample) {
         q->samples++;

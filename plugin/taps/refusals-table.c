@@ -58,19 +58,6 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-static void show_ends(table_view *view, unsigned row, packet_info *pinfo, const tapped_call *tapped, uint32_t status)
-{
-    const char *meaning = try_val_to_str(status, meanings), *query = "";
-
-    if (tapped->handle && tapped->handle->number != 0) {
-        query = wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number);
-    }
-    table_set_text(view, row, ERROR_NAME, text_win32_error(pinfo->pool, status));
-    table_set_text(view, row, QUERY, query);
-    table_set_text(view, row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
-    table_set_text(view, row, MEANING, meaning ? meaning : "");
-}
-
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
 {
     char *key = g_strdup_printf("%p %u %s", (const void *)tapped->handle, status, path);
@@ -78,32 +65,24 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
     refusal *refused = table_row(view, key, path, &is_new);
 
     if (is_new) {
+        const char *meaning = try_val_to_str(status, meanings);
+        bool is_known = tapped->handle && tapped->handle->number != 0;
         refused->first_frame = pinfo->num;
-        show_ends(view, refused->row, pinfo, tapped, status);
+        table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
+        table_set_text(view, refused->row, QUERY,
+                       is_known ? wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number) : "");
+        table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
+        table_set_text(view, refused->row, MEANING, meaning ? meaning : "");
     }
     g_free(key);
     refused->times++;
     table_changed(view, refused->row);
 }
 
-static void count_blocks(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    const reading *at;
-
-    r->with_refusals = true;
-    r->names_event = UINT32_MAX;
-    while ((at = readings_next(r)) != NULL) {
-        if (at->is_refused) {
-            const char *path = readings_path(r);
-            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
-        }
-    }
-}
-
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
+    const reading *at;
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
@@ -111,8 +90,17 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
                    tapped->identifiers[i].status);
         }
     }
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle && tapped->failed > 0) {
-        count_blocks(view, pinfo, tapped);
+    if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
+        return;
+    }
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    r->with_refusals = true;
+    r->names_event = UINT32_MAX;
+    while ((at = readings_next(r)) != NULL) {
+        if (at->is_refused) {
+            const char *path = readings_path(r);
+            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
+        }
     }
 }
 

@@ -258,7 +258,9 @@ void *table_row(table_view *view, const void *key, const char *text, bool *is_ne
     view->row_bytes += (uint32_t)size;
     data = add_row(view, text);
     g_hash_table_insert(view->known, view->of->has_text_keys ? g_strdup(key) : (void *)(uintptr_t)key, data);
-    *is_new = true;
+    if (is_new) {
+        *is_new = true;
+    }
     return data;
 }
 
@@ -374,8 +376,11 @@ static void show_before_drawn(void)
 
 /* --- Cells ----------------------------------------------------------------------------------------------------- */
 
-static void escape(GString *plain, const char *text)
+void table_set_text(table_view *view, unsigned row, unsigned column, const char *text)
 {
+    stat_tap_table_item_type *item = cell(view, row, column);
+    GString *plain = g_string_new(NULL);
+
     for (; *text; text++) {
         if (g_ascii_iscntrl(*text)) {
             g_string_append_printf(plain, "\\x%02x", (unsigned char)*text);
@@ -383,14 +388,6 @@ static void escape(GString *plain, const char *text)
             g_string_append_c(plain, *text);
         }
     }
-}
-
-void table_set_text(table_view *view, unsigned row, unsigned column, const char *text)
-{
-    stat_tap_table_item_type *item = cell(view, row, column);
-    GString *plain = g_string_new(NULL);
-
-    escape(plain, text);
     if (item->type != TABLE_ITEM_STRING || strcmp(item->value.string_value, plain->str) != 0) {
         item->type = TABLE_ITEM_STRING;
         item->value.string_value = g_string_chunk_insert(view->texts, plain->str);

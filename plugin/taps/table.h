@@ -66,7 +66,7 @@ struct table_view {
 /* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
 void table_register(taps_table *t);
 
-/* The data of the row that `key` tells; a new one (zeros, and `is_new` is set) gets its first text. All share one for which there
+/* The data of the row that `key` tells; a new one (zeros, and `is_new` is set, if it is given) gets its first text. All share one for which there
  * is no room. */
 void *table_row(table_view *view, const void *key, const char *text, bool *is_new);
 void *table_others(table_view *view);
@@ -80,11 +80,6 @@ void table_changed(table_view *view, unsigned row);
 static inline void *table_data(const table_view *view, unsigned row)
 {
     return g_ptr_array_index(view->rows, row);
-}
-
-static inline bool table_is_others(const table_view *view, unsigned row)
-{
-    return row + 1 == view->others;
 }
 
 /* Cells. A text may come from the packet: control characters are escaped. */

@@ -72,12 +72,8 @@ static const code_page code_pages[] = {
     {65001, ENC_UTF_8, NULL},
 };
 
-/* code page -> its converter, NULL if there is none. Filled as code pages are met, at most one for each row above;
- * lives as long as the program. */
-static struct {
-    bool opened;
-    GIConv convert;
-} converters[array_length(code_pages)];
+/* Of each row, NULL as long as it was not needed, (GIConv)-1 if there is none. Lives as long as the program. */
+static GIConv converters[array_length(code_pages)];
 
 static const code_page *find_code_page(uint32_t number)
 {
@@ -89,16 +85,14 @@ static const code_page *find_code_page(uint32_t number)
     return NULL;
 }
 
-/* (GIConv)-1 if there is none. */
 static GIConv converter_of(const code_page *page)
 {
-    size_t i = (size_t)(page - code_pages);
+    GIConv *converter = &converters[page - code_pages];
 
-    if (!converters[i].opened) {
-        converters[i].opened = true;
-        converters[i].convert = g_iconv_open("UTF-8", page->name);
+    if (*converter == NULL) {
+        *converter = g_iconv_open("UTF-8", page->name);
     }
-    return converters[i].convert;
+    return *converter;
 }
 
 bool text_code_page_known(uint32_t code_page_number)
@@ -201,40 +195,29 @@ static const char *ascii_of_wide(wmem_allocator_t *pool, const uint8_t *bytes, u
     return text;
 }
 
-static const char *wide_text(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, unsigned byte_order)
-{
-    const char *text = size > 0 && size % 2 == 0
-                           ? ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order)
-                           : NULL;
-
-    return text ? text : (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-}
-
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
                      unsigned byte_order, uint32_t most)
 {
     bool wide = text_is_wide(code_page_number);
     const code_page *page = wide ? NULL : find_code_page(code_page_number);
     uint32_t whole = wide ? size & ~1U : size;
-    const char *text;
+    const char *text = NULL;
 
     if (whole / (wide ? 2 : 1) > most) {
         size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
     }
     bool cut = size < whole;
-    if (wide) {
-        text = wide_text(pool, tvb, offset, size, byte_order);
+    if (wide && size > 0 && size % 2 == 0) {
+        text = ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order);
+    }
+    if (wide && text == NULL) {
+        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
     } else if (page && page->encoding != 0) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
-    } else {
+    } else if (!wide) {
         text = convert_bytes(pool, tvb, offset, size, page);
     }
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
-}
-
-const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size)
-{
-    return (const char *)tvb_get_string_enc(pool, tvb, offset, size, ENC_UTF_16 | ENC_LITTLE_ENDIAN);
 }
 
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
@@ -252,19 +235,11 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 /* Characters of a text in the Info column. */
 #define MAX_SHORT 80
 
-const char *text_number(wmem_allocator_t *pool, uint64_t number)
-{
-    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE);
-
-    perf_plain_text(number, text);
-    return text;
-}
-
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
     size_t word_size = strlen(word);
     char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
-    char *end = text + perf_plain_text(count, text);
+    char *end = text + perf_decimal_u64(text, count);
 
     *end++ = ' ';
     memcpy(end, word, word_size);

@@ -36,11 +36,8 @@ bool text_code_page_known(uint32_t code_page);
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                      unsigned byte_order, uint32_t most);
 
-/* UTF-16 in little-endian order: bytes before its terminator, at most `room` of them; and as UTF-8. */
+/* UTF-16 in little-endian order: bytes before its terminator, at most `room` of them. */
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room);
-const char *text_utf16(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size);
-
-const char *text_number(wmem_allocator_t *pool, uint64_t number);
 
 /* "1 block", "7 blocks". */
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word);

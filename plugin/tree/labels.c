@@ -54,6 +54,22 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
     }
 }
 
+const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_learned_in, state_host *server,
+                            state_subject subject, uint32_t event)
+{
+    state_known known = {0};
+
+    if (tree) {
+        known = facts_lookup(server, subject, PERF_FACT_ENGLISH, event);
+    }
+    if (!known.fact) {
+        return NULL;
+    }
+    proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name);
+    labels_add_source(tree, tvb, hf_learned_in, item, &known, true);
+    return known.fact->name;
+}
+
 /* --- Counter types --------------------------------------------------------------------------------------------- */
 
 /* Number of the field whose meaning depends on others. */
@@ -62,38 +78,33 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
 void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields)
 {
     static int *ett[] = {&ett_counter_type};
-    const prefixed_field list[] = {
-        {&fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals), 0,
-         "PERF_* type: size, kind and how the value is calculated"},
-        {&fields->bits[0], "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals), PERF_SIZE_MASK,
-         "Bytes of a value"},
-        {&fields->bits[1], "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals), PERF_KIND_MASK,
-         "Number, counter, text or nothing"},
-        {&fields->bits[SUBTYPE], "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL, PERF_SUBTYPE_MASK,
-         "Its meaning depends on the kind"},
-        {&fields->bits[3], "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals), PERF_TIMER_MASK,
-         "Time base"},
-        {&fields->bits[4], "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
-         "PERF_DELTA_COUNTER: the difference of two samples"},
-        {&fields->bits[5], "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
-         "PERF_DELTA_BASE: the base is a difference too"},
-        {&fields->bits[6], "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
-         "PERF_INVERSE_COUNTER: 1 minus the result"},
-        {&fields->bits[7], "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
-         "PERF_MULTI_COUNTER: divided by a second value"},
-        {&fields->bits[8], "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
-         PERF_DISPLAY_MASK, "Suffix"},
+    const hf_register_info list[] = {
+        FIELD(fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals),
+              "PERF_* type: size, kind and how the value is calculated"),
+        FIELD_MASKED(fields->bits[0], "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
+                     PERF_SIZE_MASK, "Bytes of a value"),
+        FIELD_MASKED(fields->bits[1], "Kind", "counter.type.kind", FT_UINT32, BASE_DEC, VALS(type_kind_vals),
+                     PERF_KIND_MASK, "Number, counter, text or nothing"),
+        FIELD_MASKED(fields->bits[SUBTYPE], "Subtype", "counter.type.subtype", FT_UINT32, BASE_DEC, NULL,
+                     PERF_SUBTYPE_MASK, "Its meaning depends on the kind"),
+        FIELD_MASKED(fields->bits[3], "Timer", "counter.type.timer", FT_UINT32, BASE_DEC, VALS(type_timer_vals),
+                     PERF_TIMER_MASK, "Time base"),
+        FIELD_MASKED(fields->bits[4], "Delta", "counter.type.delta", FT_BOOLEAN, 32, NULL, PERF_DELTA_COUNTER,
+                     "PERF_DELTA_COUNTER: the difference of two samples"),
+        FIELD_MASKED(fields->bits[5], "Delta base", "counter.type.delta_base", FT_BOOLEAN, 32, NULL, PERF_DELTA_BASE,
+                     "PERF_DELTA_BASE: the base is a difference too"),
+        FIELD_MASKED(fields->bits[6], "Inverse", "counter.type.inverse", FT_BOOLEAN, 32, NULL, PERF_INVERSE,
+                     "PERF_INVERSE_COUNTER: 1 minus the result"),
+        FIELD_MASKED(fields->bits[7], "Multi", "counter.type.multi", FT_BOOLEAN, 32, NULL, PERF_MULTI,
+                     "PERF_MULTI_COUNTER: divided by a second value"),
+        FIELD_MASKED(fields->bits[8], "Display", "counter.type.display", FT_UINT32, BASE_DEC, VALS(type_display_vals),
+                     PERF_DISPLAY_MASK, "Suffix"),
     };
 
     fields_register_prefixed(proto, prefix, list, array_length(list));
     if (ett_counter_type == -1) {
         proto_register_subtree_array(ett, array_length(ett));
     }
-}
-
-bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields)
-{
-    return fields_any_referenced(tree, &fields->type, 1) || fields_any_referenced(tree, fields->bits, LABELS_TYPE_BITS);
 }
 
 static void add_type_bits(bounded_reader *reader, const labels_type_fields *fields, uint32_t offset, uint32_t type)

@@ -10,6 +10,11 @@
 #include "perf/writer.h"
 #include "state/state.h"
 
+/* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;
+ * NULL, and nothing is added, where it is not known. */
+const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_learned_in, state_host *server,
+                            state_subject subject, uint32_t event);
+
 /* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
                        bool is_name);
@@ -27,9 +32,6 @@ typedef struct {
 
 /* PREFIX.counter.type and its bits. */
 void labels_register_type_fields(int proto, const char *prefix, labels_type_fields *fields);
-
-/* True if somebody looks at one of them in the tree. */
-bool labels_type_fields_wanted(proto_tree *tree, const labels_type_fields *fields);
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
 uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields);

@@ -5,54 +5,135 @@
  */
 #include "tree/values.h"
 
-#include "tree/labels.h"
 #include "dcerpc/fields.h"
 #include "dcerpc/reader.h"
 #include "text/value-strings.h"
 #include "perf/decimal.h"
 
+/* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
+
+/* How often the bytes of a buffer may be shown. */
+#define TIMES_OF_BYTES 4
+
+void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
+{
+    memset(budget, 0, sizeof *budget);
+    budget->is_shown = tree != NULL;
+    budget->room = reader_tree_room(tree);
+    budget->values = budget->values_left = values;
+    budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
+}
+
+bool budget_take_bytes(tree_budget *budget, uint32_t size)
+{
+    uint32_t taken = size > 0 ? size : 1;
+
+    if (taken > budget->bytes) {
+        return false;
+    }
+    budget->bytes -= taken;
+    return true;
+}
+
+bool budget_take(tree_budget *budget, uint32_t items)
+{
+    uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
+
+    if (budget->short_form || budget->room < items + rest) {
+        budget->short_form = true;
+        return false;
+    }
+    budget->room -= items;
+    return true;
+}
+
+bool budget_take_any(tree_budget *budget, uint32_t items)
+{
+    if (budget->room < items) {
+        return false;
+    }
+    budget->room -= items;
+    return true;
+}
+
+void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
+{
+    if (!budget->is_shown) {
+        return;
+    }
+    if (budget->values_hidden > 0) {
+        findings_add(report, item, FINDING_NOT_SHOWN,
+                     "%" PRIu64 " of %" PRIu64
+                     " values are not shown, a packet's tree is limited; they are kept and calculated "
+                     "with",
+                     budget->values_hidden, budget->values);
+    } else if (budget->others_hidden > 0) {
+        findings_add(report, item, FINDING_NOT_SHOWN, "%u %s are not shown, a packet's tree is limited",
+                     budget->others_hidden, others);
+    }
+}
+
+/* --- Fields ------------------------------------------------------------------------------------------------------ */
+
 #define COOKED_NAME "Calculated value"
 
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
-    const prefixed_field list[] = {
-        {&fields->first, "First value", "first", FT_NONE, BASE_NONE, NULL, 0, "What the Info column shows"},
-        {&fields->first_path, "Path", "first.path", FT_STRING, BASE_NONE, NULL, 0,
-         "The path of the first value, for a column"},
-        {&fields->first_result, "Result", "first.result", FT_STRING, BASE_NONE, NULL, 0,
-         "The result of the first value with its unit, or why there is none, for a column"},
-        {&fields->value, "Value", "value", FT_UINT64, BASE_DEC, NULL, 0, "As sent, not calculated"},
-        {&fields->text, "Text", "value.text", FT_STRING, BASE_NONE, NULL, 0, "A value that is text"},
-        {&fields->raw, "Value", "value.raw", FT_BYTES, BASE_NONE, NULL, 0, "A value of neither 4 nor 8 bytes"},
-        {&fields->path, "Path", "path", FT_STRING, BASE_NONE, NULL, 0, "Counter path in PDH notation"},
-        {&fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B base, M "
-         "multi "
-         "counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 is the previous "
-         "sample"},
-        {&fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals), 0,
-         "Why there is none"},
-        {&fields->previous, "Previous sample", "sample.previous", FT_FRAMENUM, BASE_NONE, NULL, 0,
-         "The sample that values are calculated from together with this one"},
-        {&fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL, 0,
-         "Seconds since the previous sample, by the server's clock"},
+    const hf_register_info list[] = {
+        FIELD_NODE(fields->first, "First value", "first", "What the Info column shows"),
+        FIELD_TEXT(fields->first_path, "Path", "first.path", "The path of the first value, for a column"),
+        FIELD_TEXT(fields->first_result, "Result", "first.result",
+                   "The result of the first value with its unit, or why there is none, for a column"),
+        FIELD_U64(fields->value, "Value", "value", "As sent, not calculated"),
+        FIELD_TEXT(fields->text, "Text", "value.text", "A value that is text"),
+        FIELD_BYTES(fields->raw, "Value", "value.raw", "A value of neither 4 nor 8 bytes"),
+        FIELD_TEXT(fields->path, "Path", "path", "Counter path in PDH notation"),
+        FIELD(fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL,
+              "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
+              "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
+              "is the previous sample"),
+        FIELD(fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals),
+              "Why there is none"),
+        FIELD_FRAME(fields->previous, "Previous sample", "sample.previous",
+                    "The sample that values are calculated from together with this one"),
+        FIELD(fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL,
+              "Seconds since the previous sample, by the server's clock"),
     };
     int *const ett[] = {&fields->ett_first};
 
     fields->ett_first = -1;
     fields_register_prefixed(proto, prefix, list, array_length(list));
     proto_register_subtree_array(ett, array_length(ett));
+    proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
+    labels_register_type_fields(proto, prefix, &fields->types);
 }
 
-static value_wishes wishes_of(const answer_view *view, const readings_answer *answer)
+static bool structures_are_wanted(const answer_view *view)
+{
+    const value_fields *fields = view->fields;
+    const int samples[] = {fields->previous, fields->interval};
+
+    for (unsigned i = 0; i < fields->num_structures; i++) {
+        if (proto_field_is_referenced(view->tree, *fields->structures[i].p_id)) {
+            return true;
+        }
+    }
+    return fields_any_referenced(view->tree, samples, array_length(samples)) ||
+           fields_any_referenced(view->tree, &fields->types.type, 1) ||
+           fields_any_referenced(view->tree, fields->types.bits, LABELS_TYPE_BITS) ||
+           findings_wanted(view->report, view->tree);
+}
+
+static value_wishes wishes_of(const answer_view *view, const readings_answer *answer, uint32_t faults)
 {
     proto_tree *tree = view->tree;
     const value_fields *fields = view->fields;
 
     if (tree == NULL) {
-        return (value_wishes){.visible = false};
+        return (value_wishes){.structures = faults > 0};
     }
     return (value_wishes){
+        .structures = faults > 0 || structures_are_wanted(view),
         .visible = PTREE_DATA(tree)->visible,
         .value = proto_field_is_referenced(tree, fields->value) || proto_field_is_referenced(tree, fields->text) ||
                  proto_field_is_referenced(tree, fields->raw),
@@ -152,24 +233,18 @@ static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, re
     return proto_tree_add_double_format(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
 }
 
-static void show_reason(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
-{
-    proto_item *item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
-    char formula[LABEL_SIZE];
-
-    if (what->has_formula) {
-        perf_writer w = perf_writer_of(formula, sizeof formula);
-        readings_write_formula(r, &w);
-        proto_item_append_text(item, ", %s", formula);
-    }
-}
-
 static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
 {
+    char formula[LABEL_SIZE];
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        show_reason(tree, fields, r, what);
+        item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
+        if (what->has_formula) {
+            perf_writer w = perf_writer_of(formula, sizeof formula);
+            readings_write_formula(r, &w);
+            proto_item_append_text(item, ", %s", formula);
+        }
         return;
     }
     item = what->words.text && needs_label(&r->at, what)
@@ -288,13 +363,6 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
     return NULL;
 }
 
-bool values_samples_wanted(proto_tree *tree, const value_fields *fields)
-{
-    const int samples[] = {fields->previous, fields->interval};
-
-    return fields_any_referenced(tree, samples, array_length(samples));
-}
-
 void values_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
@@ -349,8 +417,9 @@ void value_describe(rpc_call *call, value_first *first, const readings_answer *a
     const char *words = words_of(r, &result);
     const char *note = r->assumed ? " (order assumed)" : "";
     if (count > 1) {
-        call_info_texts(call, path, " = ", words, note, ", ", text_number(pool, count - 1), " more (", parts, ", ",
-                        size, ")", NULL);
+        char more[PERF_DECIMAL_SIZE];
+        perf_decimal_u64(more, count - 1);
+        call_info_texts(call, path, " = ", words, note, ", ", more, " more (", parts, ", ", size, ")", NULL);
     } else {
         call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
     }
@@ -386,7 +455,7 @@ void value_label_frequency(proto_item *item, uint64_t frequency)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
 
-    perf_integer_text(frequency, text);
+    perf_integer_text(text, frequency);
     proto_item_append_text(item, " (%s Hz)", text);
 }
 
@@ -400,20 +469,22 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
 };
 
-void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
-                  uint32_t stated, uint32_t found)
+void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *infos, const perf_fault *fault)
 {
-    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, stated, found);
+    const perf_fault_info *info = &infos[fault->what];
+    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found);
 
-    (info->harm ? findings_add : findings_note)(view->report, item, fault_findings[info->kind], "At offset %u: %s",
-                                                offset, text);
+    bool damaged = view->report->damaged;
+    findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", fault->offset, text);
+    view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 
-bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, bool structures)
+bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, uint32_t faults)
 {
-    view->wishes = wishes_of(view, answer);
+    view->wishes = wishes_of(view, answer, faults);
     show_first(view, first, answer, count);
-    if (!structures && !view->wishes.value && !view->wishes.path && !view->wishes.result && !view->wishes.watch) {
+    if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
+        !view->wishes.watch) {
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);

@@ -10,7 +10,44 @@
 #include "readings/watch.h"
 #include "dcerpc/call.h"
 #include "perf/faults.h"
-#include "tree/budget.h"
+#include "tree/labels.h"
+
+/* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
+
+/* Wireshark stops a tree at a million items, shown or not: so values are shown in full while all of them fit, then each in a
+ * short form, then no more. */
+
+/* Items of a value's short form: value, path and result, side by side. */
+#define ITEMS_OF_SHORT_VALUE 3
+
+typedef struct {
+    bool is_shown;        /* there is a tree */
+    uint32_t room;        /* items that the tree can still take */
+    uint64_t values;      /* all of them */
+    uint64_t values_left; /* not yet met */
+    uint64_t values_hidden;
+    uint64_t bytes;         /* of values that may still be shown: values can lie over each other */
+    uint32_t others_hidden; /* structures around them that are not shown */
+    bool short_form;
+} tree_budget;
+
+/* `size` is the buffer's, in bytes. */
+void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
+
+/* Takes `items` as long as each value to come can still have its short form. */
+bool budget_take(tree_budget *budget, uint32_t items);
+
+/* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
+bool budget_take_any(tree_budget *budget, uint32_t items);
+
+/* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
+ * times instances are more. */
+bool budget_take_bytes(tree_budget *budget, uint32_t size);
+
+/* Says what is not shown. `others` names the structures. */
+void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
+
+/* --- Fields ------------------------------------------------------------------------------------------------------ */
 
 /* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .sample.previous and .sample.interval. */
@@ -27,13 +64,18 @@ typedef struct {
     int previous;
     int interval;
     int ett_first;
+    labels_type_fields types;     /* of counters */
+    hf_register_info *structures; /* around the values; `num_structures` of them */
+    unsigned num_structures;
 } value_fields;
 
+/* Registers all but `structures` and their number, which are given, and those. */
 void value_fields_register(int proto, const char *prefix, value_fields *fields);
 
 /* Who looks at which part of the values, asked once for a buffer. */
 typedef struct {
-    bool visible; /* a person, or something that prints all */
+    bool visible;    /* a person, or something that prints all */
+    bool structures; /* what stands around them, too, or there is something wrong with that */
     bool value;
     bool path;
     bool result;
@@ -64,10 +106,10 @@ typedef struct {
     uint32_t start;        /* its offset */
 } answer_view;
 
-/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more: neither at them
- * nor at `structures` around them. */
+/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more, and there are no
+ * `faults` to be shown. */
 bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count,
-                  bool structures);
+                  uint32_t faults);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
@@ -79,8 +121,7 @@ static inline void values_announce(answer_view *view, proto_item *structure, uin
 }
 
 /* A fault that a walk found. */
-void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *info, uint32_t offset,
-                  uint32_t stated, uint32_t found);
+void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *infos, const perf_fault *fault);
 
 /* --- Its values -------------------------------------------------------------------------------------------------- */
 
@@ -103,9 +144,6 @@ void values_sent(const answer_view *view, proto_tree *tree);
 
 /* The sample before and the time between, once for a buffer or object. */
 void values_samples(const answer_view *view, proto_tree *tree);
-
-/* True if somebody looks at those. */
-bool values_samples_wanted(proto_tree *tree, const value_fields *fields);
 
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);

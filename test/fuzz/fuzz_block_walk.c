@@ -52,8 +52,8 @@ static void check_event(const perf_block_walk *walk, perf_block_event event)
         check_inside(walk, walk->value.offset, walk->value.size);
         break;
     case PERF_BLOCK_FAULT:
-        check_inside(walk, walk->fault_offset, 0);
-        assert(walk->fault < PERF_NUM_BLOCK_FAULTS);
+        check_inside(walk, walk->fault.offset, 0);
+        assert(walk->fault.what < PERF_NUM_BLOCK_FAULTS);
         break;
     default:
         break;

@@ -48,8 +48,8 @@ static void check_event(const perf_walk *walk, perf_walk_event event)
         check_inside(walk, walk->value.offset, PERF_COUNTER_DATA_SIZE);
         break;
     case PERF_WALK_FAULT:
-        check_inside(walk, walk->fault_offset, 0);
-        assert(walk->fault < PERF_NUM_FAULTS);
+        check_inside(walk, walk->fault.offset, 0);
+        assert(walk->fault.what < PERF_NUM_FAULTS);
         break;
     default:
         break;

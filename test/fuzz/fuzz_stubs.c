@@ -26,6 +26,13 @@
 #include <wsutil/report_message.h>
 #include <wsutil/wslog.h>
 
+/* The value of a field_info, by pointer. */
+#if WS_AT_LEAST(4, 4)
+#define FIELD_VALUE(field) ((field)->value)
+#else
+#define FIELD_VALUE(field) (&(field)->value)
+#endif
+
 void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 void proto_register_hkpd(void);
@@ -269,7 +276,7 @@ static void look_at_item(proto_node *node, void *data)
     }
     if (fi && seen->labels && seen->in_ours) {
         look_at_label(fi, seen);
-        char *value = fvalue_to_string_repr(seen->pool, ws_field_value(fi), FTREPR_DISPLAY, fi->hfinfo->display);
+        char *value = fvalue_to_string_repr(seen->pool, FIELD_VALUE(fi), FTREPR_DISPLAY, fi->hfinfo->display);
         if (value) {
             mix_text(seen, value);
         }

@@ -69,7 +69,7 @@ static void walk_through(const uint8_t *bytes, uint32_t size)
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         assert(++steps < 4 * SIZE);
         faults += event == PERF_BLOCK_FAULT;
-        harm += event == PERF_BLOCK_FAULT && perf_block_fault_infos[walk.fault].harm;
+        harm += event == PERF_BLOCK_FAULT && perf_block_fault_infos[walk.fault.what].harm;
         if (event == PERF_BLOCK_OBJECT) {
             sound_objects += perf_block_holds_values(&walk) && perf_block_object_sound(&walk);
             check_place(&walk, walk.object.offset, PERF_OBJECT_TYPE_SIZE);
@@ -393,9 +393,9 @@ static void test_one_finding_for_one_cause(void)
         build_objects(data);
         put(data + 88 + OBJECT_SIZE + c->at, c->value);
         unsigned sound = sound_objects(data, WHOLE, &faults, &fault);
-        assert(faults == 1 && fault.fault == c->fault);
-        assert(fault.fault_offset == 88 + OBJECT_SIZE + c->at);
-        assert(fault.fault_stated == c->stated && fault.fault_found == c->found);
+        assert(faults == 1 && fault.fault.what == c->fault);
+        assert(fault.fault.offset == 88 + OBJECT_SIZE + c->at);
+        assert(fault.fault.stated == c->stated && fault.fault.found == c->found);
         assert(sound == c->sound);
     }
 }
@@ -415,8 +415,8 @@ static void test_header_fields(void)
         build_objects(data);
         put(data + changes[i].at, changes[i].value);
         assert(sound_objects(data, WHOLE, &faults, &fault) == changes[i].sound);
-        assert(faults == 1 && fault.fault == changes[i].fault);
-        assert(fault.fault_stated == changes[i].stated && fault.fault_found == changes[i].found);
+        assert(faults == 1 && fault.fault.what == changes[i].fault);
+        assert(fault.fault.stated == changes[i].stated && fault.fault.found == changes[i].found);
     }
 }
 
@@ -504,9 +504,9 @@ static void test_ways_that_lead_nowhere(void)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         build_changed(data, &rows[i]);
         sound_objects(data, WHOLE, &faults, &fault);
-        assert(faults == 1 && fault.fault == rows[i].fault);
-        assert(fault.fault_offset == 88 + OBJECT_SIZE + rows[i].offset);
-        assert(fault.fault_stated == rows[i].stated && fault.fault_found == rows[i].found);
+        assert(faults == 1 && fault.fault.what == rows[i].fault);
+        assert(fault.fault.offset == 88 + OBJECT_SIZE + rows[i].offset);
+        assert(fault.fault.stated == rows[i].stated && fault.fault.found == rows[i].found);
     }
 }
 
@@ -521,11 +521,11 @@ static void test_instances_without_names(void)
 
     put(data + first + 24, 16);
     assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
-    assert(fault.fault == PERF_BLOCK_FAULT_COUNTERS_STEP && fault.fault_stated == 16 && fault.fault_found == 8);
+    assert(fault.fault.what == PERF_BLOCK_FAULT_COUNTERS_STEP && fault.fault.stated == 16 && fault.fault.found == 8);
     put(data + first + 24, 8);
     put(data + 88 + 40, 5);
     assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
-    assert(fault.fault == PERF_BLOCK_FAULT_INSTANCE_REST && fault.fault_stated == 5 && fault.fault_found == 6);
+    assert(fault.fault.what == PERF_BLOCK_FAULT_INSTANCE_REST && fault.fault.stated == 5 && fault.fault.found == 6);
     free(data);
 }
 
@@ -558,7 +558,7 @@ static void test_counter_blocks_of_nothing(void)
     put(data + 88 + 40, (uint32_t)PERF_INSTANCES_NONE);
     put(data + BLOCK, 4);
     sound_objects(data, BLOCK + 4, &faults, &fault);
-    assert(fault.fault == PERF_BLOCK_FAULT_COUNTERS_ODD && faults == 2);
+    assert(fault.fault.what == PERF_BLOCK_FAULT_COUNTERS_ODD && faults == 2);
     assert(fault.object.num_definitions == 1 && fault.object.num_values == 0 && fault.object.room == 4);
 }
 

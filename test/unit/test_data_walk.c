@@ -372,9 +372,9 @@ static void test_one_finding_for_one_cause(void)
         build_three(&b);
         set32(&b, SECOND + c->at, c->value);
         unsigned sound = sound_blocks(&b, &faults, &fault);
-        assert(faults == 1 && fault.fault == c->fault);
-        assert(fault.fault_offset == SECOND + c->at);
-        assert(fault.fault_stated == c->stated && fault.fault_found == c->found);
+        assert(faults == 1 && fault.fault.what == c->fault);
+        assert(fault.fault.offset == SECOND + c->at);
+        assert(fault.fault.stated == c->stated && fault.fault.found == c->found);
         assert(sound == c->sound);
     }
 }
@@ -387,11 +387,11 @@ static void test_header_fields(void)
 
     build_three(&b);
     set32(&b, 0, 7);
-    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_TOTAL_SIZE);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault.what == PERF_FAULT_TOTAL_SIZE);
     build_three(&b);
     set32(&b, 4, 4);
-    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_BLOCK_COUNT);
-    assert(fault.fault_stated == 4 && fault.fault_found == 3);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault.what == PERF_FAULT_BLOCK_COUNT);
+    assert(fault.fault.stated == 4 && fault.fault.found == 3);
 }
 
 /* A name without a terminator is said, and costs nothing. */
@@ -403,7 +403,7 @@ static void test_a_name_that_fills_its_instance(void)
 
     build_three(&b);
     memset(b.bytes + SECOND + INSTANCE + 8, 'x', 8);
-    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault == PERF_FAULT_INSTANCE_TEXT);
+    assert(sound_blocks(&b, &faults, &fault) == 7 && faults == 1 && fault.fault.what == PERF_FAULT_INSTANCE_TEXT);
 }
 
 /* Three ids end on half of an 8-byte step. dwSize counts 4 bytes of padding, or does not; the padding is there, or is

@@ -13,7 +13,7 @@
 static void number(double value, const char *expected)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
-    unsigned length = perf_number_text(value, text);
+    unsigned length = perf_number_text(text, value);
 
     if (strcmp(text, expected) != 0) {
         fprintf(stderr, "%.17g: expected %s, got %s\n", value, expected, text);
@@ -25,7 +25,7 @@ static void number(double value, const char *expected)
 static void integer(uint64_t value, const char *expected)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
-    unsigned length = perf_integer_text(value, text);
+    unsigned length = perf_integer_text(text, value);
 
     assert(strcmp(text, expected) == 0);
     assert(length == strlen(text));
