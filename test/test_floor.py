@@ -17,7 +17,8 @@ OF_ANSWER = ('pcq.multi_counters', 'pcq.multi_instances', 'pcq.counter.', 'pcq.l
 def floor(tmp_path_factory):
     t = TShark(tmp_path_factory.mktemp('home'), tmp_path_factory.mktemp('data'))
     t.env['WIRESHARK_PLUGIN_DIR'] = os.environ['PCQ_FLOOR']
-    return t
+    yield t
+    t.forks.end()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the captures that the tests of a file write for themselves together: most of what a small capture costs is tshark's
-start.
+"""Reads the captures that the tests of a file write for themselves together, where each run of tshark is a start of it
+(forks.py): most of what a small capture costs is that.
 
 Before a file's first test all its tests are tried: each goes to where it asks tshark to show a capture, and no further. What
 was asked in the same way is written into one capture, each scene with addresses of its own; tshark reads it once, and its
@@ -23,6 +23,7 @@ from typing import NamedTuple
 import pytest
 from _pytest.runner import runtestprotocol
 
+import forks
 from gen.pcap import SESSION
 
 ROUNDS = 4                  # tests that ask more often one after the other are slow
@@ -298,7 +299,9 @@ class Together:
 
 
 def is_together(item):
-    return item.get_closest_marker('together') and not item.get_closest_marker('alone')
+    """Where tshark is started for each run: else a run costs less than the trying and cutting."""
+    is_started = not forks.can_be(os.environ.get('TSHARK', 'tshark'))
+    return is_started and item.get_closest_marker('together') and not item.get_closest_marker('alone')
 
 
 TOGETHER = Together()
