@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
+from forks import Forks
 from gen.buffers import FILETIME_EPOCH
 from gen.record import GAP
 from together import TOGETHER, is_together
@@ -251,23 +252,22 @@ def lean_data(env, folder):
 
 
 class TShark:
-    """Runs tshark with a home of its own: as a user would in users_env, sooner in env."""
+    """Runs tshark with a home of its own."""
 
     def __init__(self, home, data):
         self.env = dict(os.environ, HOME=str(home), TZ='UTC', LC_ALL='C.UTF-8', WIRESHARK_ABORT_ON_DISSECTOR_BUG='1',
                         WIRESHARK_ABORT_ON_TOO_MANY_ITEMS='1')
         self.env.setdefault('WIRESHARK_PLUGIN_DIR', str(TOP / 'build' / 'plugins'))
         self.env.pop('XDG_CONFIG_HOME', None)
-        self.users_env, self.together = self.env, None
-        self.env = lean_data(self.env, data)
+        self.env, self.together = lean_data(self.env, data), None
+        self.forks = Forks(TSHARK, data)
 
     def run(self, *args, timeout=120):
         known = self.together and self.together.answer(args)
         return (known, '') if known is not None else self.run_alone(*args, timeout=timeout)
 
-    def start(self, *args, timeout=120):
-        return subprocess.run([TSHARK, *map(str, args)], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=timeout)
+    def start(self, *args, env=None, timeout=120):
+        return self.forks.run([str(a) for a in args], env or self.env, timeout)
 
     def run_alone(self, *args, timeout=120):
         done = self.start(*args, timeout=timeout)
@@ -354,7 +354,8 @@ def tshark(tmp_path_factory):
     # tshark goes on without a plugin that it cannot load
     assert re.search(r'^pcq\b', out, re.M), 'the plugin is not loaded: %s' % err
     t.together = TOGETHER.of(t, tmp_path_factory.mktemp('together'))
-    return t
+    yield t
+    t.forks.end()
 
 
 @pytest.fixture

@@ -36,8 +36,12 @@ class Cost(NamedTuple):
 
 
 def limits(seconds):
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (STOP_BYTES, STOP_BYTES))
+    return {resource.RLIMIT_CPU: seconds, resource.RLIMIT_AS: STOP_BYTES}
+
+
+def limit(seconds):
+    for what, most in limits(seconds).items():
+        resource.setrlimit(what, (most, most))
 
 
 def run(path, *args, env=None, plugin=True, seconds=STOP_SECONDS):
@@ -46,10 +50,18 @@ def run(path, *args, env=None, plugin=True, seconds=STOP_SECONDS):
     if not plugin:
         env['WIRESHARK_PLUGIN_DIR'] = '/nonexistent'
     child = subprocess.Popen([os.environ.get('TSHARK', 'tshark'), '-r', str(path), *args], env=env,
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: limits(seconds))
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lambda: limit(seconds))
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, child.returncode)
+
+
+def of_tshark(tshark, path, *args, seconds=STOP_SECONDS):
+    """The same of the tests' tshark, without its start where that is possible"""
+    waiting = tshark.forks.waits(['-r', str(path), *args], tshark.env, is_new=True)
+    if waiting:
+        return Cost(*waiting.cost(['-r', str(path), *args], limits(seconds)))
+    return run(path, *args, env=tshark.env, seconds=seconds)
 
 
 def beyond(path, mode, env=None, seconds=STOP_SECONDS):

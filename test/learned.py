@@ -12,19 +12,33 @@ from gen.story_script import answers
 class Item:
     """A field and what is below it."""
 
+    __slots__ = 'name', 'show', 'parent', 'size', 'label', 'children', 'below', 'by_name', 'element'
+
     def __init__(self, e, parent=None):
-        self.name, self.show, self.parent = e.get('name', ''), e.get('show') or '', parent
-        self.size, self.label = int(e.get('size') or 0), e.get('showname') or ''
-        self.children = [Item(x, self) for x in e]
+        get = e.attrib.get
+        self.name, self.show, self.parent = get('name', ''), get('show') or '', parent
+        self.size, self.label = int(get('size') or 0), get('showname') or ''
+        self.children, self.below, self.by_name = [Item(x, self) for x in e], None, None
 
     def walk(self):
-        yield self
-        for c in self.children:
-            yield from c.walk()
+        """This one and what is below it, in order"""
+        if self.below is None:
+            rest, self.below = [self], []
+            while rest:
+                self.below.append(rest.pop())
+                rest += reversed(self.below[-1].children)
+        return self.below
+
+    def named(self, name):
+        if self.by_name is None:
+            self.by_name = {}
+            for x in self.walk():
+                self.by_name.setdefault(x.name, []).append(x)
+        return self.by_name.get(name, [])
 
     def all(self, name, generated=None):
         """Below this one, in order; generated: only learned fields, or only wire fields."""
-        return [x for x in self.walk() if x.name == name and generated in (None, x.size == 0)]
+        return [x for x in self.named(name) if generated in (None, x.size == 0)]
 
     def show_of(self, name, generated=None):
         """[what each shows]"""
@@ -69,14 +83,21 @@ def read_file(tshark, path, *args, two_pass=False):
 
 def read_and_said(tshark, path, *args, two_pass=False):
     """(its frames, what tshark said on standard error)"""
-    out, err = tshark.run('-r', path, '-T', 'pdml', '-J', 'pcq', *(['-2'] if two_pass else []), *args)
+    texts, err = read_texts(tshark, path, *args, two_pass=two_pass)
+    items = [item_of(text) for text in texts]
+    return {item.children[0].numbers('num')[0]: item for item in items}, err
+
+
+def read_texts(tshark, path, *args, two_pass=False, shown='pcq'):
+    """([each packet as XML], what tshark said on standard error)"""
+    out, err = tshark.run('-r', path, '-T', 'pdml', '-J', shown, *(['-2'] if two_pass else []), *args, timeout=600)
     # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
-    out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;').replace('\r', '&#13;')
-    frames = {}
-    for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
-        item = Item(packet)
-        frames[item.numbers('num')[0]] = item
-    return frames, err
+    out = re.sub(r'\n(?<!>\n)(?! *<)', '&#10;', out).replace('\t', '&#9;').replace('\r', '&#13;')
+    return ['<packet>' + text.partition('</packet>')[0] + '</packet>' for text in out.split('<packet>')[1:]], err
+
+
+def item_of(text):
+    return Item(ElementTree.fromstring(text))
 
 
 def shows(shown, expected):

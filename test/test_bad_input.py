@@ -10,7 +10,7 @@ from gen.damage import DAMAGE, FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import GAP_FIELD
 from gen.stubs import DATA, INFO, INSTANCES, REG_INFO, VALIDATE
 
-pytestmark = pytest.mark.together
+pytestmark = pytest.mark.together(small=True)
 
 
 @pytest.fixture

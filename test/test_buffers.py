@@ -12,7 +12,7 @@ from gen.damage import FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import Record
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO, VALIDATE
 
-pytestmark = pytest.mark.together
+pytestmark = pytest.mark.together(small=True)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def export(tshark, tmp_path):
 
 def failing(tshark, *args):
     """(exit status, what is said) of a tshark that is expected to fail"""
-    done = subprocess.run([TSHARK, *map(str, args)], env=tshark.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    done = tshark.start(*args, timeout=60)
     return done.returncode, done.stderr.decode('utf-8', 'replace')
 
 
@@ -266,9 +266,8 @@ def test_standard_output(tshark, tmp_path, export):
     scene = small()
     for form in 'csv', 'long':
         text = export(scene, form)
-        out = subprocess.run([TSHARK, '-q', '-r', str(tmp_path / 'scene.pcap'), '-z', 'pcq,%s,-' % form], env=tshark.env,
-                             stdout=subprocess.PIPE, check=True).stdout
-        assert out == text.encode()
+        done = tshark.start('-q', '-r', tmp_path / 'scene.pcap', '-z', 'pcq,%s,-' % form)
+        assert (done.returncode, done.stdout) == (0, text.encode())
 
 
 def test_rows_as_they_come(tshark, tmp_path):

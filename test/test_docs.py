@@ -75,7 +75,7 @@ def shell(tshark, tmp_path_factory):
     if os.sep in TSHARK:
         (folder / 'bin' / 'tshark').symlink_to(TSHARK)
     shutil.copytree(TOP / 'plugin' / 'profile' / 'Performance Counters', folder / '.config/wireshark/profiles/Performance Counters')
-    env = dict(tshark.users_env, PATH='%s:%s' % (folder / 'bin', os.environ['PATH']), HOME=str(folder))
+    env = dict(tshark.env, PATH='%s:%s' % (folder / 'bin', os.environ['PATH']), HOME=str(folder))
 
     def run(command):
         done = subprocess.run(['sh', '-euc', command], cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
@@ -89,7 +89,7 @@ def shell(tshark, tmp_path_factory):
 
 @pytest.fixture
 def plugin_environment(tshark, monkeypatch):
-    for name, value in tshark.users_env.items():
+    for name, value in tshark.env.items():
         monkeypatch.setenv(name, value)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The floor that script/dev/bench measures against adds the items that the plugin adds: else a ratio says nothing."""
 
+import functools
 import os
 
 import pytest
@@ -17,14 +18,18 @@ OF_ANSWER = ('pcq.multi_counters', 'pcq.multi_instances', 'pcq.counter.', 'pcq.l
 def floor(tmp_path_factory):
     t = TShark(tmp_path_factory.mktemp('home'), tmp_path_factory.mktemp('data'))
     t.env['WIRESHARK_PLUGIN_DIR'] = os.environ['PCQ_FLOOR']
-    return t
+    yield t
+    t.forks.end()
 
 
-@pytest.fixture
-def last(tmp_path):
+@pytest.fixture(scope='module')
+def last(tmp_path_factory):
     """last(tshark, shape, units) -> what the answer that is measured shows of so many units, in order"""
+    folder = tmp_path_factory.mktemp('floor')
+
+    @functools.cache
     def read(tshark, shape, units):
-        path = tmp_path / ('%s-%d.pcap' % (shape, units))
+        path = folder / ('%s-%d.pcap' % (shape, units))
         SHAPES[shape].make(SHAPES[shape].answers[1], units).write(path)
         frames = tshark.pdml(path)
         return frames[max(frames)].fields

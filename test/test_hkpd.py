@@ -5,12 +5,11 @@ rest of the registry stays as Wireshark shows it."""
 import dataclasses
 import re
 import struct
-import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from conftest import FRAME, TOP, TSHARK, Shown, compare_places, same
+from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
@@ -46,7 +45,7 @@ def read(tshark, scene, folder, *args, two_pass=False):
     for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
         item = Item(packet)
         item.element = packet
-        frames[item.numbers('num')[0]] = item
+        frames[item.children[0].numbers('num')[0]] = item
     return frames
 
 
@@ -708,18 +707,14 @@ def ordinary():
 
 
 def pdml(tshark, path, *args, plugin=True):
-    env = dict(tshark.env)
-    if not plugin:
-        env['WIRESHARK_PLUGIN_DIR'] = str(TOP / 'test')
-    done = subprocess.run([TSHARK, '-r', str(path), '-T', 'pdml', *args], env=env, stdout=subprocess.PIPE, check=True)
-    return re.sub(r'<pdml .*?>', '', done.stdout.decode())
+    return re.sub(r'<pdml .*?>', '', columns(tshark, path, '-T', 'pdml', *args, plugin=plugin).decode())
 
 
 def columns(tshark, path, *args, plugin=True):
-    env = dict(tshark.env)
-    if not plugin:
-        env['WIRESHARK_PLUGIN_DIR'] = str(TOP / 'test')
-    return subprocess.run([TSHARK, '-r', str(path), *args], env=env, stdout=subprocess.PIPE, check=True).stdout
+    env = tshark.env if plugin else dict(tshark.env, WIRESHARK_PLUGIN_DIR=str(TOP / 'test'))
+    done = tshark.start('-r', path, *args, env=env)
+    assert done.returncode == 0
+    return done.stdout
 
 
 @PASSES

@@ -23,14 +23,14 @@ HERE = list(WAYS) if os.environ.get('PCQ_ALL_WAYS') else ['-2 -V', 'statistics']
 @pytest.fixture(scope='module')
 def nothing(tshark, tmp_path_factory):
     path = Capture().write(tmp_path_factory.mktemp('nothing') / 'empty.pcap')
-    return cost.run(path, env=tshark.env)
+    return cost.of_tshark(tshark, path)
 
 
 @pytest.mark.parametrize('way', HERE)
 @pytest.mark.parametrize('name', HOSTILE)
 def test_05_bounded(tshark, tmp_path, nothing, name, way):
     path = HOSTILE[name](BYTES[way]).write(tmp_path / 'hostile.pcap')
-    used = cost.run(path, *(a.format(tmp_path) for a in WAYS[way]), env=tshark.env, seconds=20)
+    used = cost.of_tshark(tshark, path, *(a.format(tmp_path) for a in WAYS[way]), seconds=20)
     assert used.status == 0 or way == 'statistics' and used.status == 1     # no name to export
     assert used.seconds - nothing.seconds <= cost.SECONDS
     assert used.megabytes - nothing.megabytes <= cost.MEGABYTES
@@ -86,5 +86,5 @@ def test_05_38_statuses_of_the_tree_are_bounded(tshark, tmp_path):
 def test_05_paths_of_refused_identifiers_are_bounded_in_tables(tshark, tmp_path, nothing):
     """5 MB, where each identifier of 40 bytes would have a path of 3,000 characters, and that more than once."""
     path = HOSTILE['refused-under-long-names'](5000000).write(tmp_path / 'refused.pcap')
-    used = cost.run(path, '-q', '-z', 'pcq,counters', '-z', 'pcq,refusals', env=tshark.env)
+    used = cost.of_tshark(tshark, path, '-q', '-z', 'pcq,counters', '-z', 'pcq,refusals')
     assert used.status == 0 and used.megabytes - nothing.megabytes <= cost.MEGABYTES

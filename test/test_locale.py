@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import TSHARK
 from gen.story_script import Script, Times, ask, counter, learn, run, story
 from test_values import single
 
@@ -45,8 +44,8 @@ WAYS = {'tree': ['-T', 'pdml'], 'json': ['-T', 'json'], 'list': [], 'long': ['-q
 @pytest.mark.parametrize('locale', LOCALES)
 def test_points(tshark, locales, capture, locale, way):
     def shown(**env):
-        done = subprocess.run([TSHARK, '-r', capture, *WAYS[way]], env=dict(tshark.env, **env), stdout=subprocess.PIPE,
-                              check=True)
+        done = tshark.start('-r', capture, *WAYS[way], env=dict(tshark.env, **env))
+        assert done.returncode == 0
         return re.sub(r'<pdml .*?>', '', done.stdout.decode())
 
     expected = shown(LC_ALL='C.UTF-8')
@@ -57,8 +56,8 @@ def test_points(tshark, locales, capture, locale, way):
 def test_a_tree_of_wiresharks_has_its_comma(tshark, locales, capture):
     """Averages and rates, which Wireshark prints; nothing else in it depends on the locale."""
     def shown(**env):
-        done = subprocess.run([TSHARK, '-q', '-r', capture, '-z', 'pcq,tree'], env=dict(tshark.env, **env), stdout=subprocess.PIPE,
-                              check=True)
+        done = tshark.start('-q', '-r', capture, '-z', 'pcq,tree', env=dict(tshark.env, **env))
+        assert done.returncode == 0
         return done.stdout.decode()
 
     expected, german = shown(LC_ALL='C.UTF-8'), shown(LC_ALL='de_DE.UTF-8', LOCPATH=str(locales))

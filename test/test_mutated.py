@@ -2,6 +2,7 @@
 """Every plain capture with bytes of its stubs changed at random, or with numbers that lie where numbers lead: no crash, no
 complaint of tshark, in bounded time, and the same in any order. script/dev/fuzz does more of it with a sanitized plugin."""
 
+import functools
 import random
 import re
 import subprocess
@@ -15,7 +16,7 @@ from gen.scenes import SCENES
 from test_order import check_orders, sharkd  # noqa: F401 (a fixture)
 
 ALL = {**SCENES, **DAMAGE}
-SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
+SESSIONS = {'hkpd-%d' % i: functools.cache(lambda how=how: hkpd_scene.session(samples=3, **how)) for i, how in enumerate((
     dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
 FILES = ('names', 'csv', 'long')    # statistics that want to know where to write
 EXTREMES = (0x00, 0x01, 0x07, 0x7F, 0x80, 0xFF)
@@ -58,7 +59,7 @@ def survived(tshark, tmp_path_factory):
 
     def get(share):
         if share not in seen:
-            captures = {name: mutated(make(), name, share).capture for name, make in ALL.items()}
+            captures = {name: mutated(make().copy(), name, share).capture for name, make in ALL.items()}
             is_whole = survives(mutate.together(captures.values()))
             seen[share] = {name for name, capture in captures.items() if is_whole or survives(capture)}
         return seen[share]
@@ -76,7 +77,7 @@ def lies(tmp_path):
     """lies(seed, share of the numbers): every capture, one behind the other, with numbers that lie"""
     def make(seed, share):
         noise = random.Random(seed)
-        captures = [mutate.lying(make(), noise, share).capture for make in {**ALL, **SESSIONS}.values()]
+        captures = [mutate.lying(make().copy(), noise, share).capture for make in {**ALL, **SESSIONS}.values()]
         return mutate.together(captures).write(tmp_path / 'lies.pcap')
     return make
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The names file: what one capture taught, for another that lacks it. Read and written by docs/names-file.md."""
 
-import subprocess
 
 import pytest
 
@@ -33,8 +32,7 @@ def write(tshark, scene, folder, name='names', *args):
 
 def written(tshark, capture, out, *args):
     """tshark having written a names file, or not"""
-    return subprocess.run([TSHARK, '-q', '-r', capture, '-z', 'pcq,names,%s' % out, *args], env=tshark.env,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+    return tshark.start('-q', '-r', capture, '-z', 'pcq,names,%s' % out, *args, timeout=60)
 
 
 def unescape(text):
@@ -417,7 +415,7 @@ def test_a_file_that_is_not_there(tshark, tmp_path):
 def test_wrong_arguments(tshark, tmp_path, argument):
     """Said on the terminal with exit status 1, never a crash."""
     path = queried(engine()).write(tmp_path / 'x.pcap')
-    done = subprocess.run([TSHARK, '-q', '-r', path, '-z', argument], env=tshark.env, stderr=subprocess.PIPE, timeout=60)
+    done = tshark.start('-q', '-r', path, '-z', argument, timeout=60)
     assert done.returncode == 1 and b'names' in done.stderr
 
 

@@ -40,11 +40,10 @@ def profile(tshark, tmp_path_factory):
     """profile(capture, args) -> standard output of tshark with the profile, which says nothing else"""
     home = tmp_path_factory.mktemp('home')
     shutil.copytree(FOLDER, home / '.config' / 'wireshark' / 'profiles' / NAME)
-    env = dict(tshark.users_env, HOME=str(home))
+    env = dict(tshark.env, HOME=str(home))
 
     def run(capture, *args):
-        done = subprocess.run([TSHARK, '-C', NAME, '-r', capture, *args], env=env, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=120)
+        done = tshark.start('-C', NAME, '-r', capture, *args, env=env)
         assert done.returncode == 0 and done.stderr == b'', done.stderr
         return done.stdout.decode()
     return run

@@ -4,9 +4,8 @@
 NAME.expect.json was written when the capture was made (test/lab/expectations.py says how to read it).
 """
 
+import functools
 import json
-import re
-import xml.etree.ElementTree as ElementTree
 from itertools import zip_longest
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from conftest import FRAME, TOP, Shown, brief, same
 from gen.model import TYPE_NAMES
 from gen.record import Field
-from learned import Item, close_to, cooked, one, shows
+from learned import close_to, cooked, item_of, one, read_texts, shows
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -131,14 +130,12 @@ def test_every_path_and_calculated_value(tshark, name, two_pass):
                 where, path, number, why, value)
 
 
+@functools.cache
 def trees(tshark, name, display_filter, two_pass):
     """{frame: Item}"""
-    out, _ = tshark.run('-r', PCAPS / name, *key(name), '-Y', display_filter, '-T', 'pdml', '-J', 'winreg hkpd ' + FRAME,
-                        *(['-2'] if two_pass else []), timeout=600)
-    # tshark leaves tabs and line ends in attributes as they are, and XML makes blanks of them
-    out = re.sub(r'(?<=[^>])\n(?! *<)', '&#10;', out).replace('\t', '&#9;')
-    items = [Item(packet) for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet')]
-    return {item.numbers('num')[0]: item for item in items}
+    items = map(item_of, read_texts(tshark, PCAPS / name, *key(name), '-Y', display_filter, two_pass=two_pass,
+                                    shown='winreg hkpd ' + FRAME)[0])
+    return {item.children[0].numbers('num')[0]: item for item in items}
 
 
 @PASSES

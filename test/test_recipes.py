@@ -36,7 +36,7 @@ def shell(tshark, tmp_path):
     programs.mkdir()
     if os.sep in TSHARK:
         (programs / 'tshark').symlink_to(TSHARK)
-    env = dict(tshark.users_env, HOME=str(tmp_path), PATH='%s:%s' % (programs, os.environ['PATH']))
+    env = dict(tshark.env, HOME=str(tmp_path), PATH='%s:%s' % (programs, os.environ['PATH']))
 
     def run(command, said=''):
         done = subprocess.run(['bash', '-euo', 'pipefail', '-c', command], cwd=tmp_path, env=env, stdout=subprocess.PIPE,

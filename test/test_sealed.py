@@ -3,11 +3,10 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
-from conftest import TOP, TSHARK
+from conftest import TOP
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name: [k.format(pcaps=PCAPS) for k in keys] for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
@@ -103,7 +102,7 @@ def test_the_protocols_of_a_frame_stay(tshark):
     """Looking after DCE/RPC leaves no trace: no layer, no message, and pcq switched off shows stock Wireshark."""
     rows = tshark.fields(PCAPS / 'tcp-ntlm.pcap', ['frame.protocols'], '-Y', 'pcq')
     assert {p for p, in rows} == {'eth:ethertype:ip:tcp:dcerpc'}
-    done = subprocess.run([TSHARK, '-r', PCAPS / 'tcp-ntlm.pcap', '-q'], env=tshark.env, stderr=subprocess.PIPE)
+    done = tshark.start('-r', PCAPS / 'tcp-ntlm.pcap', '-q')
     assert done.stderr == b''
     out, _ = tshark.run('-r', PCAPS / 'tcp-ntlm.pcap', '--disable-protocol', 'pcq', '-Y', 'dcerpc.opnum == 6', '-V')
     assert 'Encrypted stub data' in out and 'sealed' not in out

@@ -272,24 +272,22 @@ NAME, PATH = 'is no name of a watched counter', r'is no path like \Set(Instance)
 ])
 def test_rows_that_are_none(tshark, tmp_path, name, paths, why):
     capture = processors(1).write(tmp_path / 'scene.pcap')
-    done = subprocess.run([TSHARK, '-r', capture, '-o', row(name, paths)], env=tshark.env, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
+    done = tshark.start('-r', capture, '-o', row(name, paths))
     assert done.returncode == 1 and why in done.stderr.decode() and done.stdout == b''
 
 
 def test_backslashes_that_were_typed_once(tshark, tmp_path):
     """Wireshark takes them away; the sentence says what to do."""
     capture = processors(1).write(tmp_path / 'scene.pcap')
-    done = subprocess.run([TSHARK, '-r', capture, '-o', 'uat:pcq_watch:"a",' + '"\\Processor(*)\\% Time"'], env=tshark.env,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = tshark.start('-r', capture, '-o', 'uat:pcq_watch:"a",' + '"\\Processor(*)\\% Time"')
     assert done.returncode == 1 and r'each \ is typed twice' in done.stderr.decode()
 
 
 def test_a_name_twice(tshark, tmp_path):
     """The first row stays, and the other is told."""
     capture = processors().write(tmp_path / 'scene.pcap')
-    done = subprocess.run([TSHARK, '-r', capture, *rows(w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
-                           '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w'], env=tshark.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = tshark.start('-r', capture, *rows(w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
+                        '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w')
     assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
     assert done.stdout.decode().split() == ['1', '101', '201', '301']
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reads the captures that the tests of a file write for themselves together: most of what a small capture costs is tshark's
-start.
+"""Reads the captures that the tests of a file write for themselves together: small ones always, others where each run of
+tshark is a start of it (forks.py), which is most of what they cost.
 
 Before a file's first test all its tests are tried: each goes to where it asks tshark to show a capture, and no further. What
 was asked in the same way is written into one capture, each scene with addresses of its own; tshark reads it once, and its
@@ -8,8 +8,8 @@ answer is cut into what each scene alone would have shown, with the numbers of i
 their answers; those that ask once more are tried once more. What was not asked before is read alone, and so is that at which
 tshark fails, that the test fails whose scene it is.
 
-A file's tests are read together that says so: pytestmark = pytest.mark.together. Tests of it that look at what others of the
-same capture change (numbers of queries, limits of a capture, addresses) are marked alone.
+A file's tests are read together that says so: pytestmark = pytest.mark.together, or together(small=True). Tests of it that
+look at what others of the same capture change (numbers of queries, limits of a capture, addresses) are marked alone.
 """
 
 import hashlib
@@ -23,6 +23,7 @@ from typing import NamedTuple
 import pytest
 from _pytest.runner import runtestprotocol
 
+import forks
 from gen.pcap import SESSION
 
 ROUNDS = 4                  # tests that ask more often one after the other are slow
@@ -298,7 +299,10 @@ class Together:
 
 
 def is_together(item):
-    return item.get_closest_marker('together') and not item.get_closest_marker('alone')
+    """Where a run is a start: else it costs less than the trying and cutting, but for captures of a frame or two."""
+    mark = item.get_closest_marker('together')
+    is_worth_it = mark and (mark.kwargs.get('small') or not forks.can_be(os.environ.get('TSHARK', 'tshark')))
+    return is_worth_it and not item.get_closest_marker('alone')
 
 
 TOGETHER = Together()

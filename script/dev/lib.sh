@@ -146,7 +146,7 @@ sanitize_wireshark() {
     for program in tshark sharkd; do
         cat >"$private/bin/$program" <<END
 #!/bin/sh
-export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)"
+export LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so) \$LD_PRELOAD"
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
 export WIRESHARK_DEBUG_WMEM_OVERRIDE=simple G_SLICE=always-malloc
 exec $(command -v $program) "\$@"

@@ -56,7 +56,7 @@ def damaged(scene, noise):
 def capture(noise):
     captures = []
     for name in noise.sample(sorted(ALL), 12):
-        scene = mutate.lying(ALL[name](), noise, noise.choice((0.01, 0.1)))
+        scene = mutate.lying(ALL[name]().copy(), noise, noise.choice((0.01, 0.1)))
         captures.append((damaged(scene, noise) if noise.random() < 0.3 else scene).capture)
     return mutate.together(captures)
 

@@ -2,6 +2,7 @@
 """Bad input, one capture for each class. Every message says what must still be right (a gap stands for what nobody
 can know) and which experts must be there."""
 
+import functools
 import random
 import struct
 
@@ -25,7 +26,7 @@ def damage(make):
         make(bench)
         return bench.scene
     build.__doc__ = make.__doc__
-    DAMAGE[make.__name__.replace('_', '-')] = build
+    DAMAGE[make.__name__.replace('_', '-')] = functools.cache(build)
     return build
 
 

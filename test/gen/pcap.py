@@ -8,6 +8,7 @@
     frame = rpc.response(stub)
 """
 
+import functools
 import ipaddress
 import struct
 import uuid
@@ -18,6 +19,7 @@ NDR = ('8a885d04-1ceb-11c9-9fe8-08002b104860', 2)
 NDR64 = ('71710533-beba-4937-8319-b5dbef9ccc36', 1)
 
 CLIENT, SERVER = ('192.0.2.10', '2001:db8::10'), ('192.0.2.20', '2001:db8::20')
+MACS = bytes.fromhex('020000000001'), bytes.fromhex('020000000002')
 MTU_DATA = 1440
 
 
@@ -53,10 +55,14 @@ class Capture:
 def checksum(data):
     if len(data) % 2:
         data += b'\0'
-    s = sum(struct.unpack('>%dH' % (len(data) // 2), data))
-    while s >> 16:
-        s = (s & 0xFFFF) + (s >> 16)
-    return ~s & 0xFFFF
+    # a sum with the carry added is the remainder by 0xFFFF, which Python takes of all bytes at once
+    number = int.from_bytes(data, 'big')
+    return 0xFFFF - (number % 0xFFFF or (0xFFFF if number else 0))
+
+
+@functools.cache
+def packed(address):
+    return ipaddress.ip_address(address).packed
 
 
 class Tcp:
@@ -75,7 +81,7 @@ class Tcp:
     def frame(self, side, data, flags, seq, ack):
         """The bytes of one Ethernet frame; side 0 is the client."""
         (src, sport), (dst, dport) = self.ends[side], self.ends[1 - side]
-        a, b = ipaddress.ip_address(src).packed, ipaddress.ip_address(dst).packed
+        a, b = packed(src), packed(dst)
         tcp = struct.pack('>HHIIBBHHH', sport, dport, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF, 0x50, flags, 0xFFFF, 0, 0)
         pseudo = (a + b + struct.pack('>I3xB', len(tcp) + len(data), 6)) if self.v6 else (
             a + b + struct.pack('>BBH', 0, 6, len(tcp) + len(data)))
@@ -86,8 +92,7 @@ class Tcp:
             ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(tcp) + len(data), self.ip_id & 0xFFFF, 0x4000, 64, 6, 0) + a + b
             ip = ip[:10] + struct.pack('>H', checksum(ip)) + ip[12:]
             self.ip_id += 1
-        macs = [bytes.fromhex('020000000001'), bytes.fromhex('020000000002')]
-        return macs[1 - side] + macs[side] + (b'\x86\xdd' if self.v6 else b'\x08\0') + ip + tcp + data
+        return MACS[1 - side] + MACS[side] + (b'\x86\xdd' if self.v6 else b'\x08\0') + ip + tcp + data
 
     def segment(self, side, data, flags):
         ack = 0 if flags == 0x02 else self.seq[1 - side]

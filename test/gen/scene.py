@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A capture together with what each of its frames must show."""
 
+import copy
 from typing import NamedTuple
 
 from .client import SERVER, Client
@@ -37,6 +38,13 @@ class Scene:
 
     def fields(self, frame):
         return [f for m in self.frames.get(frame, []) for f in m.fields]
+
+    def copy(self):
+        """One whose bytes may be changed."""
+        other = copy.copy(self)
+        other.capture = copy.copy(self.capture)
+        other.capture.frames = list(self.capture.frames)
+        return other
 
     def write(self, path, **kw):
         return self.capture.write(path, **kw)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The good captures, by name. All but the big ones lie in test/pcaps/plain."""
 
+import functools
+
 from . import buffers, client, stubs
 from .buffers import NONE
 from .scene import Scene, smb_line, tcp_line
@@ -10,8 +12,8 @@ SCENES = {}
 
 
 def capture(make):
-    """Registers a scene under its function's name."""
-    SCENES[make.__name__.replace('_', '-')] = make
+    """Registers a scene under its function's name. It is made once: who changes it takes a copy."""
+    SCENES[make.__name__.replace('_', '-')] = functools.cache(make)
     return make
 
 
