@@ -46,6 +46,16 @@ def lossy(scene, model, *lost):
     return Damaging(tcp_line(scene, model), alter, loses=True).client()
 
 
+def three_counters(c, s):
+    """A query that is told whose its blocks are, and a look at them."""
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+    c.info(h)
+    c.data(h, 9999)
+    return h
+
+
 # --- changes whose answer is missing --------------------------------------------------------------------------------
 
 
@@ -55,11 +65,7 @@ def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, two_pass):
     s = gauge()
     model, scene = Script([s], order=backward), Scene()
     c = lossy(scene, model, (VALIDATE, 'response', 2))
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    c.data(h, 9999)
+    h = three_counters(c, s)
     c.validate(h, [ask(s, 2, 'a')], add=False)
     c.validate(h, [ask(s, 4, 'a')])
     c.data(h, 9999)
@@ -107,11 +113,7 @@ def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
     s = gauge()
     model, scene = Script([s], order=backward), Scene()
     c = lossy(scene, model, (VALIDATE, 'request', 1), (VALIDATE, 'response', 1))
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    c.data(h, 9999)
+    h = three_counters(c, s)
     c.validate(h, [ask(s, 3, 'a')], add=False)
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -168,11 +170,7 @@ def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass):
     s = gauge()
     model, scene = Script([s], order=backward), Scene()
     c = lossy(scene, model, *((VALIDATE, kind, i) for kind in ('request', 'response') for i in (1, 2)))
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    c.data(h, 9999)
+    h = three_counters(c, s)
     c.validate(h, [ask(s, 2, 'a')], add=False)
     c.validate(h, [ask(s, 4, 'a')])
     c.data(h, 9999)
@@ -192,11 +190,7 @@ def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_p
     s = gauge()
     model, scene = Script([s], order=backward), Scene()
     c, unheard = tcp_line(scene, model).client(), unseen(model)
-    learn(c, s)
-    h = c.open()
-    c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
-    c.info(h)
-    c.data(h, 9999)
+    h = three_counters(c, s)
     unheard.validate(h, [ask(s, 2, 'a')], add=False)
     c.data(h, 9999)
     unheard.validate(h, [ask(s, 4, 'a')])
