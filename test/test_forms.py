@@ -13,7 +13,7 @@ from test_calls import most_memory
 pytestmark = pytest.mark.together
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
-FIRST_SAMPLE, SAMPLE_DROPPED = 1, 17
+FIRST_SAMPLE, NEW_INSTANCE, SAMPLE_DROPPED = 1, 2, 17
 
 
 COUNTER = 0x10410400    # PERF_COUNTER_COUNTER, of 4 bytes
@@ -109,6 +109,16 @@ def test_instances_that_change_places_in_bytes_of_the_same_size(tshark, tmp_path
     for n, (frame, order) in enumerate(zip(frames, orders)):
         cells = [('i%d' % r, r, 0) for r in order]
         assert shown(got[frame]) == expected(cells, n, n - 1 if n else None), n
+
+
+@PASSES
+@pytest.mark.parametrize('names', [('a', 'ab'), ('ab', 'a'), ('', 'a'), ('a', '')])
+def test_an_instance_whose_name_begins_like_another(tshark, tmp_path, names, two_pass):
+    """In its place, with its id."""
+    p = query(1, [identifier(0)])
+    frames = [p.data(block(4, instances([instance(name, 7) + row_of(n, 0, [0])]))) for n, name in enumerate(names)]
+    got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)
+    assert [v for _, v in shown(got[frames[0]]) + shown(got[frames[1]])] == [(None, FIRST_SAMPLE), (None, NEW_INSTANCE)]
 
 
 @PASSES

@@ -533,8 +533,9 @@ def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
     numbers that could be characters."""
     def names(*texts):
         return lambda at, k: texts[k]
+    long = 'no\x01ne' + 80 * 'x'
     s = multiple('Set', counter(1, 'PERF_COUNTER_TEXT', 'Texts', names('a', 'abc', 'more', 'a\tb')),
-                 counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', 'no\x01ne', 'a')),
+                 counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', long, 'a')),
                  counter(3, 'PERF_COUNTER_RAWCOUNT', 'Numbers', lambda at, k: 65 + k),
                  counter(4, 'PERF_COUNTER_TEXT', 'Short', names('abc', 'def', 'ghi', 'jkl')), instances='abcd')
     model, scene = Script([s]), Scene()
@@ -553,6 +554,7 @@ def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
     whole, single = kinds['Texts'][:4], kinds['Texts'][4:]
     assert whole == [['.text']] * 4 and single == [['']] + [['.text']] * 4
     assert kinds['Some'] == [[''], ['.raw'], ['.raw'], ['']]
+    assert [f.size for f in frames[number].all('pcq.value.raw')] == [2 * len(text + '\0') for text in ('more', long)]
     assert kinds['Numbers'] == kinds['Short'] == [['']] * 4
 
 
