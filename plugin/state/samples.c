@@ -186,7 +186,7 @@ static uint64_t *numbers_like(state_sample *sample, const uint8_t *bytes, uint32
         return NULL;
     }
     uint64_t *numbers = numbers_of_new_form(sample, bytes, size);
-    sample->next_pause = numbers ? 0 : MIN(2 * sample->next_pause + 1, LONGEST_PAUSE);
+    sample->next_pause = numbers ? 0 : MIN(8 * sample->next_pause + 7, LONGEST_PAUSE);
     sample->pause = sample->next_pause;
     return numbers;
 }
