@@ -611,7 +611,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
     state_handle *handle = record->handle;
-    if (handle && p->call.missed_twice > handle->begin) {
+    if (handle) {
         query_calls_missed(handle, p->call.missed_twice, p->call.event);
     }
     if (handle && handle->end < p->call.event) {

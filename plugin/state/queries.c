@@ -365,17 +365,16 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked,
 
 void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event)
 {
-    struct state_query *query = query_of(handle);
-
-    if (missed <= query->missed_until) {
+    if (missed <= handle->begin || (handle->query && missed <= handle->query->missed_until)) {
         return;
     }
-    const state_query_index *before = latest_told(query);
+    struct state_query *query = query_of(handle);
+
     query->missed_until = event;
     query->doubted = true;
-    begin_changed_epoch(query, event, query->complete);
-    query->before = before;
-    ((state_query_epoch *)event_latest(query->epochs, event))->before = before;
+    query->before = latest_told(query);
+    query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
+    begin_epoch(query, event);
 }
 
 static void end_all_entries(struct state_query *query, uint32_t event)

@@ -34,6 +34,7 @@ typedef struct objects_kind {
     uint32_t frame;             /* that was told last */
     bool first_look;            /* of its packets */
     bool has_said;
+    bool is_drawn; /* it has a listener for that */
     tapped_left_out left;
 } objects_kind;
 
@@ -80,14 +81,12 @@ static void clear(objects_kind *kind)
  * they begin with the first then. */
 static bool is_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
 {
-    static GHashTable *drawn; /* objects_kind that have a listener */
-
     if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
         clear(kind);
         kind->list = list;
         kind->first_look = tapped->is_first_look;
-        drawn = drawn ? drawn : g_hash_table_new(NULL, NULL);
-        if (g_hash_table_add(drawn, kind)) {
+        if (!kind->is_drawn) {
+            kind->is_drawn = true;
             output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
         }
     }
