@@ -2,6 +2,7 @@
 """tshark with the plugin, and how its answers are read and compared."""
 
 import datetime
+import itertools
 import json
 import os
 import re
@@ -16,10 +17,10 @@ import pytest
 from forks import Forks
 from gen.buffers import FILETIME_EPOCH
 from gen.record import GAP
-from together import TOGETHER, is_together
 
 TOP = Path(__file__).resolve().parent.parent
 TSHARK = os.environ.get('TSHARK', 'tshark')
+FOLDERS = itertools.count(1)
 # What that tshark's system has not: words of tests' names, and fixtures
 WITHOUT = os.environ.get('PCQ_WITHOUT', '').split()
 
@@ -259,17 +260,13 @@ class TShark:
                         WIRESHARK_ABORT_ON_TOO_MANY_ITEMS='1')
         self.env.setdefault('WIRESHARK_PLUGIN_DIR', str(TOP / 'build' / 'plugins'))
         self.env.pop('XDG_CONFIG_HOME', None)
-        self.env, self.together = lean_data(self.env, data), None
+        self.env = lean_data(self.env, data)
         self.forks = Forks(TSHARK, data)
-
-    def run(self, *args, timeout=120):
-        known = self.together and self.together.answer(args)
-        return (known, '') if known is not None else self.run_alone(*args, timeout=timeout)
 
     def start(self, *args, env=None, timeout=120):
         return self.forks.run([str(a) for a in args], env or self.env, timeout)
 
-    def run_alone(self, *args, timeout=120):
+    def run(self, *args, timeout=120):
         done = self.start(*args, timeout=timeout)
         out, err = done.stdout.decode('utf-8', 'replace'), done.stderr.decode('utf-8', 'replace')
         assert done.returncode == 0, 'tshark %s: exit status %d\n%s' % (' '.join(map(str, args)), done.returncode, err)
@@ -319,8 +316,6 @@ class TShark:
 
 
 def pytest_configure(config):
-    config.addinivalue_line('markers', 'together: the captures of these tests are read together (together.py)')
-    config.addinivalue_line('markers', 'alone: but not those of this one')
     if os.geteuid() == 0:
         pytest.exit('Wireshark gives root no plugins: run the tests as another user (script/test does)', 2)
 
@@ -332,20 +327,6 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [i for i in items if i not in apart]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item, nextitem):
-    """What ran while its file's captures were gathered has run."""
-    reports = TOGETHER.begin(item)
-    if reports is None:
-        return None
-    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in reports:
-        item.ihook.pytest_runtest_logreport(report=report)
-    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    item.session._setupstate.teardown_exact(nextitem)
-    return True
-
-
 @pytest.fixture(scope='session')
 def tshark(tmp_path_factory):
     assert shutil.which(TSHARK), 'no tshark'
@@ -353,9 +334,15 @@ def tshark(tmp_path_factory):
     out, err = t.run('-G', 'plugins')
     # tshark goes on without a plugin that it cannot load
     assert re.search(r'^pcq\b', out, re.M), 'the plugin is not loaded: %s' % err
-    t.together = TOGETHER.of(t, tmp_path_factory.mktemp('together'))
     yield t
     t.forks.end()
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path_factory):
+    """pytest's own looks at all the folders there are for each new one."""
+    name = re.sub(r'\W', '_', request.node.name)[:30]
+    return tmp_path_factory.mktemp('%d-%s' % (next(FOLDERS), name), numbered=False)
 
 
 @pytest.fixture

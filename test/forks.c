@@ -88,3 +88,23 @@ int ws_getopt_long(int argc, char *const *argv, const char *letters, const struc
     }
     return count > 0 ? parse(count, arguments, letters, words, place) : parse(argc, argv, letters, words, place);
 }
+
+/* What everything that was registered takes at the end, three quarters of a small run, is left to the system, unless
+ * somebody asked to be called. */
+static void (*called_at_end[256])(void);
+static int calls_at_end;
+
+void register_shutdown_routine(void (*routine)(void))
+{
+    if (calls_at_end == sizeof called_at_end / sizeof *called_at_end) {
+        abort();
+    }
+    called_at_end[calls_at_end++] = routine;
+}
+
+void epan_cleanup(void)
+{
+    while (calls_at_end > 0) {
+        called_at_end[--calls_at_end]();
+    }
+}

@@ -3,10 +3,13 @@
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 
 import pytest
 
 from gen.story_script import answers
+
+NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 
 
 class Item:
@@ -70,6 +73,25 @@ class Item:
         return self.all('pcq.identifier')
 
 
+class Frames(Mapping):
+    """{frame number: Item}, each made when somebody looks"""
+
+    def __init__(self, texts):
+        self.texts = {int(NUMBER.search(text)[1]): text for text in texts}
+        self.items_made = {}
+
+    def __getitem__(self, number):
+        if number not in self.items_made:
+            self.items_made[number] = item_of(self.texts[number])
+        return self.items_made[number]
+
+    def __iter__(self):
+        return iter(self.texts)
+
+    def __len__(self):
+        return len(self.texts)
+
+
 def read(tshark, scene, folder, *args, two_pass=False, name='story'):
     """{frame number: Item} of the plugin's part of each frame"""
     path = folder / (name + '.pcap')
@@ -84,8 +106,7 @@ def read_file(tshark, path, *args, two_pass=False):
 def read_and_said(tshark, path, *args, two_pass=False):
     """(its frames, what tshark said on standard error)"""
     texts, err = read_texts(tshark, path, *args, two_pass=two_pass)
-    items = [item_of(text) for text in texts]
-    return {item.children[0].numbers('num')[0]: item for item in items}, err
+    return Frames(texts), err
 
 
 def read_texts(tshark, path, *args, two_pass=False, shown='pcq'):

@@ -10,8 +10,6 @@ from gen.damage import DAMAGE, FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import GAP_FIELD
 from gen.stubs import DATA, INFO, INSTANCES, REG_INFO, VALIDATE
 
-pytestmark = pytest.mark.together(small=True)
-
 
 @pytest.fixture
 def damaged(read):

@@ -12,8 +12,6 @@ from gen.damage import FILETIME, GUID, NAMES, STAMP, Bench
 from gen.record import Record
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO, VALIDATE
 
-pytestmark = pytest.mark.together(small=True)
-
 
 @pytest.fixture
 def bench(shown):

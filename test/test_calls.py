@@ -20,8 +20,6 @@ from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
 from learned import cooked, one, read, read_file
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 PCAPS = TOP / 'test' / 'pcaps'
 NTLM = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
@@ -46,7 +44,6 @@ def experts(frame, prefix='pcq'):
 # --- numbers of handles ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.alone
 @PASSES
 def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
     """Counted from 1 as the capture shows them, in every request and response of opnums 3 to 7, though the bytes are the
@@ -75,7 +72,6 @@ def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
     assert life == 3 and seen > 30
 
 
-@pytest.mark.alone
 def test_the_number_is_in_the_info_column(tshark, tmp_path):
     s = plain()
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)]), run(c, [ask(s, 2)])))
@@ -101,7 +97,6 @@ def test_the_number_filters_a_whole_query(tshark, tmp_path):
     assert len(out.split()) == 10
 
 
-@pytest.mark.alone
 @PASSES
 def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass):
     """A made-up handle and its refusal, then a real one."""
@@ -118,7 +113,6 @@ def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass)
     assert frames[frames_of(scene, OPEN, 'response')[0][0]].numbers('pcq.query.number') == [1], h
 
 
-@pytest.mark.alone
 @PASSES
 def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
     scene = hkpd_scene.Scene()
@@ -136,7 +130,6 @@ def test_keys_have_numbers_of_their_own(tshark, tmp_path, two_pass):
 # --- a handle that lives on -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.alone
 @PASSES
 def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path, two_pass):
     """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
@@ -491,7 +484,6 @@ def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
     assert ['ERROR' in x for x in asked] == [False, False] and ['ERROR' in x for x in told] == [False, True]
 
 
-@pytest.mark.alone
 def test_probes_say_what_they_are_about(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]))
 
@@ -511,7 +503,6 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
     assert len(probes) >= 6 and all('size probe: needs ' in p and 'MEMORY' not in p for p in probes)
 
 
-@pytest.mark.alone
 def test_the_value_comes_first(tshark, tmp_path):
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)])))
@@ -565,7 +556,6 @@ class Udp:
         return self.datagram(0, opnum, bytes(request), True), self.datagram(2, opnum, bytes(response), False)
 
 
-@pytest.mark.alone
 @PASSES
 def test_connectionless_calls(tshark, tmp_path, two_pass):
     """Wireshark's own record of such a call lives with the packet where it was not matched."""

@@ -12,13 +12,14 @@ import pytest
 
 from conftest import TOP, TSHARK
 from gen import client, hkpd_scene, model
+from gen.mutate import together as in_one_capture
+from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
-from together import write as write_together
 
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE = 'first sample of the handle'
@@ -627,7 +628,7 @@ def well_formed(tshark, tmp_path_factory):
     alone"""
     def is_right(paths):
         folder = tmp_path_factory.mktemp('damaged')
-        write_together(folder / 'a.pcap', [path.read_bytes() for path in paths])
+        in_one_capture(Capture.of_file(path) for path in paths).write(folder / 'a.pcap')
         try:
             check_whole(tshark, folder, folder / 'a.pcap')
         except AssertionError as e:

@@ -11,12 +11,12 @@ import ipaddress
 import itertools
 import re
 import struct
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
 
 from conftest import TOP
-from gen.pcap import SERVER
+from gen.pcap import SERVER, Capture
 from gen.scene import Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple
 from gen.stubs import INFO, OPEN, VALIDATE
@@ -27,30 +27,16 @@ NAMES = ['query-tcp', 'query-tcp-big-endian-ndr64', 'query-tcp6-trailer', 'query
          'refusals', 'values-without-padding', 'real-dump', 'unusual-but-right']
 
 
-class Packet(NamedTuple):
-    head: bytes             # its time
-    data: bytes
-
-    def at(self, number):
-        """The same from or to the server of that number."""
-        v6 = self.data[12:14] == b'\x86\xdd'
-        old = ipaddress.ip_address(SERVER[v6]).packed
-        new = old[:-4] + struct.pack('>I', (10 << 24) + number)
-        first, size = (22, 16) if v6 else (26, 4)
-        data = self.data
-        for place in first, first + size:
-            if data[place:place + size] == old:
-                data = data[:place] + new + data[place + size:]
-        return self.head + struct.pack('<II', len(data), len(data)) + data
-
-
-def packets(path):
-    data, at, out = path.read_bytes(), 24, []
-    while at < len(data):
-        size, = struct.unpack_from('<I', data, at + 8)
-        out.append(Packet(data[at:at + 8], data[at + 16:at + 16 + size]))
-        at += 16 + size
-    return out
+def at(frame, number):
+    """The same from or to the server of that number."""
+    v6 = frame[12:14] == b'\x86\xdd'
+    old = ipaddress.ip_address(SERVER[v6]).packed
+    new = old[:-4] + struct.pack('>I', (10 << 24) + number)
+    first, size = (22, 16) if v6 else (26, 4)
+    for place in first, first + size:
+        if frame[place:place + size] == old:
+            frame = frame[:place] + new + frame[place + size:]
+    return frame
 
 
 def cuts(tshark, path):
@@ -65,8 +51,9 @@ def cuts(tshark, path):
 def write(path, whole, left_out):
     """-> [(session, frame of the whole one)] of the capture's frames"""
     places = [(i, n) for i, out in enumerate(left_out) for n in range(1, len(whole) + 1) if n not in out]
-    path.write_bytes(struct.pack('<IHHiIII', 0xA1B2C3D4, 2, 4, 0, 0, 0x40000, 1) +
-                     b''.join(whole[n - 1].at(i) for i, n in places))
+    capture = Capture()
+    capture.frames = [(whole[n - 1][0], at(whole[n - 1][1], i)) for i, n in places]
+    capture.write(path)
     return places
 
 
@@ -136,7 +123,7 @@ def many_changes(path):
 def test_a_part_says_no_more_than_the_whole(tshark, tmp_path, name):
     path = many_changes(tmp_path / 'many.pcap') if name == 'many-changes' else PLAIN / (name + '.pcap')
     left_out = cuts(tshark, path)
-    places = write(tmp_path / 'cut.pcap', packets(path), left_out)
+    places = write(tmp_path / 'cut.pcap', Capture.of_file(Path(path)).frames, left_out)
     rows = said(tshark, tmp_path / 'cut.pcap', places, tmp_path)
     paths, results = compare(rows)
     whole = [v for (session, _), (values, _) in rows.items() if session == 0 for v in values]

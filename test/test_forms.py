@@ -10,8 +10,6 @@ from gen.hostile import BULK_COUNT, NONE, ROOM, Pcq, block, identifier, ids, ins
 from learned import cooked, one, read_file
 from test_calls import most_memory
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 FIRST_SAMPLE, NEW_INSTANCE, SAMPLE_DROPPED = 1, 2, 17
 

@@ -10,8 +10,6 @@ from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of
 from gen.stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
 from learned import by_path, cooked, read
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 ZERO = '00' * 20
 SAME = bytes(4) + bytes(range(0x41, 0x51))

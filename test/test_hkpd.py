@@ -17,8 +17,6 @@ from gen.model import TYPES, grows
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
 
-pytestmark = pytest.mark.together
-
 WIRE = frozenset('hkpd.' + name for name in '''
     data_block little_endian version revision total_size header_size num_objects default_object system_time perf_time
     perf_freq perf_time_100ns system_name_size system_name_offset system_name

@@ -14,8 +14,6 @@ from gen.record import utf16
 from gen.scene import Scene
 from test_hkpd import WIRE, compare_list, compare_values, experts, read, wire
 
-pytestmark = pytest.mark.together
-
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)
 O = dict(total=0, definitions=4, header=8, index=12, counters=32, instances=40, code_page=44)

@@ -9,8 +9,6 @@ from gen.model import TYPES, grows
 from gen.scene import Scene
 from test_hkpd import experts, read
 
-pytestmark = pytest.mark.together
-
 COUNTERS = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
 
 

@@ -9,8 +9,6 @@ from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VA
 from gen.story_script import Script, ask, counter, learn, single, story
 from series import series
 
-pytestmark = pytest.mark.together
-
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 NAMES = ['query-tcp', 'query-smb', 'query-tcp-big-endian-ndr64', 'browse-every-type', 'browse-sorts-of-sets', 'refusals']
 
@@ -126,7 +124,6 @@ def test_first_value_for_columns(tshark):
     assert results > 2
 
 
-@pytest.mark.alone
 def test_three_refusals_are_named(tshark, tmp_path):
     """And the others counted."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))

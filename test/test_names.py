@@ -13,8 +13,6 @@ from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 NAMED = ('pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type')
 

@@ -6,8 +6,6 @@ import pytest
 from conftest import TOP, compare_scene_experts
 from gen.scenes import SCENES
 
-pytestmark = pytest.mark.together
-
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 
 

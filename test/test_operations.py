@@ -7,8 +7,6 @@ from conftest import TOP, compare_scene
 from gen.scenes import SCENES
 from gen.stubs import OPERATIONS
 
-pytestmark = pytest.mark.together
-
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 QUERIES = [n for n in SCENES if n.startswith(('query-', 'fragments-', 'sizes-', 'values-'))]

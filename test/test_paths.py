@@ -13,8 +13,6 @@ from gen.story_script import Damaging, Script, answers, ask, counter, learn, mul
 from gen.stubs import INFO, VALIDATE
 from learned import compare_paths, compare_values, cooked, one, read
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 ASSUMED = 'pcq.expert.order_assumed'
 MODES = pytest.mark.parametrize('info', [True, False], ids=['with-info', 'without-info'])

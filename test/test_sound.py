@@ -12,8 +12,6 @@ from gen.story_script import Damaging, Script, Times, answers, ask, counter, fra
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, cooked, one, read
 
-pytestmark = pytest.mark.together
-
 ASSUMED = 'pcq.expert.order_assumed'
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])

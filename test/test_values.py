@@ -16,8 +16,6 @@ from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 from series import table
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 # plugin/perf/calculate.h
 (FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,

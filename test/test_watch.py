@@ -15,8 +15,6 @@ from gen.story_script import Script, ask, counter, learn, multiple, run, story
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
-pytestmark = pytest.mark.together
-
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
 CPU = '\\Processor(*)\\% Time'
 

@@ -29,6 +29,18 @@ class Capture:
     def __init__(self, start=1790703143):
         self.frames, self.now, self.cut = [], start * 1000000, {}
 
+    @classmethod
+    def of_file(cls, path):
+        """What write() wrote; what was not captured of a frame is zero."""
+        data, at, out = path.read_bytes(), 24, cls()
+        while at < len(data):
+            seconds, microseconds, size, length = struct.unpack_from('<4I', data, at)
+            out.frames.append((seconds * 1000000 + microseconds, data[at + 16:at + 16 + size].ljust(length, b'\0')))
+            if size < length:
+                out.snap(len(out.frames), size)
+            at += 16 + size
+        return out
+
     def add(self, frame):
         self.frames.append((self.now, frame))
         self.now += 1000
