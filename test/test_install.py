@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import TOP
-from test_scripts import fakes, run  # noqa: F401 (a fixture)
+from test_scripts import fakes, quick_tshark, run  # noqa: F401 (fixtures)
 
 PLUGIN = min(Path(os.environ.get('WIRESHARK_PLUGIN_DIR', TOP / 'build' / 'plugins')).glob('*/epan/pcq.*'))
 MINOR = PLUGIN.parts[-3]

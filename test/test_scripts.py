@@ -26,6 +26,18 @@ def run(script, *args, path=None, cwd=None, **env):
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
+@pytest.fixture(scope='module', autouse=True)
+def quick_tshark(tshark, tmp_path_factory):
+    """The scripts choose tshark's surroundings, so what makes its start cheaper (conftest.py) goes with the program."""
+    folder, data = tmp_path_factory.mktemp('quick'), tshark.env.get('WIRESHARK_DATA_DIR')
+    program = folder / 'tshark'
+    program.write_text('#!/bin/sh\n%s exec %s "$@"\n' % ('WIRESHARK_DATA_DIR=%s' % data if data else '', shutil.which('tshark')))
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as surroundings:
+        surroundings.setenv('PATH', '%s:%s' % (folder, os.environ['PATH']))
+        yield
+
+
 @pytest.fixture
 def fakes(tmp_path):
     """fakes(name=text of a shell script, …) -> a folder for the front of PATH"""
