@@ -101,6 +101,8 @@ def filetime_date(filetime):
 
 def shown_as(text):
     """A string as PDML shows it: XML turns white space into blanks, tshark escapes what XML cannot hold."""
+    if text.isprintable():
+        return text
     text = re.sub('[\ud800-\udfff]', '\ufffd', text)
     return ''.join(' ' if c in '\t\n\r' else '\\x%x' % ord(c) if c < ' ' or c == '\x7f' else c for c in text)
 
@@ -287,15 +289,16 @@ class TShark:
     def _frame(packet):
         frame = None
         for e in packet.iter():
-            name = e.get('name', '')
-            if name == 'num' and frame is None:
-                frame = Frame(int(e.get('show')))
-            elif name.startswith('pcq.expert'):
+            get = e.get
+            name = get('name', '')
+            if name.startswith('pcq.expert'):
                 frame.experts.append(name)
             elif name.startswith('pcq.'):
-                frame.fields.append(Shown(name, e.get('show') or '', e.get('unmaskedvalue') or e.get('value') or '',
-                                          int(e.get('pos') or 0), int(e.get('size') or 0), e.get('showname') or ''))
-            elif name.startswith('_ws.malformed') or name.startswith('_ws.short') or name == '_ws.unreassembled':
+                frame.fields.append(Shown(name, get('show', ''), get('unmaskedvalue') or get('value', ''), int(get('pos', 0)),
+                                          int(get('size', 0)), get('showname', '')))
+            elif name == 'num' and frame is None:
+                frame = Frame(int(get('show')))
+            elif name.startswith(('_ws.malformed', '_ws.short')) or name == '_ws.unreassembled':
                 frame.malformed = True
         return frame
 

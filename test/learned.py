@@ -13,35 +13,44 @@ NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 
 
 class Item:
-    """A field and what is below it."""
+    """A field and what is below it, of a packet."""
 
-    __slots__ = 'name', 'show', 'parent', 'size', 'label', 'children', 'below', 'by_name', 'element'
+    __slots__ = 'element', 'packet'
 
-    def __init__(self, e, parent=None):
-        get = e.attrib.get
-        self.name, self.show, self.parent = get('name', ''), get('show') or '', parent
-        self.size, self.label = int(get('size') or 0), get('showname') or ''
-        self.children, self.below, self.by_name = [Item(x, self) for x in e], None, None
+    def __init__(self, element, packet=None):
+        self.element, self.packet = element, element if packet is None else packet
+
+    def __eq__(self, other):
+        return self.element is other.element
+
+    @property
+    def name(self):
+        return self.element.get('name', '')
+
+    @property
+    def show(self):
+        return self.element.get('show', '')
+
+    @property
+    def size(self):
+        return int(self.element.get('size') or 0)
+
+    @property
+    def label(self):
+        return self.element.get('showname', '')
+
+    @property
+    def children(self):
+        return [Item(e, self.packet) for e in self.element]
 
     def walk(self):
         """This one and what is below it, in order"""
-        if self.below is None:
-            rest, self.below = [self], []
-            while rest:
-                self.below.append(rest.pop())
-                rest += reversed(self.below[-1].children)
-        return self.below
-
-    def named(self, name):
-        if self.by_name is None:
-            self.by_name = {}
-            for x in self.walk():
-                self.by_name.setdefault(x.name, []).append(x)
-        return self.by_name.get(name, [])
+        return [Item(e, self.packet) for e in self.element.iter()]
 
     def all(self, name, generated=None):
         """Below this one, in order; generated: only learned fields, or only wire fields."""
-        return [x for x in self.named(name) if generated in (None, x.size == 0)]
+        found = [Item(e, self.packet) for e in self.element.iter() if e.get('name') == name]
+        return found if generated is None else [x for x in found if (x.size == 0) == generated]
 
     def show_of(self, name, generated=None):
         """[what each shows]"""
@@ -52,13 +61,12 @@ class Item:
 
     def own(self, name):
         """Those that stand directly in this structure."""
-        return [x for x in self.children if x.name == name]
+        return [Item(e, self.packet) for e in self.element if e.get('name') == name]
 
     def after(self):
-        """The next of its parent's children."""
-        row = self.parent.children
-        at = row.index(self) + 1
-        return row[at] if at < len(row) else None
+        """The next in what this one stands in."""
+        row, at = next((list(p), i) for p in self.packet.iter() for i, e in enumerate(p) if e is self.element)
+        return Item(row[at + 1], self.packet) if at + 1 < len(row) else None
 
     @property
     def experts(self):

@@ -42,7 +42,6 @@ def read(tshark, scene, folder, *args, two_pass=False):
     frames = {}
     for packet in ElementTree.fromstring(out.encode('utf-8')).iter('packet'):
         item = Item(packet)
-        item.element = packet
         frames[item.children[0].numbers('num')[0]] = item
     return frames
 
