@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """docs/reference.md from what tshark -G says: every field, finding and preference of the plugin."""
 
+import functools
 import os
 import re
 import subprocess
@@ -33,12 +34,14 @@ def tshark(*args):
     return done.stdout.decode()
 
 
+@functools.cache
 def fields():
     """[(filter name, title, type, description)] of the plugin's fields"""
     rows = [line.split('\t') for line in tshark('-G', 'fields').splitlines() if line.startswith('F\t')]
     return sorted((r[2], r[1], r[3], r[7] if len(r) > 7 else '') for r in rows if r[2].split('.')[0] in PREFIXES)
 
 
+@functools.cache
 def preferences():
     """[(name, default, description)]"""
     found, text = [], []

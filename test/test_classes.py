@@ -78,7 +78,7 @@ def pipelined(p, opnum, requests, responses):
 
 
 def fits(tshark, path, *args):
-    used = cost.run(path, *args, env=tshark.env)
+    used = cost.of_tshark(tshark, path, *args)
     plain = cost.run(path, *args, env=tshark.env, plugin=False)
     assert used.status == 0
     assert used.megabytes - plain.megabytes < cost.MEGABYTES and used.seconds - plain.seconds < cost.SECONDS

@@ -4,14 +4,13 @@ Counters Schema"."""
 
 import functools
 import os
-import resource
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from conftest import TOP, TSHARK
+import cost
+from conftest import TOP
 from gen.model import TYPES
 from gen.story_script import Script, answers, ask, counter, frames_of, multiple, run, story
 from gen.stubs import VALIDATE
@@ -257,29 +256,21 @@ HOSTILE = {
 }
 
 
-def cost(tshark, tmp_path, path):
-    """CPU seconds and megabytes of reading a file."""
-    capture = tmp_path / 'x.pcap'
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(['/usr/bin/env', 'python3', '-c', '''
-import resource, subprocess, sys
-rc = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
-print(rc, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)''', TSHARK, '-q', '-r', str(capture), '-o',
-                           'pcq.names_file:%s' % path], env=tshark.env, stdout=subprocess.PIPE, timeout=90)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    rc, memory = map(int, done.stdout.split())
-    assert rc == 0
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, memory / 1024
+def cost_of_names(tshark, tmp_path, path):
+    """What it costs to read a capture with these names."""
+    used = cost.of_tshark(tshark, tmp_path / 'x.pcap', '-q', '-o', 'pcq.names_file:%s' % path)
+    assert used.status == 0
+    return used
 
 
 @pytest.mark.parametrize('what', HOSTILE)
 def test_a_hostile_file(tshark, tmp_path, what):
     """8 MB of it cost at most 3 s of CPU and 400 MB beyond Wireshark's own, and are reported in few words."""
     queried(engine()).write(tmp_path / 'x.pcap')
-    seconds, memory = cost(tshark, tmp_path, write(tmp_path, manifest()))
+    usual = cost_of_names(tshark, tmp_path, write(tmp_path, manifest()))
     names = write(tmp_path, HOSTILE[what](8_000_000), name='hostile.man')
-    more_seconds, more_memory = cost(tshark, tmp_path, names)
-    assert more_seconds - seconds < 3 and more_memory - memory < 400, (more_seconds - seconds, more_memory - memory)
+    used = cost_of_names(tshark, tmp_path, names)
+    assert used.seconds - usual.seconds < cost.SECONDS and used.megabytes - usual.megabytes < cost.MEGABYTES
     assert sum(map(len, said(tshark, tmp_path, names))) < 4000
 
 

@@ -452,15 +452,15 @@ def test_standard_output(tshark, tmp_path):
 @pytest.mark.parametrize('what', ['tabs', 'one word', 'servers', 'lines'])
 def test_a_hostile_names_file(tshark, tmp_path, what):
     """Memory and time in proportion to the file: fields are not made of what is no field."""
-    from test_manifest import cost
+    from test_manifest import cost_of_names
     queried(engine()).write(tmp_path / 'x.pcap')
     (tmp_path / 'names').write_text('# pcq names 1\n')
-    seconds, memory = cost(tshark, tmp_path, tmp_path / 'names')
+    usual = cost_of_names(tshark, tmp_path, tmp_path / 'names')
     text = {'tabs': b'\t' * 30_000_000, 'one word': b'x' * 30_000_000, 'lines': b'x\n' * 1_000_000,
             'servers': b''.join(b'server\t192.0.2.%d\n' % i for i in range(300_000))}[what]
     (tmp_path / 'names').write_bytes(text)
-    more_seconds, more_memory = cost(tshark, tmp_path, tmp_path / 'names')
-    assert more_seconds - seconds < 3 and more_memory - memory < 200, (more_seconds - seconds, more_memory - memory)
+    used = cost_of_names(tshark, tmp_path, tmp_path / 'names')
+    assert used.seconds - usual.seconds < 3 and used.megabytes - usual.megabytes < 200
 
 
 # --- where it is looked for -----------------------------------------------------------------------------------------
