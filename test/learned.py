@@ -63,10 +63,15 @@ class Item:
         """Those that stand directly in this structure."""
         return [Item(e, self.packet) for e in self.element if e.get('name') == name]
 
+    @property
+    def parent(self):
+        return next(Item(p, self.packet) for p in self.packet.iter() if any(e is self.element for e in p))
+
     def after(self):
         """The next in what this one stands in."""
-        row, at = next((list(p), i) for p in self.packet.iter() for i, e in enumerate(p) if e is self.element)
-        return Item(row[at + 1], self.packet) if at + 1 < len(row) else None
+        row = self.parent.children
+        at = row.index(self) + 1
+        return row[at] if at < len(row) else None
 
     @property
     def experts(self):
