@@ -210,6 +210,18 @@ def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
     assert status == 0 and '-S %s -B %s/build ' % (top.parent, top.parent) in err, err
 
 
+def test_formatting_in_a_path_with_spaces(fakes, tmp_path):
+    top = tmp_path / "a folder's"
+    for folder in ('plugin', 'test/unit', 'test/fuzz'):
+        (top / folder).mkdir(parents=True)
+        (top / folder / 'a.c').touch()
+    (top / 'test' / 'forks.c').touch()
+    shutil.copytree(TOP / 'script', top / 'script')
+    programs = dict(dpkg_query=INSTALLED, clang_format_16='[ "$1" = -i ] && shift && for f; do [ -f "$f" ] && echo "$f"; done')
+    status, out, err = run(top / 'script' / 'dev' / 'format', path=fakes(**programs))
+    assert (status, err, len(out.splitlines())) == (0, '', 4)
+
+
 def test_two_builds_at_once(fakes, tmp_path):
     """The second waits for the first, says so, and does it then."""
     slow = 'echo begin >>%s; sleep 1; echo end >>%s' % (tmp_path / 'log', tmp_path / 'log')
