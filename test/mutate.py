@@ -19,6 +19,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,8 @@ BUILD = Path(os.environ.get('BUILD', TOP / 'build'))
 KEYS = ('what', 'user', 'file', 'after', 'was', 'now', 'tests', 'units')
 # A change that lets a program run for ever is noticed too; most tests have a shorter limit of their own.
 MOST_SECONDS = 1800
+# What a made change may cost a program of processor time and of memory.
+LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
 
 
 class Wrong(Exception):
@@ -122,16 +125,30 @@ def known_faults(names):
 
 # --- Faults that are made -------------------------------------------------------------------------------------------
 
-# Which tests notice what is wrong in what begins so, behind plugin/: the whole suite would take an hour for each line.
-# What is in perf/ is judged by the unit programs first; what the walks make of damage is seen in frames alone.
+# Which tests notice what is wrong in what begins so, behind plugin/: the cheapest that see much of it first, for the first
+# that fails is the last. perf/ is judged by its unit programs before.
 JUDGES = {
-    'perf/block': ['test_hkpd_bad_input.py'],
-    'perf/data': ['test_bad_input.py'],
-    'perf/known': ['test_names.py'],
-    'perf/': [],
-    'readings/': ['test_values.py', 'test_paths.py', 'test_hkpd.py', 'test_words.py', 'test_csv.py', 'test_forms.py'],
-    'state/': ['test_handles.py', 'test_names.py', 'test_paths.py', 'test_values.py', 'test_hkpd.py', 'test_statistics.py',
-              'test_forms.py', 'test_calls.py', 'test_names_file.py'],
+    'perf/block': 'hkpd_bad_input hkpd',
+    'perf/calculate': 'words values hkpd',
+    'perf/counter-types': 'words values',
+    'perf/csv': 'csv',
+    'perf/data': 'bad_input forms values',
+    'perf/decimal': 'words csv',
+    'perf/known': 'names',
+    'perf/pattern': 'watch',
+    'perf/summary': 'statistics',
+    'perf/writer': 'words paths',
+    'perf/': 'paths hkpd values',
+    'readings/columns': 'csv watch',
+    'readings/tables': 'hkpd paths forms values csv',
+    'readings/tapped': 'statistics csv',
+    'readings/watch': 'watch',
+    'readings/': 'words paths hkpd values csv',
+    'state/facts': 'names paths names_file hkpd',
+    'state/handles': 'handles hkpd statistics',
+    'state/hosts': 'names handles paths hkpd',
+    'state/queries': 'handles paths sound statistics csv',
+    'state/samples': 'forms hkpd values csv',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
          '*': '/', '/': '*', '%': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|', '+=': '-=', '-=': '+=',
@@ -160,27 +177,32 @@ def at_place(start, end, now):
 
 
 def judges_of(file):
-    return next((tests for beginning, tests in JUDGES.items() if file.startswith('plugin/' + beginning)), [])
+    names = next(names for beginning, names in JUDGES.items() if file.startswith('plugin/' + beginning))
+    return ['test_%s.py' % name for name in names.split()]
 
 
 def units_of(file):
     return all_units() if file.startswith('plugin/perf/') else []
 
 
-def made_faults(file, executed):
-    """[Fault] of a source, in the lines that are executed"""
+def made_faults(file):
+    """{line number: [Fault]} of a source, one for each token that can be another"""
     text = (TOP / file).read_text(encoding='utf-8')
     lines = text.split('\n')
-    out = []
+    out = {}
     for m in TOKENS.finditer(blank_out(text)):
         number = text.count('\n', 0, m.start()) + 1
-        if number not in executed:
-            continue
         column = m.start() - text.rfind('\n', 0, m.start())
         now = other(m[0])
-        out.append(Fault('%s:%d:%d' % (file, number, column), '%s -> %s: %s' % (m[0], now or 'nothing', lines[number - 1].strip()),
-                         file, at_place(m.start(), m.end(), now), judges_of(file), units_of(file)))
+        out.setdefault(number, []).append(Fault(
+            '%s:%d:%d' % (file, number, column), '%s -> %s: %s' % (m[0], now or 'nothing', lines[number - 1].strip()), file,
+            at_place(m.start(), m.end(), now), judges_of(file), units_of(file)))
     return out
+
+
+def choose(faults, seed):
+    """The same one for the same text of a line, wherever it stands."""
+    return random.Random('%s %s' % (seed, faults[0].what.split(': ', 1)[1])).choice(faults)
 
 
 def equivalents():
@@ -207,7 +229,7 @@ def executed_lines(files):
     for unit in all_units():
         subprocess.run([build / unit], check=True, stdout=subprocess.DEVNULL)
     if judges:
-        pytest(judges, build, MOST_SECONDS * 10, '-q')
+        pytest(judges, build, MOST_SECONDS * 10)
     lines = {f: set() for f in files}
     for data in build.rglob('*.gcda'):
         done = subprocess.run(['gcov', '--json-format', '--stdout', data], cwd=build, stdout=subprocess.PIPE,
@@ -229,18 +251,20 @@ def executed_lines(files):
     return lines
 
 
-def sample_of(faults, args):
-    """Some of each file, the same for a seed."""
-    known = equivalents()
-    faults = [f for f in faults if (f.file, f.what) not in known]
-    if args.all:
-        return faults
-    noise = random.Random(args.seed)
-    by_file = {}
-    for f in faults:
-        by_file.setdefault(f.file, []).append(f)
-    return [f for file in by_file for f in sorted(noise.sample(by_file[file], min(args.sample, len(by_file[file]))),
-                                                  key=lambda f: [int(x) for x in f.name.split(':')[1:]])]
+def faults_of(file, lines, args):
+    """What is made of a source: one fault for each line that is executed (--all: each token)."""
+    made, known = made_faults(file), equivalents()
+    executed = [faults for number, faults in made.items() if number in lines]
+    wanted = [f for faults in executed for f in (faults if args.all else [choose(faults, args.seed)])]
+    return [f for f in wanted if (f.file, f.what) not in known]
+
+
+def faults_at(names):
+    """Those that an earlier run named so: FILE:LINE:COLUMN"""
+    made = {f.name: f for file in {n.split(':')[0] for n in names} for faults in made_faults(file).values() for f in faults}
+    if not set(names) <= set(made):
+        raise Wrong('nothing can be changed at ' + ', '.join(sorted(set(names) - set(made))))
+    return [made[name] for name in names]
 
 
 # --- Putting them in ------------------------------------------------------------------------------------------------
@@ -252,20 +276,26 @@ def configure(build, flags):
                     '-DCMAKE_C_FLAGS=' + flags + ' -w', *launcher], check=True, stdout=subprocess.DEVNULL)
 
 
-def pytest(tests, build, seconds, *options):
+def set_limits():
+    for limit, most in LIMITS.items():
+        resource.setrlimit(limit, (most, most))
+
+
+def pytest(tests, build, seconds, *options, limit=None):
     """The exit status; None: it took too long"""
     env = dict(os.environ, WIRESHARK_PLUGIN_DIR=str(build / 'plugins'))
     try:
         return subprocess.run([sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '--basetemp',
                                str(build.with_name('pytest')), '-q', *options, *tests], cwd=TOP / 'test', env=env,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds).returncode
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, preexec_fn=limit).returncode
     except subprocess.TimeoutExpired:
         return None
 
 
 def unit(name):
     try:
-        return subprocess.run([BUILD / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60).returncode
+        return subprocess.run([BUILD / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20,
+                              preexec_fn=set_limits).returncode
     except subprocess.TimeoutExpired:
         return None
 
@@ -279,14 +309,27 @@ def ninja(targets):
     return subprocess.run(['ninja', '--quiet', '-C', BUILD, *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def is_noticed(fault):
+def builds(targets, is_made):
+    """False if a made change does not compile, as it may."""
+    built = ninja(targets)
+    if built.returncode != 0 and not is_made:
+        raise Wrong('it does not compile:\n' + built.stdout.decode())
+    return built.returncode == 0
+
+
+def is_noticed(fault, is_made):
+    """None: it does not compile"""
     # the unit that is named so knows most of a file
     for name in sorted(fault.units, key=lambda u: u.removeprefix('test_') != Path(fault.file).stem.replace('-', '_')):
+        if not builds([name], is_made):
+            return None
         if unit(name) != 0:
             return True
     if not fault.tests:
         return False
-    status = pytest(fault.tests, BUILD, MOST_SECONDS, '-x')
+    if not builds(['pcq'], is_made):
+        return None
+    status = pytest(fault.tests, BUILD, MOST_SECONDS, '-x', limit=set_limits if is_made else None)
     if status not in (None, 0, 1):
         raise Wrong('pytest ends with %d: are its tests called so?' % status)
     return status != 0
@@ -298,12 +341,7 @@ def judge(fault, is_made):
     before = path.read_text(encoding='utf-8')
     path.write_text(fault.change(before), encoding='utf-8')
     try:
-        built = ninja(build_for([fault]))
-        if built.returncode != 0:
-            if is_made:
-                return 'does not compile'
-            raise Wrong('it does not compile:\n' + built.stdout.decode())
-        return 'noticed' if is_noticed(fault) else 'SURVIVED'
+        return {True: 'noticed', False: 'SURVIVED', None: 'does not compile'}[is_noticed(fault, is_made)]
     finally:
         path.write_text(before, encoding='utf-8')
 
@@ -329,7 +367,6 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument('--generated', action='store_true')
     parser.add_argument('--all', action='store_true')
-    parser.add_argument('--sample', type=int, default=8)
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--check', action='store_true', help='only look whether the faults can be put in')
     parser.add_argument('--unchecked', action='store_true', help='do not run the tests without a fault first')
@@ -340,10 +377,13 @@ def arguments():
 def chosen(args):
     if not args.generated:
         return known_faults(args.names)
-    files = args.names or sorted(str(p.relative_to(TOP)) for folder in {b.split('/')[0] for b in JUDGES}
-                                 for p in (TOP / 'plugin' / folder).glob('*.[ch]'))
-    lines = executed_lines(files)
-    return sample_of([f for file in files for f in made_faults(file, lines[file])], args)
+    named = [n for n in args.names if ':' in n]
+    files = [n for n in args.names if ':' not in n]
+    if not args.names:
+        files = sorted(str(p.relative_to(TOP)) for folder in {b.split('/')[0] for b in JUDGES}
+                       for p in (TOP / 'plugin' / folder).glob('*.[ch]'))
+    lines = executed_lines(files) if files else {}
+    return faults_at(named) + [f for file in files for f in faults_of(file, lines[file], args)]
 
 
 def is_test(name):

@@ -131,8 +131,8 @@ perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size)
     char *end = put_doubled(room, text, size);
     perf_csv_part part = {room, (size_t)(end - room), false};
 
-    for (unsigned i = 0; i < sizeof special - 1; i++) {
-        part.needs_quotes = part.needs_quotes || memchr(text, special[i], size);
+    for (const char *one = special; *one != '\0'; one++) {
+        part.needs_quotes = part.needs_quotes || memchr(text, *one, size);
     }
     return part;
 }

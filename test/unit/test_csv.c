@@ -149,6 +149,43 @@ static void test_growth(perf_csv *csv)
     perf_csv_clear(csv);
 }
 
+/* Whatever stands in a row already, nothing is written behind its room. */
+static void test_room(perf_csv *csv)
+{
+    char data[64];
+
+    for (size_t filled = 0; filled < 4; filled++) {
+        memset(data, '#', sizeof data);
+        perf_csv full = {data, filled, filled + 2, true, false};
+        perf_csv_end_row(&full);
+        if (data[filled + 2] != '#' || full.size != filled + 2) {
+            fprintf(stderr, "an end of %zu bytes and two more\n", filled);
+            failures++;
+        }
+    }
+    for (unsigned i = 0; i < 300000; i++) {
+        perf_csv_text(csv, "1");
+        perf_csv_text(csv, i % 2 ? "22" : "333");
+        perf_csv_end_row(csv);
+        failures += csv->size > csv->room;
+    }
+    perf_csv_clear(csv);
+}
+
+/* What failed stays so until it is freed. */
+static void test_failure(void)
+{
+    perf_csv csv = {0}, cells = {.failed = true};
+
+    perf_csv_cells(&csv, &cells);
+    perf_csv_text(&csv, "a");
+    failures += !csv.failed || csv.size != 0;
+    perf_csv_free(&csv);
+    perf_csv_text(&csv, "a");
+    expect(&csv, "a");
+    perf_csv_free(&csv);
+}
+
 int main(void)
 {
     perf_csv csv = {0};
@@ -159,6 +196,8 @@ int main(void)
     test_cells(&csv);
     test_parts(&csv);
     test_growth(&csv);
+    test_room(&csv);
+    test_failure();
     perf_csv_free(&csv);
     return failures > 0;
 }

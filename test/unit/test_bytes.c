@@ -1,0 +1,62 @@
+/* test_bytes.c
+ * Numbers and texts in bytes, against numbers written out and texts looked through unit by unit
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+
+#include "perf/bytes.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static void test_numbers(void)
+{
+    static const uint8_t bytes[] = {0x81, 0x92, 0xA3, 0xB4, 0xC5, 0xD6, 0xE7, 0xF8};
+
+    assert(perf_le16(bytes) == 0x9281);
+    assert(perf_le32(bytes) == 0xB4A39281);
+    assert(perf_le64(bytes) == 0xF8E7D6C5B4A39281);
+    assert(perf_be32(bytes) == 0x8192A3B4);
+    assert(perf_be64(bytes) == 0x8192A3B4C5D6E7F8);
+}
+
+/* Units of which one byte or both are 0, in each place; the text has no byte behind its room. */
+static void test_utf16_size(void)
+{
+    static const uint8_t units[][2] = {{'a', 0}, {0, 1}, {1, 0}, {0, 0x80}, {0xFF, 0xFF}};
+
+    for (uint32_t room = 0; room < 24; room++) {
+        uint8_t *text = malloc(room + !room);
+        for (uint32_t terminator = 0; terminator <= room; terminator += 2) {
+            for (unsigned u = 0; u < sizeof units / sizeof *units; u++) {
+                for (uint32_t i = 0; i < room; i++) {
+                    text[i] = i / 2 == terminator / 2 ? 0 : units[u][i % 2];
+                }
+                uint32_t whole_units = room / 2 * 2;
+                assert(perf_utf16_size(text, room) == (terminator < whole_units ? terminator : whole_units));
+            }
+        }
+        free(text);
+    }
+}
+
+static void test_align8(void)
+{
+    assert(perf_align8(0) == 0 && perf_align8(1) == 8 && perf_align8(8) == 8 && perf_align8(9) == 16);
+    assert(perf_align8(0xFFFFFFF1) == 0xFFFFFFF8 && perf_align8(0xFFFFFFF9) == 0xFFFFFFF9);
+}
+
+static void test_bits(void)
+{
+    assert(perf_lowest_bit(1) == 0 && perf_lowest_bit((uint64_t)3 << 62) == 62);
+    assert(perf_count_bits(0) == 0 && perf_count_bits(0x8000000000000101) == 3);
+}
+
+int main(void)
+{
+    test_numbers();
+    test_utf16_size();
+    test_align8();
+    test_bits();
+    return 0;
+}
