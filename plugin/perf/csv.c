@@ -186,8 +186,8 @@ static civil_time civil(int64_t seconds)
         left += SECONDS_A_DAY;
         days--;
     }
-    days += 719468; /* from 1 March of the year 0 */
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    days += 719468; /* from 1 March of the year 0, before which nobody captured */
+    int64_t era = days / 146097;
     unsigned of_era = (unsigned)(days - era * 146097);
     unsigned year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     unsigned of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

@@ -82,7 +82,7 @@ static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
     case PERF_WALK_COUNTERS: {
         uint32_t stated = perf_le32(walk->data + at);
         return stated == walk->counters.size ||
-               (walk->size - at >= 4 && stated <= walk->size - at - 4 && perf_le32(walk->data + at + stated) == 0);
+               (stated <= walk->size - at - 4 && perf_le32(walk->data + at + stated) == 0);
     }
     case PERF_WALK_VALUE:
         return perf_le32(walk->data + walk->value.offset + 4) % 8 == 0;

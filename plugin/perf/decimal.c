@@ -58,7 +58,7 @@ static void put_digits(char *out, uint64_t value, unsigned count)
         put_pair(out + count - 2, (unsigned)(value % 100));
     }
     if (count == 1) {
-        *out = (char)('0' + value % 10);
+        *out = (char)('0' + value);
     }
 }
 

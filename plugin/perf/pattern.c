@@ -86,7 +86,7 @@ bool perf_patterns_match(const char *patterns, const char *path)
     while (patterns) {
         patterns = take_first(patterns, &begin, &end);
         bool any_machine = begin[0] == '\\' && begin[1] != '\\';
-        if (begin < end && matches(begin, end, any_machine && set ? set : path)) {
+        if (matches(begin, end, any_machine && set ? set : path)) {
             return true;
         }
     }

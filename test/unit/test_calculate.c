@@ -232,6 +232,8 @@ static void test_four_bytes_wrap(void)
 
     expect_value("value", delta(10, 4, 0xFFFFFFF6, 4), 20);
     expect_value("by one less than all", delta(4, 4, 5, 4), 4294967295.0);
+    expect_value("nothing", delta(7, 4, 7, 4), 0);
+    expect_value("nothing of 8 bytes", delta(7, 8, 7, 8), 0);
     expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NONE_VALUE_BACKWARDS);
     expect_none("8 after 4 don't", delta(4, 8, 5, 4), PERF_NONE_VALUE_BACKWARDS);
     expect_none("4 after 8 don't", delta(4, 4, 5, 8), PERF_NONE_VALUE_BACKWARDS);

@@ -150,6 +150,19 @@ static void test_lookup_of_others(void)
     expect(same(perf_counter_subtype_name(0x00060400), "PERF_COUNTER_HISTOGRAM"), "histogram", 0x00060400);
 }
 
+static void test_texts(void)
+{
+    static const uint32_t texts[] = {0x00000B00, 0x00010B00, 0x00000800, 0x00010900};
+    static const uint32_t others[] = {0, 0x00010000, 0x00000300, 0x00020B00, 0x00100B00, 0x00000C00, 0x00000400, 0xFFFFFFFF};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        expect(perf_counter_type_is_text(texts[i]), "no text", texts[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        expect(!perf_counter_type_is_text(others[i]), "a text", others[i]);
+    }
+}
+
 static FILE *open_document(void)
 {
     static const char document[] = "/../../docs/counter-types.md";
@@ -190,6 +203,7 @@ int main(void)
     test_names_and_bits();
     test_formulas();
     test_lookup_of_others();
+    test_texts();
     test_document();
     return failures != 0;
 }

@@ -67,6 +67,7 @@ static void check_numbers(const buffer *b)
             assert(perf_filled_form_at(&whole, at) == b->bytes + at);
             assert(memcmp(perf_filled_form_at(&filled, at), other.bytes + at, 8) == 0);
             assert(memcmp(other.bytes + at, b->bytes + at, 8) != 0);
+            assert(perf_filled_form_at(&filled, walk.value.offset) == first.bytes + walk.value.offset);
         }
     }
     assert(memcmp(perf_filled_form_at(&filled, 8), other.bytes + 8, 8) == 0);

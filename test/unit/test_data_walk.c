@@ -6,6 +6,8 @@
  */
 #include "data_buffer.h"
 
+#include "perf/bytes.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +84,109 @@ static void test_passing_values(void)
         values += event == PERF_WALK_VALUE;
     }
     assert(values == 35 && summary.values == 35);
+}
+
+/* A walk that has just announced this. */
+static perf_walk walk_to(const buffer *b, perf_walk_event wanted)
+{
+    perf_walk walk;
+    perf_walk_event event;
+
+    perf_walk_init(&walk, b->bytes, b->size);
+    while ((event = perf_walk_next(&walk)) != wanted) {
+        assert(event != PERF_WALK_END);
+    }
+    return walk;
+}
+
+/* Seven rows of six columns, with this number at that place. */
+static void put_rows(buffer *b, uint32_t at, uint32_t number)
+{
+    put_header(b, 1);
+    put_counterset(b, 7, 6);
+    finish(b);
+    set32(b, at, number);
+}
+
+/* Everything that is as usual is passed over, and nothing else: it would only cost more, or be read wrongly. */
+static void test_what_is_passed(void)
+{
+    enum { ROWS = 48 + 16 + 8 + 6 * 4 + 8, ROW = 16 + 6 * 16, NAMED_ROW = 32 + 6 * 16 };
+    perf_walk walk;
+    buffer b;
+
+    put_rows(&b, ROWS + 16, 1);
+    walk = walk_to(&b, PERF_WALK_INSTANCES);
+    assert(perf_walk_pass_values(&walk) == 0 && perf_walk_pass_rows(&walk) == 7);
+    assert(walk.instance.index == 6 && perf_walk_next(&walk) == PERF_WALK_END);
+    walk = walk_to(&b, PERF_WALK_INSTANCE);
+    assert(perf_walk_pass_rows(&walk) == 0 && perf_walk_pass_values(&walk) == 6 && perf_walk_pass_rows(&walk) == 6);
+    assert(walk.instance.index == 6 && perf_walk_next(&walk) == PERF_WALK_END);
+    walk = walk_to(&b, PERF_WALK_VALUE);
+    assert(perf_walk_pass_rows(&walk) == 0 && perf_walk_pass_values(&walk) == 5);
+
+    put_rows(&b, ROWS + ROW + NAMED_ROW + 16 + 2 * 16, 9); /* third row, third value */
+    walk = walk_to(&b, PERF_WALK_INSTANCES);
+    assert(perf_walk_pass_rows(&walk) == 2);
+    assert(perf_walk_next(&walk) == PERF_WALK_INSTANCE && walk.instance.id == 2);
+    assert(perf_walk_pass_values(&walk) == 2);
+    put_rows(&b, ROWS - 4, 6); /* dwInstances */
+    walk = walk_to(&b, PERF_WALK_INSTANCES);
+    assert(perf_walk_pass_rows(&walk) == 6);
+
+    put_header(&b, 1);
+    put_counterset(&b, 3, 0);
+    finish(&b);
+    walk = walk_to(&b, PERF_WALK_INSTANCES);
+    assert(perf_walk_pass_rows(&walk) == 3);
+}
+
+static void put_blocks(buffer *b, uint32_t announced)
+{
+    put_header(b, announced);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t block = begin_block(b, i == 1 ? PERF_ERROR_RETURN : PERF_SINGLE_COUNTER);
+        if (i != 1) {
+            put_value(b, i == 0 ? 8 : i, i);
+        }
+        set32(b, block, i == 1 ? 1168 : 0);
+        end_block(b, block);
+    }
+    finish(b);
+}
+
+static uint32_t passed_blocks(const buffer *b, perf_data_summary *summary)
+{
+    perf_walk walk = walk_to(b, PERF_WALK_HEADER);
+
+    memset(summary, 0, sizeof *summary);
+    perf_walk_pass_blocks(&walk, summary);
+    assert(walk.block.index + 1 == summary->blocks && summary->sound_blocks == summary->blocks);
+    return summary->blocks;
+}
+
+static void test_which_blocks_are_passed(void)
+{
+    enum { SECOND_BLOCK = 48 + 32, THIRD_BLOCK = SECOND_BLOCK + 16 };
+    perf_data_summary summary;
+    buffer b;
+
+    put_blocks(&b, 4);
+    assert(passed_blocks(&b, &summary) == 4 && summary.failed == 1 && summary.values == 3);
+    put_blocks(&b, 2);
+    assert(passed_blocks(&b, &summary) == 2 && summary.failed == 1 && summary.values == 1);
+    put_blocks(&b, 4);
+    set32(&b, THIRD_BLOCK + 16, 9); /* dwDataSize */
+    assert(passed_blocks(&b, &summary) == 2);
+    put_blocks(&b, 4);
+    set32(&b, THIRD_BLOCK + 8, 16); /* dwSize, without a value */
+    assert(passed_blocks(&b, &summary) == 2);
+    put_blocks(&b, 4);
+    set32(&b, SECOND_BLOCK + 8, 48); /* dwSize of a block that failed */
+    assert(passed_blocks(&b, &summary) == 1);
+    put_blocks(&b, 4);
+    b.size -= 8;
+    assert(passed_blocks(&b, &summary) == 3);
 }
 
 static void test_sizes_without_padding(void)
@@ -301,12 +406,18 @@ static void test_instances_and_a_failed_block(void)
     CHECK_PLACES(&walk, places);
     assert(walk.block.status == 1168 && walk.block.type == PERF_ERROR_RETURN);
     assert(walk.instance.id == 8 && walk.instance.name == 112 && walk.instance.name_size == 4);
+    perf_data_summary summary;
+    assert(check(&b, &summary) && summary.blocks == 2 && summary.failed == 1 && summary.sound_blocks == 2);
+    set32(&b, FIRST, 5); /* a status beside values */
+    assert(check(&b, &summary) && summary.failed == 2 && summary.values == 2 && summary.ids == 0);
 }
 
 /* --- One finding for one cause --------------------------------------------------------------------------------- */
 
+/* Numbers of the blocks that are sound, as bits. */
 static unsigned sound_blocks(const buffer *b, unsigned *faults, perf_walk *last_fault)
 {
+    perf_data_summary summary;
     perf_walk walk;
     perf_walk_event event;
     unsigned sound = 0;
@@ -321,6 +432,8 @@ static unsigned sound_blocks(const buffer *b, unsigned *faults, perf_walk *last_
             *last_fault = walk;
         }
     }
+    check(b, &summary);
+    assert(summary.faults == *faults && summary.sound_blocks == perf_count_bits(sound));
     return sound;
 }
 
@@ -466,6 +579,8 @@ int main(void)
     test_real_answer();
     test_counterset();
     test_passing_values();
+    test_what_is_passed();
+    test_which_blocks_are_passed();
     test_sizes_without_padding();
     test_damage();
     test_every_length();

@@ -52,6 +52,7 @@ int main(void)
     number(1.5, "1.50");
     number(9.994, "9.99");
     number(9.996, "10.0");
+    number(9.995002498750624, "10.0"); /* where three digits begin to be four */
     number(99.96, "100.0");
     number(0.25, "0.250");
     number(0.0125, "0.0125");

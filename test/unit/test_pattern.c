@@ -35,6 +35,7 @@ static void test_paths(void)
     expect_paths("\\*\\*", true);
     expect_paths("\\Set\\Counter; \\\\SRV\\Set(*)\\Counter", true);
     expect_paths("\\Set(C:\\a.sys)\\Counter\\of it", true);
+    expect_paths("\\Set\\Counter;\\Set\\Counter", true);
     expect_paths("", false);
     expect_paths(" ; ", false);
     expect_paths("*", false);
@@ -72,6 +73,9 @@ int main(void)
     expect("\\Processor Information(*)\\*", PATH, true);
     expect("\\*\\% Processor Time", PATH, true);
     expect("*% Processor Time", PATH, true);
+    expect("\\\\OTHER\\*;\\Processor Information(0,0)\\% Processor Time", PATH, true);
+    expect("", PATH, false);
+    expect(" ; ", PATH, false);
     expect("*", PATH, true);
     expect("***", PATH, true);
     expect("*processor*processor*processor*", PATH, false);

@@ -95,11 +95,29 @@ static void test_summary(void)
     expect("mean of small ones", perf_summary_mean(&summary), 1000000.0 / 1000002, 1000000.0 / 1000002);
 }
 
+/* What comes again takes no more room; what was freed can begin anew. */
+static void test_equal_numbers(void)
+{
+    static const double numbers[] = {7, 5, 7, 5, 7};
+    perf_spread spread = {0};
+
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            perf_spread_add(&spread, numbers[i]);
+        }
+        expect("kept", spread.num_values, 2, 2);
+        expect("of all", (double)spread.count, 5, 5);
+        expect("median of two", perf_spread_median(&spread), 7, 7);
+        perf_spread_free(&spread);
+    }
+}
+
 int main(void)
 {
     perf_spread none = {0};
 
     test_summary();
+    test_equal_numbers();
     expect("no median", perf_spread_median(&none), 0, 0);
     expect("no deviation", perf_spread_deviation(&none, 0), 0, 0);
     for (unsigned count = 1; count < 40; count++) {
