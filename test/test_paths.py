@@ -181,8 +181,10 @@ def test_info_without_the_additions(tshark, tmp_path, two_pass):
 
 
 @PASSES
-def test_a_change_after_info_without_the_additions(tshark, tmp_path, two_pass):
-    """QueryCounterInfo gave the whole list; what is added behind it has the only place there is."""
+@pytest.mark.parametrize('gone', [[], [3]], ids=['', 'less'])
+def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_pass):
+    """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it has the
+    only place there is."""
     s = gauge()
     server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
     scene = Scene()
@@ -190,6 +192,9 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, two_pass):
     hidden = unseen(server)
     learn(c, s)
     h = hidden.open()
+    for i in gone:
+        c.validate(h, [ask(s, i, 'b')])
+        hidden.validate(h, [ask(s, i, 'b')], add=False)
     hidden.validate(h, [ask(s, 1, 'a'), ask(s, NONE, '*')])
     c.info(h)
     c.validate(h, [ask(s, 2, '*')])
@@ -248,7 +253,8 @@ def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
 
 
 @PASSES
-def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, two_pass):
+@pytest.mark.parametrize('was, now', [((1, 'a'), (NONE, '*')), ((1, 'a'), (1, '*')), ((1, '*'), (1, 'a'))])
+def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_pass):
     """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
     s = gauge()
     server = Script([s])
@@ -257,14 +263,14 @@ def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, two_pass):
     hidden = unseen(server)
     learn(c, s)
     h = c.open()
-    c.validate(h, [ask(s, 1, 'a')])
+    c.validate(h, [ask(s, *was)])
     c.info(h)
-    hidden.validate(h, [ask(s, 1, 'a')], add=False)
-    hidden.validate(h, [ask(s, NONE, '*')])
+    hidden.validate(h, [ask(s, *was)], add=False)
+    hidden.validate(h, [ask(s, *now)])
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     (number, message), = answers(scene)
-    assert len(truth(message)) > 1 and paths(frames[number]) == [None] * len(truth(message))
+    assert truth(message) and paths(frames[number]) == [None] * len(truth(message))
 
 
 @PASSES
@@ -502,6 +508,11 @@ def test_changed_counters_without_info(tshark, tmp_path):
         c.data(h, 9999)
         c.validate(h, [ask(s, 77, 'b')])
         c.data(h, 9999)
+        # the first of three is left
+        h = c.open()
+        c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
+        c.validate(h, [ask(s, i, 'a') for i in (2, 3)], add=False)
+        c.data(h, 9999)
     scene = story(server, talk)
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -538,6 +549,16 @@ def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pa
     compare_paths(frames, scene)
     shown = [paths(frames[number])[0] for number, _ in answers(scene)]
     assert [p.rpartition(' ')[2] for p in shown] == list('11223311')
+
+
+@MODES
+def test_many_names_of_one_length(tshark, tmp_path, info):
+    """More than a hash keeps apart."""
+    names = ['i%02d' % i for i in range(90)]
+    s = gauge(count=1, instances=names)
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, n) for n in names], 1, info=info)))
+    frames = read(tshark, scene, tmp_path)
+    compare_paths(frames, scene)
 
 
 def test_names_that_differ_by_case(tshark, tmp_path):

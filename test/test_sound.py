@@ -58,23 +58,27 @@ def three_counters(c, s):
 
 
 @PASSES
-def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, two_pass):
-    """One counter is removed, another added, whose answer is missing: as many blocks as before, and none is known."""
+@pytest.mark.parametrize('behind', [[], [3]], ids=['last', 'another-behind'])
+def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, behind, two_pass):
+    """One counter is removed, another added, whose answer is missing: as many blocks as before, and none is known. Nor does
+    the answer to a change behind it tell."""
     s = gauge()
     model, scene = Script([s], order=backward), Scene()
     c = lossy(scene, model, (VALIDATE, 'response', 2))
     h = three_counters(c, s)
     c.validate(h, [ask(s, 2, 'a')], add=False)
     c.validate(h, [ask(s, 4, 'a')])
+    for i in behind:
+        c.validate(h, [ask(s, i, 'a')], add=False)
     c.data(h, 9999)
     c.info(h)
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     (first, a), (second, _), (third, b) = answers(scene)
     assert paths(frames[first]) == truth(a) and paths(frames[third]) == truth(b)
-    assert paths(frames[second]) == [None] * 3
+    assert paths(frames[second]) == [None] * (3 - len(behind))
     told = [x.label for f in frames.values() for x in f.all('pcq.query') if 'as far as is known' in x.label]
-    assert len(told) == 2       # of the requests up to the next QueryCounterInfo's answer
+    assert len(told) == 2 + len(behind)     # what shows the query up to the next QueryCounterInfo's answer
 
 
 @PASSES

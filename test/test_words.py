@@ -75,9 +75,17 @@ def test_the_formula_has_its_numbers(tshark, tmp_path):
     assert formula(first.values[0]) == '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 80'
 
 
+def test_the_formula_has_no_number_that_is_not_there(tshark, tmp_path):
+    """Neither base counter nor time and frequency are in the answer."""
+    frame, = told(tshark, tmp_path, counter(1, 'PERF_RAW_FRACTION', 'Full', [3], base=9),
+                  counter(2, 'PERF_ELAPSED_TIME', 'Up', [7]), samples=1)
+    assert [formula(v) for v in frame.values] == ['100 * N1 / B1, N1 = 3', '(O1 - N1) / OF, N1 = 7']
+
+
 def test_a_clock_that_stands_still(tshark, tmp_path):
     """There is a sample before, and no time between."""
     frame = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 6]), clock=Times([START]))[1]
+    assert [formula(v) for v in frame.values] == ['(N1 - N0) / ((T1 - T0) / F), N1 = 6, N0 = 5, T1 - T0 = 0, F = 10,000,000']
     header, = frame.all('pcq.data_header')
     assert one(header, 'pcq.sample.interval') is not None
     assert float(one(header, 'pcq.sample.interval')) == 0

@@ -156,12 +156,6 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
     return true;
 }
 
-/* Their clocks stay, the values are overwritten. */
-static void forget_operands(perf_point *point)
-{
-    point->base = point->time = point->freq = point->multi = (perf_raw){0, 0};
-}
-
 void readings_find_operands(readings *r)
 {
     unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
@@ -172,8 +166,6 @@ void readings_find_operands(readings *r)
     r->operands.known = true;
     r->operands.now.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
-        forget_operands(&r->operands.now);
-        forget_operands(&r->operands.before);
         reading_place place = {readings_table(r), r->at.row, r->at.column, r->at.raw};
         fill_point(r, r->now, &place, flags, &r->operands.now);
     }
