@@ -210,8 +210,7 @@ def equivalents():
     out = set()
     for line in (FAULTS / 'equivalent').read_text(encoding='utf-8').splitlines():
         if line and not line.startswith('#'):
-            file, change, code, reason = (x.strip() for x in line.split(' | ', 3))
-            assert reason
+            file, change, code, _ = re.fullmatch(r'(\S+) \| (\S+ -> \S+) \| (.+) \| (.+)', line).groups()
             out.add((file, '%s: %s' % (change, code)))
     return out
 
