@@ -135,6 +135,7 @@ SEVERAL = {
     'two-of-a-kind': lambda s: [ask(s, 1, 'a'), ask(s, 2, 'a')],
     'one-of-three': lambda s: [ask(s, NONE, '*'), ask(s, 3, '*'), ask(s, 1, '*')],
     'five': lambda s: [ask(s, i, n) for n in 'ab' for i in (1, 2, 3)][:5],
+    'one-of-two-failed': lambda s: [ask(s, 1, 'a'), ask(s, 2, 'nobody')],
     'an-error-among-them': lambda s: [ask(s, 1, 'nobody'), ask(s, NONE, '*'), ask(s, 3, '*')],
 }
 

@@ -153,7 +153,8 @@ static void test_lookup_of_others(void)
 static void test_texts(void)
 {
     static const uint32_t texts[] = {0x00000B00, 0x00010B00, 0x00000800, 0x00010900};
-    static const uint32_t others[] = {0, 0x00010000, 0x00000300, 0x00020B00, 0x00100B00, 0x00000C00, 0x00000400, 0xFFFFFFFF};
+    static const uint32_t others[] = {0,          0x00010000, 0x00000300, 0x00020B00,
+                                      0x00100B00, 0x00000C00, 0x00000400, 0xFFFFFFFF};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         expect(perf_counter_type_is_text(texts[i]), "no text", texts[i]);
