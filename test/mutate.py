@@ -148,7 +148,7 @@ JUDGES = {
     'state/handles': 'handles hkpd statistics',
     'state/hosts': 'names handles paths hkpd',
     'state/queries': 'handles paths sound statistics csv',
-    'state/samples': 'forms hkpd values csv',
+    'state/samples': 'forms hkpd hkpd_bad_input values csv',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
          '*': '/', '/': '*', '%': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|', '+=': '-=', '-=': '+=',
