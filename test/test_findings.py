@@ -2,23 +2,21 @@
 """Where a finding stands, how often, and what is said once there are many: the field that is wrong is the one that is selected."""
 
 from gen import buffers
-from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench
+from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench, raw
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, ask, counter, single
-from gen.stubs import DATA, VALIDATE
+from gen.stubs import DATA, INSTANCES, VALIDATE
 from learned import read
 
 
 def experts(frame):
     """[(finding, field that it stands at, what that shows, message)] in order"""
-    out = []
-    for x in frame.walk():
-        if x.name.startswith('pcq.expert.'):
-            at = x.parent.parent
-            message = next(y.label for y in x.parent.children if y.name == '_ws.expert.message')
-            out.append((x.name.removeprefix('pcq.expert.'), at.name, at.show, message))
+    out, below = [], {child.element: at for at in frame.walk() for child in at.children}
+    for box in frame.all('_ws.expert'):
+        at, message = below[box.element], box.own('_ws.expert.message')[0].label
+        out += [(x.name.removeprefix('pcq.expert.'), at.name, at.show, message) for x in box.children if x.name.startswith('pcq.expert.')]
     return out
 
 
@@ -83,7 +81,7 @@ def test_who_asks_for_findings_alone_gets_them(tshark, tmp_path):
         out, _ = tshark.run('-q', '-r', path, '-z', 'expert', *passes)
         assert 'PerfFreq is 0' in out and 'DefaultScale is 11' in out, out
     for wanted in '_ws.expert.message contains "PerfFreq is 0"', 'pcq.expert.time', '_ws.expert.group && pcq.expert.time':
-        assert len(tshark.fields(path, ['frame.number'], '-Y', wanted)) == 1, wanted
+        assert len(tshark.info(path, '-Y', wanted)) == 1, wanted
 
 
 def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
@@ -97,3 +95,21 @@ def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
         c.validate(c.open(), [ask(s, 1)])
         said.append([x for x in tshark.info(scene.write(tmp_path / 'a.pcap')).values() if 'ValidateCounters response' in x][0])
     assert '1 added' in said[0] and '1 accepted' in said[1], said
+
+
+def test_what_is_left_behind_the_last(tshark, tmp_path):
+    b, wanted = Bench(), []
+    rows = buffers.instances([(1, 'one'), (7, 'seven')])
+    for data, finding in ((rows, []), (buffers.instances([(1, 'one')]).add(raw(4)), ['4 bytes are left behind the last instance'])):
+        b.both(INSTANCES, data)
+        wanted.append(finding)
+    frames = read(tshark, b.scene, tmp_path)
+    numbers = [n for n, there in sorted(b.scene.frames.items()) if (there[0].opnum, there[0].kind) == (INSTANCES, 'response')]
+    assert [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n in numbers] == wanted
+
+
+def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
+    b = Bench()
+    b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
+    frame = read(tshark, b.scene, tmp_path)[max(b.scene.frames)]
+    assert frame.numbers('pcq.instance.size') == [16, 0] and frame.numbers('pcq.instance.id') == [1, 4711]
