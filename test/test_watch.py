@@ -334,3 +334,11 @@ def test_an_export_says_which_rows_fit_nothing(tshark, tmp_path, form, names, sa
     _, err = tshark.run('-q', '-r', capture, *rows(**{n: paths[n] for n in names}), '-z', 'pcq,%s,%s' % (form, tmp_path / 'out'))
     line = 'tshark: pcq: watched counters that fit no counter of this capture: %s\n' % ', '.join(said)
     assert err == (line if said else '')
+
+
+def test_a_row_that_fits_later_than_another_fits(tshark, tmp_path):
+    """One counter is there from the first answer on, the other in the last alone."""
+    capture = processors(instances=lambda n: ['0'] if n < 3 else ['0', '1']).write(tmp_path / 'scene.pcap')
+    _, err = tshark.run('-q', '-r', capture, *rows(early='\\Processor(0)\\Level', late='\\Processor(1)\\Level'), '-z',
+                        'pcq,long,%s' % (tmp_path / 'out'))
+    assert err == ''
