@@ -16,7 +16,7 @@ from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story_script import Damaging, Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -592,6 +592,19 @@ def test_a_query_whose_opening_was_not_captured(export):
     scene = story(server, talk)
     assert [r['result'] for r in long_rows(export(scene, 'long'))] == ['0', '1']
     assert len(pdh_rows(export(scene, 'csv'))) == 3
+
+
+def test_an_answer_of_no_known_query(export):
+    """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
+    server, scene = Script([s]), Scene()
+    hidden = unseen(server)
+    early = hidden.open()
+    hidden.validate(early, [ask(s, 1)])
+    c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
+    c.data(early, 1000)
+    row, = long_rows(export(scene, 'long'))
+    assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
 
 def test_refused_blocks(export):

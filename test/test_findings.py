@@ -7,7 +7,7 @@ from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, ask, counter, single
-from gen.stubs import DATA, INSTANCES, VALIDATE
+from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
 from learned import read
 
 
@@ -99,13 +99,27 @@ def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
 
 def test_what_is_left_behind_the_last(tshark, tmp_path):
     b, wanted = Bench(), []
-    rows = buffers.instances([(1, 'one'), (7, 'seven')])
-    for data, finding in ((rows, []), (buffers.instances([(1, 'one')]).add(raw(4)), ['4 bytes are left behind the last instance'])):
-        b.both(INSTANCES, data)
-        wanted.append(finding)
+    for opnum, make, more, finding in (
+            (INSTANCES, lambda: buffers.instances([(1, 'one'), (7, 'seven')]), 4, ['4 bytes are left behind the last instance']),
+            (INFO, lambda: buffers.identifiers([dict(guid=GUID, counter_id=1)]), 39, [
+                '39 bytes are too few for a PERF_COUNTER_IDENTIFIER', '39 bytes are left behind the last identifier'])):
+        b.both(opnum, make())
+        b.both(opnum, make().add(raw(more)))
+        wanted += [[], finding]
     frames = read(tshark, b.scene, tmp_path)
-    numbers = [n for n, there in sorted(b.scene.frames.items()) if (there[0].opnum, there[0].kind) == (INSTANCES, 'response')]
+    numbers = [n for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response' and there[0].opnum != OPEN]
     assert [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n in numbers] == wanted
+
+
+def test_ndr64_may_end_with_padding(tshark, tmp_path):
+    """To 8 bytes, where NDR has it to 4; what is longer is no padding."""
+    said = []
+    for ndr64, more in ((False, 3), (False, 4), (True, 7), (True, 8)):
+        b = Bench(ndr64=ndr64)
+        b.ask(INSTANCES)
+        b.answer(INSTANCES, stub=bytes(b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=8192)) + bytes(more))
+        said.append([x[0] for x in experts(read(tshark, b.scene, tmp_path)[max(b.scene.frames)])])
+    assert said == [[], ['trailing_bytes'], [], ['trailing_bytes']]
 
 
 def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):

@@ -237,6 +237,19 @@ def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     assert frames[opened].show_of('hkpd.key') == ['HKEY_PERFORMANCE_' + {32: 'TEXT', 33: 'NLSTEXT'}[opnum]]
 
 
+def test_titles_of_the_users_language_are_not_english(tshark, tmp_path):
+    """Those of HKEY_PERFORMANCE_NLSTEXT, where English is known."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    talk.open(stubs.OPEN_NLS_TEXT)
+    talk.titles('Counter', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    talk.open()
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
 @pytest.mark.parametrize('how', ['query', 'enumerate', 'two steps', 'created', 'unseen'])
 def test_titles_of_perflib(tshark, tmp_path, how):
     """The same lists below HKEY_LOCAL_MACHINE, by QueryValue or EnumValue."""
@@ -324,9 +337,10 @@ def test_the_names_file_of_titles(tshark, tmp_path):
     assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
 
 
-def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
-    """Indexes differ from machine to machine."""
-    (tmp_path / 'names').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t4000\ten\tMine\n')
+@pytest.mark.parametrize('owner, shown', [('192.0.2.20', ['Mine', '#4000']), ('*', ['Mine', 'Mine'])])
+def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, shown):
+    """Indexes differ from machine to machine; who wants them for all says so."""
+    (tmp_path / 'names').write_text('# pcq names 1\nserver\t%s\ntitle\t4000\ten\tMine\n' % owner)
     scene, sets = Scene(), []
     for n, server in enumerate(('192.0.2.20', '192.0.2.21')):
         talk = Talk(scene, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
@@ -334,7 +348,7 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
         talk.open()
         sets.append(talk.sample()[1])
     frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
-    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\Mine\\Mine'], ['\\\\SRV01\\#4000\\#4000']]
+    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\%s\\%s' % (x, x)] for x in shown]
 
 
 # --- Samples

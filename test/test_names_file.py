@@ -334,10 +334,10 @@ def broken_lines(guid):
             'set\t%s' % guid, 'set\t%s\tmany' % guid, 'set\t%s\t2' % guid[:-2], 'server', 'title\tx\ten\tProcessor',
             'title\t1\ten', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
             'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid,
-            'name\t%s\t1\ten\tone\0two' % guid]
+            'name\t%s\t1\ten\tone\0two' % guid, 'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\t2147483648' % guid]
 
 
-@pytest.mark.parametrize('which', range(27))
+@pytest.mark.parametrize('which', range(28))
 def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     """One broken line among good ones: its number is told, the others count, and it changes nothing."""
     s = engine()

@@ -10,7 +10,7 @@ from collections import Counter as Tally
 
 import pytest
 
-from gen import buffers, client, hkpd_scene, model, stubs
+from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
@@ -765,8 +765,19 @@ def test_whose_probe_it_is(tshark, tmp_path):
 def test_calls_of_hkpd(tshark, tmp_path, passes):
     """Only what concerns performance data: the rest of the registry is not counted."""
     scene = hkpd_scene.session(samples=3)
+    talk = hkpd_scene.Talk(scene, client_port=50009)
+    talk.open()
+    talk.sample('238 2', only={2, 238})
+    talk.ask('Another', b'\1\0\0\0')
+    talk.ask('Global', None, size=5000, room=0)     # a size probe; with room for data success without any is none
+    talk.ask('Global', None, size=5000, room=1000)
+    rpc = talk.rpc
+    rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
+    assert {way[3]: cells[0] for way, cells in nodes.items() if len(way) == 4 and way[2] == 'QueryValue'} == {
+        'titles': '2', 'Global': '5', 'objects by their indexes': '1', 'other values': '1'}
+    assert nodes['Size probes',][0] == nodes['Repeated responses',][0] == '1'
     queries = nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue']
     assert int(queries[0]) == sum(int(c[0]) for way, c in nodes.items()
                                   if len(way) == 4 and way[:3] == ('Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue'))

@@ -321,6 +321,17 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
         assert 'pcq.watch.w == 301' in text and set(re.findall(r'pcq[.]watch[.](\w+)', text)) <= {'w', 'v'}
 
 
+def test_what_fits_in_one_capture_need_not_in_the_next(sharkd, tmp_path):  # noqa: F811
+    s = sharkd()
+    s.ask(('setconf', dict(name='uat', value=row('w', '\\Processor(1)\\Level').removeprefix('uat:'))))
+    said = []
+    for instances in ('0', '1'), ('0',), ('0', '1'):
+        s.load(processors(instances=instances).write(tmp_path / 'scene.pcap'))
+        out, = s.ask(('tap', dict(tap0='nstat:pcq,counters')))
+        said.append('fit no counter of this capture: w' in out)
+    assert said == [False, True, False]
+
+
 # --- What is not there --------------------------------------------------------------------------------------------
 
 
