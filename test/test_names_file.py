@@ -129,7 +129,14 @@ def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
     sets = model.countersets()
     server = Script(sets, clock=model.Clock())
     scene = story(server, lambda c: both_languages(c, *sets))
-    assert facts(write(tshark, scene, tmp_path)) == truth(sets)
+    names = write(tshark, scene, tmp_path)
+    assert facts(names) == truth(sets)
+    # what is said of a counterset stands before its counters, and those by their ids
+    lines = [line.split('\t') for line in names.read_text().splitlines() if '\t{' in line]
+    assert len(lines) > 100
+    for s in sets:
+        ids = [-1 if kind == 'set' or n == '-' else int(n) for kind, guid, n, *_ in lines if guid == '{%s}' % s.guid]
+        assert ids == sorted(ids) and ids[0] == -1
 
 
 @pytest.mark.parametrize('known', ['name-first', 'name-last'])
