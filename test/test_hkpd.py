@@ -293,6 +293,17 @@ def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
     compare_values(frames, scene)
 
 
+def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
+    """A path has two of them before the machine, whoever sends how many."""
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
+                system='\\\\SRV01')
+    talk.open()
+    talk.titles()
+    number = talk.sample()[1]
+    assert read(tshark, scene, tmp_path)[number].show_of('hkpd.path') == ['\\\\SRV01\\System\\Things']
+
+
 def test_names_belong_to_a_server(tshark, tmp_path):
     scene = Scene()
     first = Talk(scene)
