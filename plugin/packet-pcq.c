@@ -912,7 +912,7 @@ static void read_identifiers(pcq_pdu *p, pcq_context *context)
     p->call.report.muted = repeated;
     pcq_dissect_identifiers(back.tvb, back.tree, context);
     p->call.report.muted = false;
-    p->identifiers_sound = damaged || !p->call.report.damaged;
+    p->identifiers_sound = !p->call.report.damaged;
     if (repeated) {
         p->call.report.damaged = damaged;
     }

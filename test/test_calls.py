@@ -436,8 +436,11 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
         c.reg_info(s.guid, 1)
         c.reg_info(s.guid, 2, 1)
         c.instances(s.guid)
+        c.enumerate()
     scene = story(Script([s]), talk)
     frames = read(tshark, scene, tmp_path, two_pass=True)
+    listed = frames_of(scene, ENUMERATE, 'response')[-1][0]
+    assert [x.label for x in frames[listed].all('pcq.counterset.guid')] == ['Counterset GUID: %s (Known Set)' % s.guid]
     taught = taught_in(scene, 9, s.guid)
     for opnum in (REG_INFO, INSTANCES):
         for number, m in frames_of(scene, opnum, 'request') + frames_of(scene, opnum, 'response'):

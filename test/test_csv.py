@@ -16,7 +16,7 @@ from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story_script import Damaging, Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -215,6 +215,17 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
         assert compare_pdh(text, series(whole_session())) > 60
 
 
+def test_what_the_list_of_objects_says(sharkd, tmp_path):     # noqa: F811
+    """The first answer's packet, the host, and what it is."""
+    scene, first, second = two_queries()
+    s = sharkd()
+    s.load(scene.write(tmp_path / 'scene.pcap'))
+    out, = s.ask(('tap', dict(tap0='eo:pcq')))
+    rows = sorted(json.loads(out)['result']['taps'][0]['objects'], key=lambda o: o['pkt'])
+    assert [(o['pkt'], o['hostname'], o['type'], o['filename']) for o in rows] == [
+        (a[0].frame, 'SRV01', 'text/csv', 'SRV01-query-%d.csv' % n) for n, a in enumerate((first, second), 1)]
+
+
 def test_objects_of_odd_servers(tshark, tmp_path):
     """A long name keeps what tells its handle; none is hidden; all are in the folder."""
     longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
@@ -232,6 +243,7 @@ def test_objects_of_odd_servers(tshark, tmp_path):
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
         only, = folder.iterdir()
         assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
+        only.name.encode('utf-8')       # no half of a character
         assert len(pdh_rows(only.read_bytes().decode())) == 3
 
 
@@ -582,6 +594,19 @@ def test_a_query_whose_opening_was_not_captured(export):
     assert len(pdh_rows(export(scene, 'csv'))) == 3
 
 
+def test_an_answer_of_no_known_query(export):
+    """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
+    server, scene = Script([s]), Scene()
+    hidden = unseen(server)
+    early = hidden.open()
+    hidden.validate(early, [ask(s, 1)])
+    c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
+    c.data(early, 1000)
+    row, = long_rows(export(scene, 'long'))
+    assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
+
+
 def test_refused_blocks(export):
     """An instance that is gone: a row with the block's status and no value; no column of its own in PDH-CSV."""
     there = ['ab', 'a', 'ab']
@@ -598,7 +623,10 @@ def test_refused_blocks(export):
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0'),
         ('a', '5', '5', '', '0'), ('b', '', '', 'ERROR_NO_DATA', '232'),
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
-    assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size'
+    assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size' and {r['assumed'] for r in rows} == {'0'}
+    guessed = long_rows(export(story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
+                               'long'))
+    assert [(r['status'], r['assumed']) for r in guessed] == [(r['status'], '1') for r in rows]
     assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
 
 
@@ -726,6 +754,25 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
         rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
         assert [(r['query'], r['assumed']) for r in rows] == [('1', '0'), ('2', '1'), ('2', '1')] * 3
         assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
+
+
+def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
+    """Names come last, and of the samples only the newest is kept: the other rows stay as they were, with their doubt."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
+
+    def talk(c):
+        learn(c, s, codes=(1,))
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 2, 'a')], add=False)
+        c.info(h)
+        c.data(h, 9999)
+        learn(c, s, codes=(9, 10))
+    capture, out = story(Script([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
+    _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.sample_limit:0', '-z', 'pcq,csv,%s' % out)
+    assert [p.rpartition('\\')[2] for p in pdh_rows(out.read_bytes().decode())[0][1:]] == ['#1', '#2', 'One']
+    assert 'whose 2 of the columns are is assumed' in err, err
 
 
 @pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'sealed with NTLM', 'ntlmssp.nt_password']),
@@ -899,11 +946,12 @@ def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
 @pytest.mark.skipif(TSHARK.endswith('.exe'), reason="the links of Wine's system are none to a program of Windows")
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_a_link_stays_a_link(tshark, tmp_path, export, form):
-    """Also a broken one."""
-    (tmp_path / 'link.csv').symlink_to('target.csv')
+    """Also a broken one, and one that leads to another."""
+    (tmp_path / 'link.csv').symlink_to('further.csv')
+    (tmp_path / 'further.csv').symlink_to('target.csv')
     text = export(small(), form, name='link.csv')
     assert (tmp_path / 'link.csv').is_symlink()
     (tmp_path / 'target.csv').write_text('old')
     assert export(small(), form, name='link.csv') == text
-    assert (tmp_path / 'link.csv').is_symlink()
-    assert sorted(os.listdir(tmp_path)) == ['link.csv', 'scene.pcap', 'target.csv']
+    assert (tmp_path / 'link.csv').is_symlink() and (tmp_path / 'further.csv').is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ['further.csv', 'link.csv', 'scene.pcap', 'target.csv']

@@ -318,13 +318,26 @@ def test_every_verdict(tshark, tmp_path, two_pass):
     asked = [ask(s, 1, 'a'), ask(stranger, 1, 'a'), ask(s, 5, 'a'), ask(s, 1, 'nobody'), ask(s, 1, 'b')]
     scene = story(Script([s], unknown_instance=3), lambda c: (learn(c, s), run(c, asked, 1)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    labels = held(frames[frames_of(scene, DATA, 'request')[0][0]])
+    asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
+    assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 2 counters, 3 refused']
+    labels = held(asked_in)
     verdicts = ['', 'ERROR_WMI_GUID_NOT_FOUND', 'ERROR_WMI_ITEMID_NOT_FOUND', 'ERROR_PATH_NOT_FOUND', '']
     assert len(labels) == 5
     for label, verdict in zip(labels, verdicts):
         assert verdict in label and ('ERROR' in label) == bool(verdict)
     # the refused ones have no block
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Fine', '\\\\SRV01\\Set(b)\\Fine']
+
+
+def test_a_hundred_counters_are_listed(tshark, tmp_path):
+    """Those that are held and those that were refused together."""
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [1]) for i in range(99)])
+    shown = []
+    for refused in (1, 2):
+        scene = story(Script([s]), lambda c: run(c, [ask(s, i, 'a') for i in range(99 + refused)], 1))
+        query, = read(tshark, scene, tmp_path)[frames_of(scene, DATA, 'request')[0][0]].all('pcq.query')
+        shown.append((query.label, len(query.all('pcq.query.counter'))))
+    assert shown == [('Query: 99 counters, 1 refused', 100), ('Query: 99 counters, 2 refused, the first 100', 100)]
 
 
 @PASSES

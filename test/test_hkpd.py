@@ -11,9 +11,9 @@ import pytest
 
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
-from gen.hkpd_block import Counter, Instance, Object
+from gen.hkpd_block import Counter, Instance, Object, rows_of
 from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
-from gen.model import TYPES, grows
+from gen.model import TYPES, Clock, grows
 from gen.scene import Scene
 from learned import Item, close_to, one, shows
 
@@ -121,6 +121,28 @@ def test_every_field_path_and_value(tshark, tmp_path, how, two_pass):
     no_experts(frames, scene)
 
 
+def test_nodes_tell_their_story(tshark, tmp_path):
+    """What a line of the tree says before it is opened."""
+    scene = session(samples=1)
+    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
+    labels = {name: [x.label for x in frame.all('hkpd.' + name)] for name in (
+        'data_block', 'object', 'counter_definition', 'instance', 'counter_block')}
+    at = Clock().now()
+    rows = [(o, rows_of(o, at)) for o in machine()]
+    what = {-1: '', -2: ', without values', -3: ', without values'}
+    count = sum(len(r) * len(o.counters) for o, r in rows)
+    assert labels['data_block'] == ['Performance data of SRV01: %d objects, %d values' % (len(rows), count)]
+    assert labels['object'] == ['Object: %s (%d), %d counters%s' % (
+        o.name, o.index, len(o.counters), what[-1 if o.instances is None else o.instances] if not callable(o.instances)
+        else ', %d instances' % len(r)) for o, r in rows]
+    assert [x.split(',')[0] for x in labels['counter_definition']] == [
+        'Counter definition: %s (%d)' % (c.name or 'name not known', c.index) for o, _ in rows for c in o.counters]
+    numbers = [(k, x) for o, r in rows for k, x in enumerate(r) if x]
+    assert [x.split(':')[0] for x in labels['instance']] == ['Instance %d' % k for k, _ in numbers]
+    assert all(x.name in label for label, (_, x) in zip(labels['instance'], numbers))
+    assert labels['counter_block'] == ['Counter block: %d values' % len(o.counters) for o, r in rows for _ in r]
+
+
 @PASSES
 def test_every_counter_type(tshark, tmp_path, two_pass):
     scene = session(objects=[every_type()], samples=3)
@@ -193,15 +215,18 @@ def test_english_of_any_country(tshark, tmp_path, lists):
     for name in lists:
         english = name.endswith('9')
         talk.titles(name, None if english else {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
-    talk.sample()
-    compare_values(read(tshark, scene, tmp_path), scene)
+    number = talk.sample()[1]
+    frames = read(tshark, scene, tmp_path)
+    compare_values(frames, scene)
+    # a name says its language where that is another
+    assert {x.label for x in frames[number].all('hkpd.object.name')} == {'Name: ' + o.name for o in talk.objects}
 
 
 @pytest.mark.parametrize('opnum, name', [(stubs.OPEN_TEXT, 'Counters'), (stubs.OPEN_NLS_TEXT, 'Counter')])
 def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     scene = Scene()
     talk = Talk(scene)
-    talk.open(opnum)
+    opened = talk.open(opnum)[1]
     talk.titles(name)
     talk.close()
     talk.open()
@@ -209,9 +234,23 @@ def test_titles_of_the_performance_text_keys(tshark, tmp_path, opnum, name):
     frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     compare_values(frames, scene)
+    assert frames[opened].show_of('hkpd.key') == ['HKEY_PERFORMANCE_' + {32: 'TEXT', 33: 'NLSTEXT'}[opnum]]
 
 
-@pytest.mark.parametrize('how', ['query', 'enumerate', 'two steps', 'unseen'])
+def test_titles_of_the_users_language_are_not_english(tshark, tmp_path):
+    """Those of HKEY_PERFORMANCE_NLSTEXT, where English is known."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    talk.titles()
+    talk.open(stubs.OPEN_NLS_TEXT)
+    talk.titles('Counter', {i: n + ' (Z\xe4hler)' for i, n in names_of(talk.objects).items()})
+    talk.open()
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
+
+
+@pytest.mark.parametrize('how', ['query', 'enumerate', 'two steps', 'created', 'unseen'])
 def test_titles_of_perflib(tshark, tmp_path, how):
     """The same lists below HKEY_LOCAL_MACHINE, by QueryValue or EnumValue."""
     scene = Scene()
@@ -223,6 +262,8 @@ def test_titles_of_perflib(tshark, tmp_path, how):
     if how == 'two steps':
         talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib')
         talk.open_key('009')
+    elif how == 'created':      # which opens what is there
+        talk.create_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\Perflib\\009')
     elif how != 'unseen':
         talk.open_key('SOFTWARE\\Microsoft\\Windows NT\\CurrentVersion\\perflib\\009')
     if how == 'enumerate':
@@ -230,12 +271,14 @@ def test_titles_of_perflib(tshark, tmp_path, how):
         pairs = titles([(1, '1847')] + sorted(names_of(talk.objects).items()))
         talk.call(stubs.ENUM_VALUE, stubs.enum_value(talk.handle, 0), stubs.enum_answer('Counter', pairs))
     else:
-        talk.titles('Counter')
+        number = talk.titles('Counter')[1]
     talk.open()
     talk.sample()
     frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     compare_values(frames, scene)
+    if how != 'enumerate':
+        assert frames[number].show_of('hkpd.key') == ([] if how == 'unseen' else ['Perflib\\009'])
 
 
 def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
@@ -248,6 +291,17 @@ def test_the_value_name_decides_and_not_the_type(tshark, tmp_path):
     frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     compare_values(frames, scene)
+
+
+def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
+    """A path has two of them before the machine, whoever sends how many."""
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1)])],
+                system='\\\\SRV01')
+    talk.open()
+    talk.titles()
+    number = talk.sample()[1]
+    assert read(tshark, scene, tmp_path)[number].show_of('hkpd.path') == ['\\\\SRV01\\System\\Things']
 
 
 def test_names_belong_to_a_server(tshark, tmp_path):
@@ -294,9 +348,10 @@ def test_the_names_file_of_titles(tshark, tmp_path):
     assert {int(f[1]): f[3] for f in lines if f[0] == 'title'} == names_of(machine())
 
 
-def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
-    """Indexes differ from machine to machine."""
-    (tmp_path / 'names').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t4000\ten\tMine\n')
+@pytest.mark.parametrize('owner, shown', [('192.0.2.20', ['Mine', '#4000']), ('*', ['Mine', 'Mine'])])
+def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, shown):
+    """Indexes differ from machine to machine; who wants them for all says so."""
+    (tmp_path / 'names').write_text('# pcq names 1\nserver\t%s\ntitle\t4000\ten\tMine\n' % owner)
     scene, sets = Scene(), []
     for n, server in enumerate(('192.0.2.20', '192.0.2.21')):
         talk = Talk(scene, [Object(4000, None, [Counter(4000, None, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)])],
@@ -304,7 +359,7 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path):
         talk.open()
         sets.append(talk.sample()[1])
     frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
-    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\Mine\\Mine'], ['\\\\SRV01\\#4000\\#4000']]
+    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\%s\\%s' % (x, x)] for x in shown]
 
 
 # --- Samples
@@ -338,6 +393,51 @@ def test_each_formula_has_its_own_clocks(tshark, tmp_path):
     labels = [x.label for x in read(tshark, scene, tmp_path)[number].all('hkpd.cooked')]
     passed = [int(re.search(r'T1 - T0 = ([\d,]+)', label)[1].replace(',', '')) for label in labels]
     assert passed == [stamps[2] - stamps[1], stamps[2] - stamps[0]]
+
+
+def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
+    """The provider was replaced: the index is the same, what is behind it is not."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    numbers = []
+    for kind in ('PERF_COUNTER_BULK_COUNT', 'PERF_100NSEC_TIMER', 'PERF_100NSEC_TIMER'):
+        talk.objects = [Object(2, 'System', [Counter(10, 'Things', TYPES[kind], lambda at, k: 1000 * at.number)])]
+        numbers.append(talk.sample()[1])
+    frames = read(tshark, scene, tmp_path)
+    assert [len(frames[n].all('hkpd.cooked')) for n in numbers] == [0, 0, 1]
+    why, = frames[numbers[1]].all('hkpd.cooked.none')
+    assert 'counter is new' in why.label, why.label
+
+
+@PASSES
+def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pass):
+    """Two in an object, and one before them that comes later: each is compared with itself."""
+    rate = TYPES['PERF_COUNTER_BULK_COUNT']
+    twins = [Counter(10, 'Things', rate, lambda at, k, step=step: step * (99 + at.number)) for step in (1000, 50000)]
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    results = []
+    for before in (0, 1, 1):
+        talk.objects = [Object(2, 'System', [Counter(12, 'New', rate, lambda at, k: 7 * at.number)][:before] + twins)]
+        now = talk.clock.now()
+        results.append((talk.sample()[1], now))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for (_, then), (number, now) in zip(results, results[1:]):
+        seconds = (now.stamp - then.stamp) / now.freq
+        *_, first, second = [float(x.show) for x in frames[number].all('hkpd.cooked')]
+        assert (first, second) == (close_to(1000 / seconds), close_to(50000 / seconds))
+
+
+@pytest.mark.parametrize('scale', [-11, -10, 10, 11])
+def test_a_scale_has_ten_powers(tshark, tmp_path, scale):
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(2, 'System', [Counter(10, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1,
+                                                             scale=scale)])])
+    talk.open()
+    number = talk.sample()[1]
+    assert experts(read(tshark, scene, tmp_path)[number]) == ({'scale'} if abs(scale) > 10 else set())
 
 
 def test_samples_belong_to_a_handle(tshark, tmp_path):
@@ -668,12 +768,16 @@ def test_info(tshark, tmp_path):
     talk.open()
     talk.titles()
     small, more = talk.ask('Global', bytes(8), 234, room=1000)
+    _, told = talk.ask('Global', bytes(8), 234, room=1000, size=5000)
+    _, empty = talk.ask('Global', None, 234, room=0)
     asked, first = talk.sample()
     _, second = talk.sample('238', only={238})
     scene.write(tmp_path / 'a.pcap')
     info = tshark.info(tmp_path / 'a.pcap')
     assert info[small].startswith('QueryValue request, handle 1, Global, room for 1000 bytes')
     assert info[more].endswith('handle 1, Global, size probe: needs more than 1000 bytes')     # no "Error: "
+    assert info[told].endswith('handle 1, Global, size probe: needs 5000 bytes')
+    assert info[empty].endswith('handle 1, Global, size probe: needs more')
     assert 'Global, room for 65536 bytes now' in info[asked]
     values = len(dict(answers(scene))[first].record['values'])
     assert re.search(r'handle 1, Global, \\System\\File Read Operations/sec = .*, %d more \(9 objects, \d+ bytes\)$' % (

@@ -70,3 +70,15 @@ def test_a_long_name_is_cut_where_it_is_shown(tshark, tmp_path):
     fox = '\U0001f98a'
     names, _ = names_shown(tshark, tmp_path, ['x' * 30000, 'y' * 1024, 'z' * 1023 + fox, fox * 1025], 0, 'utf-16')
     assert names == ['x' * 1024 + '\u2026', 'y' * 1024, 'z' * 1023 + fox, fox * 1024 + '\u2026']
+
+
+def test_a_value_in_a_code_page(tshark, tmp_path):
+    """Text that the type says to be in the object's code page; UTF-16 else, though it could be that."""
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(1500, 'Drucker', [
+        Counter(1502, 'Narrow', 0x00010B00, lambda at, k: '\xe4\xf6\xfc \xdf', 8), Counter(1504, 'Wide', 0x00000B00, lambda at, k: '\xe4\xf6\xfc', 8)],
+        code_page=1252, encoding='cp1252')])
+    talk.open()
+    talk.sample()
+    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
+    assert frame.show_of('hkpd.value.text') == ['\xe4\xf6\xfc \xdf', '\xe4\xf6\xfc']

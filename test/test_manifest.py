@@ -121,21 +121,24 @@ def test_forms(tshark, tmp_path, form):
 
 @pytest.mark.parametrize('cultures, path', [
     (['en-US'], '\\\\SRV01\\Engine(a)\\Turns/sec'), (['de-DE', 'en-GB'], '\\\\SRV01\\Engine(a)\\Turns/sec'),
-    ([None], '\\\\SRV01\\Engine(a)\\Turns/sec'), (['de-DE', 'fr-FR'], '\\\\SRV01\\Motor(a)\\Turns/sec')])
+    ([None], '\\\\SRV01\\Engine(a)\\Turns/sec'), (['zh'], '\\\\SRV01\\Fadongji(a)\\Turns/sec'),
+    (['de-DE', 'fr-FR'], '\\\\SRV01\\Motor(a)\\Turns/sec')])
 def test_a_table_of_strings(tshark, tmp_path, cultures, path):
     """$(string.ID) stands for a string that comes later in the file; English goes before others."""
-    words = {'en-US': 'Engine', 'en-GB': 'Engine', None: 'Engine', 'de-DE': 'Motor', 'fr-FR': 'Moteur'}
+    words = {'en-US': 'Engine', 'en-GB': 'Engine', None: 'Engine', 'de-DE': 'Motor', 'fr-FR': 'Moteur',
+             'zh': 'Fadongji'}      # of no one country
     tables = ''.join('<resources%s><stringTable><string id="Engine.Name" value="%s"/></stringTable></resources>' %
                      (' culture="%s"' % c if c else '', words[c]) for c in cultures)
     elements = [e.replace('name="Engine"', 'name="$(string.Engine.Name)"') for e in the_counters()]
-    names = write(tmp_path, manifest(*elements, localization='<localization>%s</localization>' % tables))
+    outside = '<string id="Engine.Name" value="In no table"/>'
+    names = write(tmp_path, manifest(*elements, localization='<localization>%s%s%s</localization>' % (outside, tables, outside)))
     assert not said(tshark, tmp_path, names)
     s = the_set()
     frames = with_file(tshark, tmp_path, story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
     shown = {p for f in frames.values() for p in (by_path(f) if f.values else {})}
     assert shown == {path}
     label = [f.all('pcq.counterset.name') for f in frames.values() if f.all('pcq.counterset.name')][0][0].label
-    assert ('German' in label) == ('de-DE' in cultures and 'en-GB' not in cultures)
+    assert ('German' in label) == ('de-DE' in cultures and 'en-GB' not in cultures) and 'Chinese' not in label
 
 
 def test_every_type(tshark, tmp_path):
@@ -198,6 +201,33 @@ def test_what_is_broken_is_said_with_its_line(tshark, tmp_path, what):
     assert 'engine.man' in line and word in line and 'line 5' in line.replace('line 6', 'line 5')
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 4
+
+
+def test_counters_of_a_set_without_a_guid_are_nobodys(tshark, tmp_path):
+    others = [e.replace('guid="%s"' % GUID, '').replace('Turns/sec', 'Wrong').replace('bulk_count', 'rawcount') for e in the_counters()]
+    names = write(tmp_path, manifest(*the_counters(), *others))
+    line, = said(tshark, tmp_path, names)
+    assert 'without a GUID' in line
+    all_named(tshark, tmp_path, names)
+
+
+def test_a_file_that_is_too_big(tshark, tmp_path):
+    """One byte beyond 64 MiB."""
+    names = write(tmp_path, '# pcq names 1\n')
+    os.truncate(names, (64 << 20) + 1)
+    line, = said(tshark, tmp_path, names)
+    assert 'more than 64 MiB' in line
+
+
+def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
+    folder = tmp_path / 'names'
+    folder.mkdir()
+    for count in (10, 11):
+        write(folder, 'bad\n' * count, name='%d.txt' % count)
+        rows = ['<counter id="%d" name="x" uri="u%d" type="none"/>' % (i, i) for i in range(count)]
+        write(folder, manifest(the_counters()[0], *rows, '</counterSet>'), name='%d.man' % count)
+    lines = said(tshark, tmp_path, folder)
+    assert [('and others' in line, line.count(',') + 1) for line in lines] == [(False, 10), (False, 10), (True, 11), (True, 10)]
 
 
 def test_a_name_of_1024_characters(tshark, tmp_path):

@@ -286,6 +286,9 @@ ORDERS = {
     'english-first': [lambda c, s: learn(c, s), lambda c, s: learn_local(c, s, GERMAN)],
     'german-first': [lambda c, s: learn_local(c, s, GERMAN), lambda c, s: learn(c, s)],
     'english-locale': [lambda c, s: learn_local(c, s, GERMAN), lambda c, s: learn_local(c, s, ENGLISH)],
+    # which has no use for RequestLCID ([MS-PCQ] 3.1.4.1.2)
+    'english-request-with-a-locale': [lambda c, s: [c.reg_info(s.guid, code, GERMAN) for code in (9, 10)],
+                                      lambda c, s: learn(c, s, codes=(1,))],
     'english-locale-first': [lambda c, s: learn_local(c, s, ENGLISH), lambda c, s: learn_local(c, s, GERMAN)],
 }
 
@@ -297,7 +300,8 @@ def test_english_names_are_preferred(tshark, tmp_path, order):
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
     (number, _), = frames_of(scene, VALIDATE, 'request')
-    (_, _, frame), = learned(frames[number], 'pcq.counterset.name')
+    (_, label, frame), = learned(frames[number], 'pcq.counterset.name')
+    assert 'German' not in label
     english = taught_in(scene, 3, s.guid, ENGLISH) if order.startswith('english-locale') else taught_in(scene, 9, s.guid)
     assert frame == english
 

@@ -129,7 +129,14 @@ def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
     sets = model.countersets()
     server = Script(sets, clock=model.Clock())
     scene = story(server, lambda c: both_languages(c, *sets))
-    assert facts(write(tshark, scene, tmp_path)) == truth(sets)
+    names = write(tshark, scene, tmp_path)
+    assert facts(names) == truth(sets)
+    # what is said of a counterset stands before its counters, and those by their ids
+    lines = [line.split('\t') for line in names.read_text().splitlines() if '\t{' in line]
+    assert len(lines) > 100
+    for s in sets:
+        ids = [-1 if kind == 'set' or n == '-' else int(n) for kind, guid, n, *_ in lines if guid == '{%s}' % s.guid]
+        assert ids == sorted(ids) and ids[0] == -1
 
 
 @pytest.mark.parametrize('known', ['name-first', 'name-last'])
@@ -334,10 +341,10 @@ def broken_lines(guid):
             'set\t%s' % guid, 'set\t%s\tmany' % guid, 'set\t%s\t2' % guid[:-2], 'server', 'title\tx\ten\tProcessor',
             'title\t1\ten', ' name\t%s\t1\ten\tx' % guid, 'Name\t%s\t1\ten\tx' % guid,
             'name\t%s\t1\t0x1ffffffff\tx' % guid, 'name\t%s\t1\ten\t\udcff\udcfe' % guid,
-            'name\t%s\t1\ten\tone\0two' % guid]
+            'name\t%s\t1\ten\tone\0two' % guid, 'counter\t%s\t1\t0x10410500\t-\t-\t-\t-\t2147483648' % guid]
 
 
-@pytest.mark.parametrize('which', range(27))
+@pytest.mark.parametrize('which', range(28))
 def test_a_broken_line_is_reported_and_skipped(tshark, tmp_path, which):
     """One broken line among good ones: its number is told, the others count, and it changes nothing."""
     s = engine()

@@ -5,11 +5,12 @@ import itertools
 import math
 import re
 import statistics
+import struct
 from collections import Counter as Tally
 
 import pytest
 
-from gen import client, hkpd_scene, model, stubs
+from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
@@ -77,16 +78,19 @@ def expected_counters(answers):
     return out
 
 
+def as_in_a_table(text):
+    """Control characters are escapes: they would end a cell or a row."""
+    return re.sub('[\0-\x1f\x7f]', lambda m: '\\x%02x' % ord(m[0]), text)
+
+
 def compare_counters(rows, answers):
     """-> how many have a mean"""
     expected, count = expected_counters(answers), 0
     shown = {row['Counter']: row for row in rows if row['Samples'] != '0'}
     assert len({row['Counter'] for row in rows}) == len(rows)
-    # a table shows control characters as escapes
-    plain = {p: e for p, e in expected.items() if not any(c < ' ' for c in p)}
-    assert set(plain) <= set(shown) and len(shown) == len(expected)
-    for path, e in plain.items():
-        row, results = shown[path], e['results']
+    assert set(shown) == {as_in_a_table(p) for p in expected}
+    for path, e in expected.items():
+        row, results = shown[as_in_a_table(path)], e['results']
         assert (int(row['Samples']), int(row['Gaps']), int(row['Results'])) == (e['Samples'], e['Gaps'], len(results)), path
         if not results:
             assert row['Unit'] == row['Maximum'] == ''
@@ -247,7 +251,7 @@ def test_queries(stat, passes):
 
 def test_queries_without_samples_or_ends(stat):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Script([s])
+    server = Script([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
     early = unseen(server).open()
 
     def talk(c):
@@ -257,7 +261,7 @@ def test_queries_without_samples_or_ends(stat):
         c.open()
     first, second = stat(story(server, talk), 'queries')
     assert (first['Opened'], first['Closed'], first['Samples']) == ('before the capture', 'left open', '1')
-    assert (first['Counters'], first['Refused'], first['Interval (s)']) == ('1', '1', '')
+    assert (first['Counters'], first['Refused'], first['Interval (s)'], first['Server clock (s)']) == ('1', '1', '', '')
     assert (second['Handle'], second['Samples'], second['Bytes/sample']) == ('query 2', '0', '')
     assert second['Opened'].startswith('frame ')
 
@@ -474,6 +478,15 @@ def test_late_intervals(stat, how, late, passes):
     assert (int(row['Late asked']), int(row['Late answered'])) == late
 
 
+def test_late_behind_thousands_in_time(stat):
+    """Beyond 4,096 intervals each is judged when it comes."""
+    count = 4110
+    pauses, takes = [1.0] * count, [0.01] * count
+    pauses[count - 8] = takes[count - 4] = 3.0
+    row, = stat(paced(pauses, takes), 'queries')
+    assert (row['Samples'], row['Late asked'], row['Late answered']) == (str(count), '1', '1')
+
+
 @PASSES
 def test_response_times(stat, passes):
     takes = [0.01, 0.03, 0.02, 0.5, 0.04]
@@ -516,6 +529,7 @@ def test_the_refused(stat, passes):
         c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')])
         c.validate(h, [ask(s, 9, 'a')])
         c.validate(h, [ask(s, 9, 'b')], add=False)      # no removal is a refusal
+        c.validate(h, [ask(s, 1, 'b')])                 # another error of a path that fails later
         c.info(h)
         for _ in range(4):
             c.data(h, 1000)
@@ -523,11 +537,13 @@ def test_the_refused(stat, passes):
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0])[:6] == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client']
     first = frames_of(scene, stubs.VALIDATE, 'response')[0][0]
+    again = frames_of(scene, stubs.VALIDATE, 'response')[3][0]
     gone = answers(scene)[1][0]
     assert [tuple(r.values())[:6] for r in rows] == [
         ('\\\\SRV01\\Comings(a)\\#9', 'ERROR_WMI_ITEMID_NOT_FOUND', '2', str(first), 'query 2', '192.0.2.10'),
+        ('\\\\SRV01\\Comings(b)\\Size', 'ERROR_ALREADY_EXISTS', '1', str(again), 'query 2', '192.0.2.10'),
         ('\\\\SRV01\\Comings(b)\\Size', 'ERROR_NO_DATA', '2', str(gone), 'query 2', '192.0.2.10')]
-    assert all(r['Meaning'] for r in rows)
+    assert [r['Meaning'].split(' ')[:2] for r in rows] == [['counter', 'not'], ['asked', 'for'], ['no', 'data']]
 
 
 @PASSES
@@ -543,6 +559,47 @@ def test_refused_is_the_same_everywhere(stat, passes):
     assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
 
 
+def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
+    s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [1, 1]))
+    server = Script([s])
+    c = unseen(server)
+    early = c.open()
+    c.validate(early, [ask(s, 1, 'a'), ask(s, 1, 'gone')])
+    row, = stat(story(server, lambda c: c.data(early, 1000)), 'refusals')
+    assert (row['Path'], row['Error'], row['Query']) == ('(not known whose block it is)', 'ERROR_NO_DATA', 'query 1')
+
+
+# winerror.h's numbers and what their texts say there
+ERRORS = {3: 'later', 5: 'rights', 8: 'memory', 14: 'memory', 21: 'not ready', 50: 'not support', 87: 'wrong', 170: 'busy',
+          183: 'already', 232: 'no data', 258: 'in time', 1168: 'not there', 1450: 'memory', 1460: 'in time',
+          1722: 'provider gone', 1726: 'provider gone', 4200: 'provider gone', 4201: 'instance not there',
+          4202: 'counter not there', 4211: 'registration'}
+
+
+def test_what_errors_mean(stat):
+    """One that nothing is known of has no meaning."""
+    s = single('Small', *[counter(n, 'PERF_COUNTER_RAWCOUNT', None, [1]) for n in (*ERRORS, 9999)])
+    scene = Scene()
+
+    def alter(opnum, kind, stub):
+        if (opnum, kind) != (stubs.VALIDATE, 'response'):
+            return stub
+        stub = bytearray(stub)
+        for i, n in enumerate((*ERRORS, 9999)):
+            struct.pack_into('<I', stub, 4 + 40 * i + 16, n)        # behind the max count and the GUID
+        return bytes(stub) + bytes(8)
+    server = Script([s])
+    c = Damaging(tcp_line(scene, server), alter).client()
+    c.validate(unseen(server).open(), [ask(s, n) for n in (*ERRORS, 9999)])
+    rows = stat(scene, 'refusals')
+    # of a damaged answer it is not believed that the server knows the handle
+    assert {r['Query'] for r in rows} == {''}
+    meanings = {int(r['Path'].rpartition('#')[2]): r['Meaning'] for r in rows}
+    assert meanings.pop(9999) == '' and set(meanings) == set(ERRORS)
+    for n, word in ERRORS.items():
+        assert word in meanings[n], (n, meanings[n])
+
+
 def test_two_queries_refuse_apart(stat):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     scene = Scene()
@@ -553,6 +610,8 @@ def test_two_queries_refuse_apart(stat):
         run(c, [ask(s, 1), ask(s, 9)], 1)
     rows = stat(scene, 'refusals')
     assert [(r['Path'][-2:], r['Times'], r['Query']) for r in rows] == [('#9', '1', 'query 1'), ('#9', '1', 'query 2')]
+
+
 @PASSES
 def test_counters_of_hkpd_are_definitions(stat, passes):
     """However many instances there are of each."""
@@ -565,6 +624,38 @@ def test_counters_of_hkpd_are_definitions(stat, passes):
         talk.sample(only=wanted)
     row, = stat(scene, 'queries', *passes)
     assert row['Counters'] == str(sum(len(o.counters) for o in talk.objects if o.index in wanted))
+
+
+def test_names_that_a_later_call_of_the_frame_changes(stat):
+    """An answer, refusals and their new names in one frame: one row for each, as in two passes."""
+    def named(*names):
+        s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', x, [1, 1]) for i, x in enumerate(names, 1)])
+        s.guid = 'f193b332-f3f6-5b2d-bef3-21a3edbb1c6b'
+        return s
+    s = named('First', 'Second')
+    server, scene = Script([s]), Scene()
+    line = tcp_line(scene, server)
+    c, rpc = line.client(), line.rpc
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'gone')])
+    c.info(h)
+    server.sets = [named('One', 'Two')]
+    calls = []
+    for opnum, p in ((stubs.DATA, dict(hQuery=h, dwInSize=9999)),
+                     (stubs.VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
+                     *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0,
+                                             dwInSize=999)) for code in (9, 10)]):
+        request = bytes(stubs.request(opnum, **p))
+        calls.append((opnum, request, server.handle(opnum, request, 6)[1], rpc.call_id))
+        rpc.call_id += 1
+    rpc.transport.to_server([x for opnum, request, _, call in calls for x in rpc.request_pdus(opnum, request, call_id=call)])
+    rpc.transport.to_client([x for _, _, stub, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
+    c.data(h, 9999)
+    rows = stat(scene, 'counters')
+    assert [(r['Counter'], r['Samples'], r['Refusals']) for r in rows] == [
+        ('\\\\SRV01\\Set(a)\\One', '2', '1'), ('\\\\SRV01\\Set(gone)\\Two', '0', '2')]
+    assert sorted((r['Path'].rpartition('\\')[2], r['Times']) for r in stat(scene, 'refusals')) == [('One', '1'), ('Two', '2')]
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
@@ -590,6 +681,15 @@ def test_calls(tshark, tmp_path, passes):
     messages = [m for _, there in sorted(scene.frames.items()) for m in there]
     requests = Tally(stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2') for m in messages if m.kind == 'request')
     assert nodes['Requests', 'PerflibV2'][0] == str(sum(requests.values()))
+    # one operation counts GUIDs, all others bytes
+    sizes = Tally()
+    for m in messages:
+        if m.kind == 'response' and m.status == 0:
+            sizes[stubs.OPERATIONS[m.opnum].removeprefix('PerflibV2')] += any(f.name == 'pcq.out_size' for f in m.fields)
+    sizes = {name: str(count) for name, count in sizes.items() if count}
+    assert {way[1]: cells[0] for way, cells in nodes.items() if len(way) == 2 and way[0] == 'GUIDs returned'} == {
+        'EnumerateCounterSet': sizes.pop('EnumerateCounterSet')}
+    assert {way[1]: cells[0] for way, cells in nodes.items() if len(way) == 2 and way[0] == 'Bytes returned'} == sizes
     for name, count in requests.items():
         assert nodes['Requests', 'PerflibV2', name][0] == str(count), name
     statuses = Tally(m.status for m in messages if m.kind == 'response')
@@ -635,12 +735,49 @@ def test_a_probe_without_an_answer(tshark, tmp_path):
         '3', '1', '2']
 
 
+def test_whose_probe_it_is(tshark, tmp_path):
+    """Only who asked gets the answer to a probe, and only one that was for the same, and that succeeded."""
+    sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for name in ('Small', 'Other')]
+    server, scene = Script(sets), Scene()
+    refused = []
+    line = tcp_line(scene, server)
+    first = Damaging(line, lambda opnum, kind, stub: stub[:-4] + b'\5\0\0\0' if kind == 'response' and refused else stub).client()
+    other = tcp_line(scene, server, client='192.0.2.11', client_port=50002).client()
+    guid = sets[0].guid
+    first.reg_info(guid, 11, 0, in_size=1000)
+    first.reg_info(guid, 3, 0, in_size=0)
+    other.reg_info(guid, 3, 0, in_size=1000)
+    first.reg_info(guid, 3, 0x407, in_size=1000)
+    first.reg_info(sets[1].guid, 3, 0, in_size=1000)
+    first.reg_info(guid, 9, 0, in_size=1000)
+    refused.append(True)
+    first.reg_info(guid, 3, 0, in_size=1000)
+    refused.clear()
+    nodes = tree(tshark, scene.write(tmp_path / 'scene.pcap'))
+    assert nodes['Size probes',][0] == nodes['Size probes', 'not followed by an answer'][0] == '1'
+    assert nodes['Requests', 'PerflibV2', 'QueryCounterSetRegistrationInfo', 'another RequestCode'][0] == '1'
+    first.reg_info(guid, 3, 0, in_size=1000)
+    nodes = tree(tshark, scene.write(tmp_path / 'scene.pcap'))
+    assert nodes['Size probes',][0] == nodes['Size probes', 'followed by an answer'][0] == '1'
+
+
 @PASSES
 def test_calls_of_hkpd(tshark, tmp_path, passes):
     """Only what concerns performance data: the rest of the registry is not counted."""
     scene = hkpd_scene.session(samples=3)
+    talk = hkpd_scene.Talk(scene, client_port=50009)
+    talk.open()
+    talk.sample('238 2', only={2, 238})
+    talk.ask('Another', b'\1\0\0\0')
+    talk.ask('Global', None, size=5000, room=0)     # a size probe; with room for data success without any is none
+    talk.ask('Global', None, size=5000, room=1000)
+    rpc = talk.rpc
+    rpc.transport.to_client(rpc.response_pdus(bytes(hkpd_stubs.answer(None, size=5000)), call_id=rpc.call_id - 1))
     scene.write(tmp_path / 'scene.pcap')
     nodes = tree(tshark, tmp_path / 'scene.pcap', *passes)
+    assert {way[3]: cells[0] for way, cells in nodes.items() if len(way) == 4 and way[2] == 'QueryValue'} == {
+        'titles': '2', 'Global': '5', 'objects by their indexes': '1', 'other values': '1'}
+    assert nodes['Size probes',][0] == nodes['Repeated responses',][0] == '1'
     queries = nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue']
     assert int(queries[0]) == sum(int(c[0]) for way, c in nodes.items()
                                   if len(way) == 4 and way[:3] == ('Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue'))

@@ -102,6 +102,9 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     assert len(lines) == 1 and all(w in lines[0] for w in ('not read: ', 'NTLM', 'ntlmssp.nt_password')), lines
     if statistic in TABLES:
         assert rows == lines
+    else:
+        shown, = drawn(tshark, SEALED, statistic)
+        assert re.findall(r'^Requests +(\d+) ', shown, re.M) == ['0'] and re.search('^Requests and responses not read +[1-9]', shown, re.M)
     assert notes(tshark, SEALED, statistic, *PASSWORD) == ([], [])
 
 
@@ -140,6 +143,17 @@ def test_assumed_samples_are_said(tshark, tmp_path):
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
     assert rows == lines and len(rows) == 1 and rows[0].startswith('whose 6 of the samples are is assumed')
+
+
+def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
+    said = []
+    for count in (1, 8, 9):
+        scene = story(Script([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)
+                                                            for _ in range(count)]))
+        (line,), _ = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
+        said.append(re.search(r'\((.*?)\)', line)[1])
+    assert said == ['query 1', 'queries 1, 2, 3, 4, 5, 6, 7, 8', 'queries 1, 2, 3, 4, 5, 6, 7, 8 and others']
 
 
 def test_repeated_responses_have_one_node(tshark, tmp_path):

@@ -630,6 +630,27 @@ def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, two_p
     assert [r[lost] for r in results if lost in r] == [(None, FIRST_SAMPLE), (4.0, None), (5.0, None)]
 
 
+@PASSES
+def test_nothing_is_compared_with_a_damaged_block(tshark, tmp_path, two_pass):
+    """The first sample's, so that there is none before it either: the reason is the damage."""
+    s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
+    t = single('Two', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
+    scene = Scene()
+    count = itertools.count()
+
+    def alter(opnum, kind, stub):
+        second = 20 + 48 + 32 + 16
+        damages = (opnum, kind) == (DATA, 'response') and next(count) == 0
+        return stub[:second] + b'\xFF' * 4 + stub[second + 4:] if damages else stub       # dwDataSize
+    c = Damaging(tcp_line(scene, Script([s, t])), alter).client()
+    learn(c, s, t)
+    run(c, [ask(s, 1), ask(t, 1)], 3)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    results = [by_path(frames[n]) for n, _ in answers(scene)]       # but the damaged one
+    assert results[0] == {'\\\\SRV01\\One\\Delta': (1.0, None), '\\\\SRV01\\Two\\Delta': (None, DAMAGED)}
+    assert results[1] == {'\\\\SRV01\\One\\Delta': (3.0, None), '\\\\SRV01\\Two\\Delta': (3.0, None)}
+
+
 def big_story(samples=4):
     """Samples of 420 KiB each, whose instances change places: they have nothing in common that need not be kept."""
     people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]

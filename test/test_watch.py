@@ -321,6 +321,17 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
         assert 'pcq.watch.w == 301' in text and set(re.findall(r'pcq[.]watch[.](\w+)', text)) <= {'w', 'v'}
 
 
+def test_what_fits_in_one_capture_need_not_in_the_next(sharkd, tmp_path):  # noqa: F811
+    s = sharkd()
+    s.ask(('setconf', dict(name='uat', value=row('w', '\\Processor(1)\\Level').removeprefix('uat:'))))
+    said = []
+    for instances in ('0', '1'), ('0',), ('0', '1'):
+        s.load(processors(instances=instances).write(tmp_path / 'scene.pcap'))
+        out, = s.ask(('tap', dict(tap0='nstat:pcq,counters')))
+        said.append('fit no counter of this capture: w' in out)
+    assert said == [False, True, False]
+
+
 # --- What is not there --------------------------------------------------------------------------------------------
 
 
@@ -334,3 +345,11 @@ def test_an_export_says_which_rows_fit_nothing(tshark, tmp_path, form, names, sa
     _, err = tshark.run('-q', '-r', capture, *rows(**{n: paths[n] for n in names}), '-z', 'pcq,%s,%s' % (form, tmp_path / 'out'))
     line = 'tshark: pcq: watched counters that fit no counter of this capture: %s\n' % ', '.join(said)
     assert err == (line if said else '')
+
+
+def test_a_row_that_fits_later_than_another_fits(tshark, tmp_path):
+    """One counter is there from the first answer on, the other in the last alone."""
+    capture = processors(instances=lambda n: ['0'] if n < 3 else ['0', '1']).write(tmp_path / 'scene.pcap')
+    _, err = tshark.run('-q', '-r', capture, *rows(early='\\Processor(0)\\Level', late='\\Processor(1)\\Level'), '-z',
+                        'pcq,long,%s' % (tmp_path / 'out'))
+    assert err == ''

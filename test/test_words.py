@@ -35,8 +35,9 @@ def test_raw_types_show_the_integer(tshark, tmp_path):
     frame, = told(tshark, tmp_path, counter(1, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Raw', [RAW]),
                   counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT_HEX', 'Hex', [RAW]),
                   counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'All', [2 ** 64 - 1]), samples=1)
-    assert [words(v) for v in frame.values] == ['1,407,264,450,854,600,263', '0x%x' % RAW,
-                                                '18,446,744,073,709,551,615']
+    shown = ['1,407,264,450,854,600,263', '0x%x' % RAW, '18,446,744,073,709,551,615']
+    assert [words(v) for v in frame.values] == shown
+    assert [v.own('pcq.cooked')[0].label for v in frame.values] == ['Calculated value: ' + x for x in shown]
 
 
 @pytest.mark.parametrize('step, expected', [(20000000, '20,000,000.0 /sec'), (124, '124.0 /sec'), (12, '12.0 /sec'),

@@ -71,19 +71,19 @@ bool findings_wanted(const findings_report *report, proto_tree *tree)
     /* what Wireshark itself shows of any finding; by the first packet that is registered, and names are looked up in long lists */
     static int stock_protocol, stock_tap;
 
-    if (tree == NULL) {
-        return false;
-    }
     if (stock_tap == 0) {
         stock_protocol = proto_registrar_get_id_byname("_ws.expert");
         stock_tap = find_tap_id("expert");
     }
-    for (unsigned i = 0; i < NUM_FINDINGS; i++) {
+    if (have_tap_listener(stock_tap)) {
+        return true;
+    }
+    for (unsigned i = 0; tree && i < NUM_FINDINGS; i++) {
         if (proto_field_is_referenced(tree, report->expert->fields[i].hf)) {
             return true;
         }
     }
-    return (stock_protocol != -1 && proto_field_is_referenced(tree, stock_protocol)) || have_tap_listener(stock_tap);
+    return tree && stock_protocol != -1 && proto_field_is_referenced(tree, stock_protocol);
 }
 
 void findings_end(findings_report *report, proto_item *item)

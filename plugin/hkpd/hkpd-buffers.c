@@ -200,10 +200,11 @@ static void hkpd_show_object(hkpd_view *view)
 static void hkpd_show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
+    bool is_hidden = view->object == NULL && view->base.tree;
     bounded_reader reader;
 
     view->base.structure = NULL;
-    if (view->object == NULL || !budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
+    if (is_hidden || !budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
         view->base.budget.others_hidden++;
         return;
     }

@@ -25,7 +25,7 @@ void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
 static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_data_size, hf_winreg_data_length,
-    hf_winreg_status, hf_value_name, hf_retry_of, hf_enum_index;
+    hf_winreg_status, hf_value_name, hf_retry_of;
 
 static int ett_hkpd = -1;
 
@@ -639,7 +639,7 @@ static int hkpd_value_request(hkpd_pdu *p)
 
     hkpd_read_asked_handle(p);
     if (!is_query) {
-        ndr_u32(&p->call.ndr, hf_enum_index);
+        ndr_u32(&p->call.ndr, 0); /* its number among the key's values, which the stock function shows */
     }
     const char *name = hkpd_read_name(p, 0);
     if (p->call.first_time && name && is_query) {
@@ -1093,8 +1093,6 @@ static void register_fields(void)
                    "What was asked for: objects, or titles in a language"),
         FIELD_FRAME(hf_retry_of, "Retry of", "hkpd.retry_of",
                     "The request of the same value that was answered with ERROR_MORE_DATA"),
-        FIELD_U32(hf_enum_index, "Number of the value", "hkpd.enum_index",
-                  "Position among the values of the key, from 0"),
     };
     static int *ett[] = {&ett_hkpd};
 

@@ -442,7 +442,7 @@ value_fields pcq_fields = {.structures = structure_fields, .num_structures = arr
 
 void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
 {
-    if (tree == NULL && context->summary.faults == 0) {
+    if (tree == NULL && context->summary.faults == 0 && !findings_wanted(context->report, tree)) {
         return;
     }
     data_view view = {

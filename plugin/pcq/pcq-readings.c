@@ -633,7 +633,6 @@ typedef struct {
     pcq_side before;
     pcq_side older;                     /* where a block of `before` is not sound; its base.pool is NULL without one */
     pcq_side *earlier;                  /* what the block is compared with, NULL if there is nothing */
-    uint32_t frames[2];                 /* of both */
     bool one_form;                      /* this sample and the one before have the same */
     uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;                    /* it was asked for alike */
@@ -689,13 +688,11 @@ static void open_older(readings *r, const state_sample *previous)
     pcq_stream *stream = stream_of(r);
     const state_sample *older = previous;
 
-    stream->frames[0] = stream->frames[1] = previous->frame;
     for (int i = 0; i < MOST_OLDER && older && sample_has_doubts(older); i++) {
         older = older->previous;
     }
     if (older && older != previous && !sample_has_doubts(older) && older->bytes) {
         open_sample(r, &stream->older, older);
-        stream->frames[1] = older->frame;
     }
 }
 
@@ -739,7 +736,7 @@ static void enter_block(readings *r)
     if (stream->before.has_doubts) {
         bool is_lost = pcq_side_doubtful(&stream->before, r->number);
         stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
-        readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, stream->frames[is_lost]);
+        readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
         r->why_no_before = PERF_NONE_DAMAGED;
     }
 }

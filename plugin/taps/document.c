@@ -212,7 +212,8 @@ static void note_known(document_row *row)
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
-    if (d->failed || tapped->is_repeated || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
+    /* one that came twice has no sample */
+    if (d->failed || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);

@@ -130,7 +130,7 @@ static value_wishes wishes_of(const answer_view *view, const readings_answer *an
     const value_fields *fields = view->fields;
 
     if (tree == NULL) {
-        return (value_wishes){.structures = faults > 0};
+        return (value_wishes){.structures = faults > 0 || findings_wanted(view->report, tree)};
     }
     return (value_wishes){
         .structures = faults > 0 || structures_are_wanted(view),

@@ -218,7 +218,7 @@ class Builder:
                 cell.number('Q' if c.width == 8 else 'I', None, raw)
                 name, shown = 'hkpd.value', raw % 2 ** (8 * c.width)
             elif isinstance(raw, str):
-                cell.raw(raw.encode('ascii') if c.type & 0x10000 else utf16(raw, self.order) + b'\0\0')
+                cell.raw(raw.encode(o.encoding if o.code_page else 'ascii') if c.type & 0x10000 else utf16(raw, self.order) + b'\0\0')
                 name, shown = 'hkpd.value.text', raw
             else:
                 cell.raw(raw)

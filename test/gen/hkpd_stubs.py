@@ -5,7 +5,7 @@ byte order."""
 from .record import utf16
 from .stubs import Ndr, swap_handle
 
-OPEN_HKLM, OPEN_DATA, CLOSE, ENUM_VALUE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT, OPEN_NLS_TEXT = 2, 3, 5, 10, 15, 17, 32, 33
+OPEN_HKLM, OPEN_DATA, CLOSE, CREATE_KEY, ENUM_VALUE, OPEN_KEY, QUERY_VALUE, OPEN_TEXT, OPEN_NLS_TEXT = 2, 3, 5, 6, 10, 15, 17, 32, 33
 REG_BINARY, REG_MULTI_SZ = 3, 7
 MORE_DATA = 234
 
@@ -82,6 +82,28 @@ def open_key(handle, name, order='<', ndr64=False):
     s.string(name)
     s.dword(None, 0)
     s.dword(None, 0x20019)
+    return s
+
+
+def create_key(handle, name, order='<', ndr64=False):
+    """[MS-RRP] 3.1.5.7: class, options, rights, no security attributes, disposition"""
+    s = Stub(order, ndr64)
+    s.context(handle)
+    s.string(name)
+    s.string(None)
+    s.dword(None, 0)
+    s.dword(None, 0x20019)
+    s.pointer(False)
+    s.pointed_dword(0)
+    return s
+
+
+def created(handle, disposition=2, status=0, order='<', ndr64=False):
+    """2: it was there already"""
+    s = Stub(order, ndr64)
+    s.context(handle)
+    s.pointed_dword(disposition)
+    s.dword(None, status)
     return s
 
 

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a finding stands, how often, and what is said once there are many: the field that is wrong is the one that is selected."""
+
+from gen import buffers
+from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench, raw
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.scene import Scene, tcp_line
+from gen.story_script import Damaging, Script, ask, counter, single
+from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
+from learned import read
+
+
+def experts(frame):
+    """[(finding, field that it stands at, what that shows, message)] in order"""
+    out, below = [], {child.element: at for at in frame.walk() for child in at.children}
+    for box in frame.all('_ws.expert'):
+        at, message = below[box.element], box.own('_ws.expert.message')[0].label
+        out += [(x.name.removeprefix('pcq.expert.'), at.name, at.show, message) for x in box.children if x.name.startswith('pcq.expert.')]
+    return out
+
+
+def test_each_at_the_field_that_is_wrong(tshark, tmp_path):
+    b, wanted = Bench(), []
+
+    def data(block, *places, **how):
+        """Where the findings on this answer stand"""
+        b.both(DATA, buffers.data_buffer([*GOOD_BLOCK, block, *GOOD_BLOCK], STAMP, FILETIME, **how))
+        wanted.append(list(places))
+    data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.value.data_size', '100'))
+    data(buffers.block(9, buffers.counter_data(1)), ('block_type', 'pcq.block.type', '0x00000009'))
+    data(buffers.block(1, buffers.counter_data(1), size=4096), ('size', 'pcq.block.size', '4096'))
+    data(buffers.single_block(1), ('size', 'pcq.data.total_size', '7'), total=7)
+    data(buffers.single_block(1), ('time', 'pcq.data.perf_freq', '0'), freq=0)
+    scene = b.scene
+    frames = read(tshark, scene, tmp_path)
+    numbers = [n for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
+    assert [[x[:3] for x in experts(frames[n])] for n in numbers] == wanted
+
+
+def test_a_hundred_are_said_and_the_others_counted(tshark, tmp_path):
+    b = Bench()
+    for count in (100, 101, 130):
+        r = buffers.counterset_reg_info(GUID, count, 2)
+        for i in range(count):
+            r.add(buffers.counter_reg_info(i, 0xFFFFFFFF))
+        b.reg(1, r)
+    frames = read(tshark, b.scene, tmp_path)
+    said = [experts(frames[n]) for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response']
+    assert [[x[0] for x in there] for there in said] == [['counter_type'] * 100] + [['counter_type'] * 100 + ['not_shown']] * 2
+    assert [there[-1][3] for there in said[1:]] == ['Message: %d more findings are not shown' % n for n in (1, 30)]
+
+
+def test_each_relation_of_each_counter_is_looked_at(tshark, tmp_path):
+    """A reference that leads nowhere, one that leads back over another counter, one to itself."""
+    b = Bench()
+    r = buffers.counterset_reg_info(GUID, 3, 2)
+    r.add(buffers.counter_reg_info(1, 0x40020500, base=2, time=9))
+    r.add(buffers.counter_reg_info(2, 0x40020500, base=1, freq=8))
+    r.add(buffers.counter_reg_info(3, 0x40020500, base=1, multi=3))
+    b.reg(1, r)
+    b.reg(2, buffers.counter_reg_info(4, 0x40020500, base=3, freq=4))
+    frames = read(tshark, b.scene, tmp_path)
+    said = [experts(frames[n]) for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response']
+    assert [x[3].removeprefix('Message: ') for there in said for x in there] == [
+        'BaseCounterId of counter 1 leads back to the counter itself', 'PerfTimeId 9 of counter 1 is not in the set',
+        'BaseCounterId of counter 2 leads back to the counter itself', 'PerfFreqId 8 of counter 2 is not in the set',
+        'MultiId of counter 3 leads back to the counter itself', 'Counter 4 refers to itself']
+    assert {x[1] for there in said for x in there} == {'pcq.counter_reg_info'}
+
+
+def test_who_asks_for_findings_alone_gets_them(tshark, tmp_path):
+    """By the statistic, Wireshark's own field or a finding's: nobody looks at the structures that they stand in."""
+    b = Bench()
+    b.both(DATA, buffers.data_buffer(GOOD_BLOCK, STAMP, FILETIME, freq=0))
+    talk = Talk(b.scene, [Object(2, 'System', [Counter(10, 'Things', 0x10000, lambda at, k: 1, 4, scale=11)])], client_port=50009)
+    talk.open()
+    talk.sample()
+    path = b.scene.write(tmp_path / 'a.pcap')
+    for passes in [], ['-2']:
+        out, _ = tshark.run('-q', '-r', path, '-z', 'expert', *passes)
+        assert 'PerfFreq is 0' in out and 'DefaultScale is 11' in out, out
+    for wanted in '_ws.expert.message contains "PerfFreq is 0"', 'pcq.expert.time', '_ws.expert.group && pcq.expert.time':
+        assert len(tshark.info(path, '-Y', wanted)) == 1, wanted
+
+
+def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
+    """Whether counters were added or removed is not known: they were accepted."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    said = []
+    for lost in (0, 4):         # dwAdd
+        scene = Scene()
+        c = Damaging(tcp_line(scene, Script([s])), lambda opnum, kind, stub: stub[:len(stub) - lost] if (
+            opnum, kind) == (VALIDATE, 'request') else stub).client()
+        c.validate(c.open(), [ask(s, 1)])
+        said.append([x for x in tshark.info(scene.write(tmp_path / 'a.pcap')).values() if 'ValidateCounters response' in x][0])
+    assert '1 added' in said[0] and '1 accepted' in said[1], said
+
+
+def test_what_is_left_behind_the_last(tshark, tmp_path):
+    b, wanted = Bench(), []
+    for opnum, make, more, finding in (
+            (INSTANCES, lambda: buffers.instances([(1, 'one'), (7, 'seven')]), 4, ['4 bytes are left behind the last instance']),
+            (INFO, lambda: buffers.identifiers([dict(guid=GUID, counter_id=1)]), 39, [
+                '39 bytes are too few for a PERF_COUNTER_IDENTIFIER', '39 bytes are left behind the last identifier'])):
+        b.both(opnum, make())
+        b.both(opnum, make().add(raw(more)))
+        wanted += [[], finding]
+    frames = read(tshark, b.scene, tmp_path)
+    numbers = [n for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response' and there[0].opnum != OPEN]
+    assert [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n in numbers] == wanted
+
+
+def test_the_last_index_is_one_less_than_there_are(tshark, tmp_path):
+    b = Bench()
+    for last in (1, 2):
+        b.both(INFO, buffers.identifiers([dict(guid=GUID, counter_id=i, index=x) for i, x in enumerate((0, last))]))
+    frames = read(tshark, b.scene, tmp_path)
+    said = [[x[3] for x in experts(frames[n])] for n, there in sorted(b.scene.frames.items()) if (
+        there[0].opnum, there[0].kind) == (INFO, 'response')]
+    assert said == [[], ['Message: Index 2 of identifier 1 is beyond the 2 blocks']]
+
+
+def test_ndr64_may_end_with_padding(tshark, tmp_path):
+    """To 8 bytes, where NDR has it to 4; what is longer is no padding."""
+    said = []
+    for ndr64, more in ((False, 3), (False, 4), (True, 7), (True, 8)):
+        b = Bench(ndr64=ndr64)
+        b.ask(INSTANCES)
+        b.answer(INSTANCES, stub=bytes(b.response(INSTANCES, data=buffers.instances([(1, 'one')]), in_size=8192)) + bytes(more))
+        said.append([x[0] for x in experts(read(tshark, b.scene, tmp_path)[max(b.scene.frames)])])
+    assert said == [[], ['trailing_bytes'], [], ['trailing_bytes']]
+
+
+def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
+    b = Bench()
+    b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
+    frame = read(tshark, b.scene, tmp_path)[max(b.scene.frames)]
+    assert frame.numbers('pcq.instance.size') == [16, 0] and frame.numbers('pcq.instance.id') == [1, 4711]
