@@ -7,6 +7,7 @@ PCQ_NO_FORKS=1, tshark is started.
 """
 
 import array
+import fcntl
 import os
 import resource
 import selectors
@@ -20,6 +21,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_suffix('.c')
 MOST = 1 << 16              # bytes of arguments
 AT_ONCE = 4                 # wait
+AT_A_TIME = 1 << 20         # bytes of output
 # What is read when everything is registered; '-r' sooner, so the waiting tshark has one that is then made to lead elsewhere
 READ_LATE = {'-r', '-2', '-c', '-d', '-e', '-j', '-l', '-n', '-o', '-q', '-w', '-z', '-E', '-J', '-N', '-R', '-T', '-Y',
              '--disable-protocol', '--export-objects'}
@@ -106,6 +108,7 @@ class Waiting:
 
     def run(self, args, timeout):
         pipes = [os.pipe(), os.pipe()]
+        fcntl.fcntl(pipes[0][0], fcntl.F_SETPIPE_SZ, AT_A_TIME)
         child = self.begin(args, *(end for _, end in pipes))
         for _, end in pipes:
             os.close(end)
@@ -140,7 +143,7 @@ def read_all(pipes, timeout):
             if time.monotonic() > until:
                 raise subprocess.TimeoutExpired('tshark', timeout)
             for key, _ in selector.select(until - time.monotonic()):
-                texts[key.fd].append(os.read(key.fd, 1 << 16))
+                texts[key.fd].append(os.read(key.fd, AT_A_TIME))
                 if not texts[key.fd][-1]:
                     selector.unregister(key.fd)
     return [b''.join(texts[pipe]) for pipe in pipes]

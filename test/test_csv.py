@@ -2,6 +2,7 @@
 """`-z pcq,csv`, `-z pcq,long` and Export Objects: every byte of both forms, against series worked out from the generator."""
 
 import base64
+import functools
 import gzip
 import json
 import os
@@ -43,6 +44,7 @@ def failing(tshark, *args):
     return done.returncode, done.stderr.decode('utf-8', 'replace')
 
 
+@functools.cache
 def whole_session():
     """Odd shapes, instances that come and go, refused counters, a removal."""
     server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
@@ -54,6 +56,7 @@ def whole_session():
     return story(server, talk)
 
 
+@functools.cache
 def all_types():
     types = every_type(False)
     server = Script([types], clock=seconds(9))

@@ -136,7 +136,7 @@ def test_a_copy_under_another_name(tmp_path):
 
 def test_a_wireshark_that_brings_it(tmp_path, fakes):  # noqa: F811
     put(tmp_path, MINOR, 'epan')
-    fake = 'if [ "$2" = protocols ]; then printf "Performance\\tPCQ\\tpcq\\n"; else exec %s "$@"; fi' % shutil.which('tshark')
+    fake = 'case $2 in plugins) ;; protocols) printf "Performance\\tPCQ\\tpcq\\n" ;; *) exec %s "$@" ;; esac' % shutil.which('tshark')
     status, (trouble,), _ = doctor(tmp_path, path=fakes(tshark=fake))
     assert status == 1 and 'brings the protocol pcq itself' in trouble
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,tree`, `-z pcq,counters`, `-z pcq,queries` and `-z pcq,refusals`: every number, against what the generator knows."""
 
+import functools
 import itertools
 import math
 import re
@@ -36,6 +37,7 @@ def stat(tshark, tmp_path):
     return get
 
 
+@functools.cache
 def whole_session():
     server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
 
