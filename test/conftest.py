@@ -2,6 +2,7 @@
 """tshark with the plugin, and how its answers are read and compared."""
 
 import datetime
+import gc
 import itertools
 import json
 import os
@@ -19,6 +20,7 @@ from gen.buffers import FILETIME_EPOCH
 from gen.record import GAP
 
 TOP = Path(__file__).resolve().parent.parent
+gc.set_threshold(1 << 20)      # what is read and made here has no cycles
 TSHARK = os.environ.get('TSHARK', 'tshark')
 FOLDERS = itertools.count(1)
 # What that tshark's system has not: words of tests' names, and fixtures
