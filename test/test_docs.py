@@ -116,10 +116,14 @@ def test_what_the_documents_call_a_field_is_one(plugin_environment):
         assert said <= known, (page.name, said - known)
 
 
+# Of what the pages link to; script/dev/test-packages looks where they are installed
+IN_PACKAGES = ('README.md', 'CONTRIBUTING.md', 'docs', 'test/pcaps')
+
+
 def test_links_lead_somewhere():
-    """To files and headings of this tree."""
+    """To files and headings of this tree, and of a package."""
     links = 0
-    for page in PAGES:
+    for page in TOP / 'README.md', TOP / 'CONTRIBUTING.md', *(TOP / 'docs').glob('*.md'), TOP / 'test' / 'pcaps' / 'README.md':
         text = page.read_text()
         for target in re.findall(r'\]\(([^)]+)\)', text):
             if re.match(r'[a-z]+:', target):
@@ -128,6 +132,7 @@ def test_links_lead_somewhere():
             name, _, anchor = target.partition('#')
             there = (page.parent / name) if name else page
             assert there.exists(), (page.name, target)
+            assert str(there.resolve().relative_to(TOP)).startswith(IN_PACKAGES), (page.name, target)
             if anchor:
                 headings = re.findall(r'^#+ (.+)$', there.read_text(), re.M)
                 slugs = {re.sub(r'[^\w -]', '', h.lower()).replace(' ', '-') for h in headings}
