@@ -122,7 +122,7 @@ def main(seconds, folder):
     found = replay(tshark, known, out)
     # A seed of 0 is none: another way each time.
     seeds = random.Random(int(os.environ.get('PCQ_FUZZ_SEED', 0)) or None)
-    while time.monotonic() < end:
+    while not runs or time.monotonic() < end:
         seed = seeds.randrange(1 << 32)
         noise = random.Random(seed)
         path = folder / ('captures-%08x.pcap' % seed)
