@@ -8,6 +8,7 @@ command behind "$ " has its output under it. What no table below knows fails. re
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -468,7 +469,7 @@ def bare(command):
 def filled(command):
     """With the bundled capture and its key for what the reader puts in."""
     command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')
-    command = command.replace('MyProvider.man', str(TOP / 'test' / 'manifests' / 'engine.man'))
+    command = command.replace('MyProvider.man', shlex.quote(str(TOP / 'test' / 'manifests' / 'engine.man')))
     key = '' if any(w in command for w in WITHOUT_KEY) else ' -o ntlmssp.nt_password:Lab-Passw0rd'
     return command.replace('FILE', 'test/pcaps/smb3-ntlm.pcap' + key, 1)
 

@@ -4,6 +4,7 @@
 import csv
 import os
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -22,8 +23,7 @@ def recipe(page, heading):
 
 def given(command, word, capture):
     """With a bundled capture and its key for the word that stands for one"""
-    key = ' '.join("'%s'" % k if i % 2 else k for i, k in enumerate(KEYS[capture]))
-    return command.replace(word, '%s/%s.pcap %s' % (PCAPS, capture, key), 1)
+    return command.replace(word, shlex.join([str(PCAPS / (capture + '.pcap')), *KEYS[capture]]), 1)
 
 
 @pytest.fixture
@@ -119,11 +119,11 @@ def test_two_days_compared(shell, rows):
 def test_late_samples(shell, tshark):
     """The model's capture has one query whose samples are two seconds apart."""
     table, frames = recipe('recipes.md', 'Late samples')
-    path = str(PCAPS / 'plain' / 'two-clients.pcap')
-    assert 'Interval (s)' in shell(table.replace('FILE', path))
+    path = PCAPS / 'plain' / 'two-clients.pcap'
+    assert 'Interval (s)' in shell(table.replace('FILE', shlex.quote(str(path))))
     intervals = tshark.fields(path, ['frame.number', 'pcq.query.number', 'pcq.sample.interval'], '-2', '-Y', 'pcq.sample.interval')
     late = [row for row in intervals if float(row[2]) > 1.5]
-    assert [line.split('\t') for line in shell(frames.replace('FILE', path)).splitlines()] == [list(row) for row in late]
+    assert [line.split('\t') for line in shell(frames.replace('FILE', shlex.quote(str(path)))).splitlines()] == [list(row) for row in late]
     assert 0 < len(late)
 
 
@@ -133,8 +133,9 @@ def test_late_samples(shell, tshark):
 def from_a_pipe(command, capture='smb3-ntlm'):
     """The command with the bundled capture coming in through a pipe, as from a network card."""
     command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')
-    command = re.sub(r"^sudo tcpdump [^|]*", 'cat %s/%s.pcap ' % (PCAPS, capture), command)
-    return re.sub(r"^tshark (.*?)-i eth0( -f '[^']*')?", r'cat %s/%s.pcap | tshark \1-i -' % (PCAPS, capture), command)
+    path = shlex.quote(str(PCAPS / (capture + '.pcap')))
+    command = re.sub(r"^sudo tcpdump [^|]*", 'cat %s ' % path, command)
+    return re.sub(r"^tshark (.*?)-i eth0( -f '[^']*')?", r'cat %s | tshark \1-i -' % path, command)
 
 
 SAID = r"(?s).*Capturing on .*"
