@@ -805,7 +805,14 @@ static void test_damage(void)
         /* names in a code page end at a byte */
         {NO_PLAN, {132, 1}, 0, "I232+32:1,2 "},
         {NO_PLAN, {132, 1252, 252, 1}, 0, "I232+32:1,1 "},
+        {NO_PLAN, {132, 1200}, 0, "I232+32:2,4 "},
         {NO_PLAN, {184, 1}, 0, "V272+1 V280+8 "},
+        /* a definition that leads beyond the data */
+        {NO_PLAN, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
+        {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 64}},
+         {28, 3},
+         0,
+         "OBJECT_BLANK@28:3,2 "},
         {NO_PLAN, {0}, 7, "HEADER_SHORT@0:7,88 "},
         {NO_PLAN, {24, 96, 80, 1, 84, 88}, 0, "H96:0,1 SYSTEM_NAME_ODD@80:1,2 "},
         {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 8}},
@@ -838,6 +845,25 @@ static void test_damage(void)
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         check_damage(&rows[i]);
     }
+}
+
+/* A second walk of the same bytes begins at the second object. */
+static void test_going_to_an_object(void)
+{
+    static const place head[] = {{PERF_BLOCK_HEADER, 0, 88}};
+    static const place second[] = {{PERF_BLOCK_OBJECT, 88 + OBJECT_SIZE, OBJECT_SIZE}};
+    uint8_t data[WHOLE];
+    perf_block_walk walk;
+
+    build_objects(data);
+    put(data + 88 + OBJECT_SIZE + COUNTERS + 8, 7);
+    perf_block_init(&walk, data, WHOLE);
+    CHECK_PLACES(&walk, head);
+    perf_block_go_to_object(&walk, 1, 88 + OBJECT_SIZE);
+    CHECK_PLACES(&walk, second);
+    assert(walk.object.number == 1 && walk.objects_left == 1);
+    assert(perf_block_u64(&walk, 88 + OBJECT_SIZE + COUNTERS + 8) == 7);
+    assert(perf_block_next_object(&walk) && walk.object.number == 2 && !perf_block_next_object(&walk));
 }
 
 /* --- What it costs --------------------------------------------------------------------------------------------- */
@@ -900,6 +926,7 @@ int main(void)
     test_an_object_of_nothing();
     test_header_fields();
     test_damage();
+    test_going_to_an_object();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();
     test_more_than_32_bits_of_values();

@@ -44,6 +44,7 @@ static void test_real_answer(void)
         assert(event == PERF_WALK_HEADER || event == PERF_WALK_BLOCK || event == PERF_WALK_VALUE);
         if (event == PERF_WALK_VALUE) {
             assert(walk.value.data == 72 + 32 * walk.block.index);
+            assert(!perf_walk_has_instances(&walk));
             found[walk.block.index] = walk.value.data_size;
         }
     }
