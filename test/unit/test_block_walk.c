@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -616,6 +617,255 @@ static void test_definitions_without_values_are_no_sample(void)
     }
 }
 
+/* --- Damage, and what is found all the same ----------------------------------------------------------------------- */
+
+static const char *const fault_names[] = {
+#define NAME(name, class, harm, text) #name,
+    PERF_BLOCK_FAULTS(NAME)
+#undef NAME
+};
+
+/* What an object is made of. */
+typedef struct {
+    uint32_t definitions, instances, width, name, block;
+    uint32_t padding; /* behind its TotalByteLength */
+} plan;
+
+/* The values stand behind each other, those of 8 bytes aligned. Returns what is behind the object. */
+static uint8_t *put_object(uint8_t *object, const plan *p)
+{
+    bool alone = p->instances == (uint32_t)PERF_INSTANCES_NONE;
+    uint32_t instance = alone ? 0 : 24 + (p->name > 0 ? 8 : 0);
+    uint8_t *at = object + 64;
+
+    put(object + 4, 64 + 40 * p->definitions);
+    put(object + 8, 64);
+    put(object + 32, p->definitions);
+    put(object + 40, p->instances);
+    for (uint32_t i = 0; i < p->definitions; i++, at += 40) {
+        put(at, 40);
+        put(at + 32, p->width);
+        put(at + 36, p->width * (i + 1));
+    }
+    for (uint32_t i = 0; i < (alone ? 1 : p->instances); i++, at += instance + p->block) {
+        put(at, instance);
+        put(at + 16, p->name > 0 ? 24 : 0);
+        put(at + 20, p->name);
+        put(at + instance, p->block);
+    }
+    put(object, (uint32_t)(at - object));
+    return at + p->padding;
+}
+
+static uint32_t build_planned(uint8_t *data, const plan *plans)
+{
+    uint8_t *end = put_object(data + 88, &plans[0]);
+
+    end = put_object(end, &plans[1]);
+    memcpy(data, "P\0E\0R\0F", 8);
+    put(data + 8, 1);
+    put(data + 12, 1);
+    put(data + 20, (uint32_t)(end - data));
+    put(data + 24, 88);
+    put(data + 28, 2);
+    return (uint32_t)(end - data);
+}
+
+static int print_event(char *to, const perf_block_walk *walk, perf_block_event event)
+{
+    switch (event) {
+    case PERF_BLOCK_HEADER:
+        return walk->header.name_room == 0
+                   ? sprintf(to, "H%u ", walk->header.size)
+                   : sprintf(to, "H%u:%u,%u ", walk->header.size, walk->header.name_size, walk->header.name_room);
+    case PERF_BLOCK_OBJECT:
+        return sprintf(to, "O%u+%u%s ", walk->object.offset, walk->object.end - walk->object.offset,
+                       perf_block_object_sound(walk) ? "" : "~");
+    case PERF_BLOCK_DEFINITION:
+        return sprintf(to, "D%u+%u ", walk->definition.offset, walk->definition.size);
+    case PERF_BLOCK_INSTANCE:
+        return sprintf(to, "I%u+%u:%u,%u ", walk->instance.offset, walk->instance.size, walk->instance.name_size,
+                       walk->instance.name_room);
+    case PERF_BLOCK_COUNTERS:
+        return sprintf(to, "C%u+%u ", walk->counters.offset, walk->counters.size);
+    case PERF_BLOCK_VALUE:
+        return sprintf(to, "V%u+%u ", walk->value.offset, walk->value.size);
+    case PERF_BLOCK_FAULT:
+        return sprintf(to, "%s@%u:%u,%u ", fault_names[walk->fault.what], walk->fault.offset, walk->fault.stated,
+                       walk->fault.found);
+    default:
+        return sprintf(to, event == PERF_BLOCK_END ? "E " : "N ");
+    }
+}
+
+/* All that a walk announces, and behind it what the summary counts and where the next object is found each time. */
+static void print_walk(char *to, const uint8_t *data, uint32_t size)
+{
+    perf_block_walk walk;
+    perf_block_summary summary;
+    perf_block_event event;
+
+    perf_block_init(&walk, data, size);
+    do {
+        event = perf_block_next(&walk);
+        to += print_event(to, &walk, event);
+    } while (event != PERF_BLOCK_END);
+    perf_block_check(data, size, &summary);
+    to +=
+        sprintf(to, "%u/%u/%u/%u ", summary.objects, summary.definitions, summary.instances, (unsigned)summary.values);
+    perf_block_init(&walk, data, size);
+    while (perf_block_next_object(&walk)) {
+        to += sprintf(to, "o%u ", walk.object.offset);
+    }
+}
+
+typedef struct {
+    plan plans[2]; /* none: three objects of build() */
+    uint32_t changes[6];
+    uint32_t cut; /* to so many bytes */
+    const char *found;
+} damage;
+
+static void check_damage(const damage *row)
+{
+    static uint8_t data[2048];
+    static char text[8192];
+    uint32_t size = WHOLE;
+
+    memset(data, 0, sizeof data);
+    if (row->plans[0].definitions > 0) {
+        size = build_planned(data, row->plans);
+    } else {
+        build_objects(data);
+    }
+    for (unsigned i = 0; i < 6 && row->changes[i] != 0; i += 2) {
+        put(data + row->changes[i], row->changes[i + 1]);
+    }
+    size = row->cut > 0 ? row->cut : size;
+    uint8_t *exact = malloc(size);
+    memcpy(exact, data, size);
+    print_walk(text, exact, size);
+    free(exact);
+    if (!strstr(text, row->found)) {
+        fprintf(stderr, "%s\nis not in\n%s\n", row->found, text);
+        abort();
+    }
+}
+
+static void test_damage(void)
+{
+#define NO_PLAN \
+    { \
+        {0}, \
+        { \
+            0 \
+        } \
+    }
+#define ALONE \
+    { \
+        {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4}, \
+        { \
+            1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4 \
+        } \
+    }
+#define NAMELESS \
+    { \
+        {1, 2, 8, 0, 16, 0}, \
+        { \
+            0, 2, 0, 4, 8, 0 \
+        } \
+    }
+    static const damage rows[] = {
+        /* the size of the second object leads nowhere: its structures lead to the third */
+        {NO_PLAN, {344, 0}, 0, "o88 o344 o600 "},
+        /* the data ends in the first object, behind what is still read of it */
+        {NO_PLAN,
+         {0},
+         256,
+         "H88 O88+168~ OBJECT_SIZE@88:256,168 D152+40 D192+40 I232+24:0,0 INSTANCE_SIZE@232:32,24 E 1/2/1/0 o88 "},
+        /* an object without its last 16 bytes, and what stands there instead of the next */
+        {NO_PLAN,
+         {344, 240},
+         0,
+         "C576+4 COUNTERS_SIZE@576:24,8 O584+272~ OBJECT_SIZE@584:0,272 OBJECT_HEADER@592:0,272 E "},
+        /* no byte order but that of the signature */
+        {NO_PLAN, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
+        {NO_PLAN, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
+        /* an instance that leaves no room for counters, or takes the next for its own */
+        {NO_PLAN, {488, 112}, 0, "I488+32:2,4 INSTANCE_STEP@488:112,32 "},
+        {NO_PLAN, {488, 56}, 0, "I488+56:2,4 C544+32 V552+8 V560+8 I576+24:0,0 COUNTERS_MISSING@600:0,2 "},
+        /* behind the counter block's own size there is nothing */
+        {NO_PLAN, {776, 63}, 0, "C776+24 "},
+        /* a size that is no multiple of 8, where counters follow at the next one */
+        {NO_PLAN, {232, 65}, 0, "I232+72:2,4 INSTANCE_ODD@232:65,8 "},
+        /* definitions that end within one */
+        {NO_PLAN, {348, 136}, 0, "O344+256~ D408+40 DEFINITION_COUNT@376:2,1 I480+24:0,0 INSTANCE_SIZE@480:8,120 "},
+        /* no instance, where there are two */
+        {NO_PLAN, {128, 0}, 0, "O88+256~ D152+40 D192+40 INSTANCE_REST@128:0,1 "},
+        /* names in a code page end at a byte */
+        {NO_PLAN, {132, 1}, 0, "I232+32:1,2 "},
+        {NO_PLAN, {132, 1252, 252, 1}, 0, "I232+32:1,1 "},
+        {NO_PLAN, {132, 1200}, 0, "I232+32:2,4 "},
+        {NO_PLAN, {184, 1}, 0, "V272+1 V280+8 "},
+        /* a definition that leads beyond the data */
+        {NO_PLAN, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
+        {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 64}},
+         {28, 3},
+         0,
+         "OBJECT_BLANK@28:3,2 "},
+        {NO_PLAN, {0}, 7, "HEADER_SHORT@0:7,88 "},
+        {NO_PLAN, {24, 96, 80, 1, 84, 88}, 0, "H96:0,1 SYSTEM_NAME_ODD@80:1,2 "},
+        {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 8}},
+         {0},
+         0,
+         "TRAILING@328:8,2 "},
+        {NO_PLAN, {0}, 88, "H88 OBJECT_COUNT@28:3,0 "},
+        /* a counter block of 4 bytes is whole, if no definition needs more */
+        {NO_PLAN, {576, 4, 484, 64}, 0, "C576+4 "},
+        {ALONE,
+         {0},
+         312,
+         "COUNTERS_ODD@192:12,8 V196+4 O208+104~ OBJECT_SIZE@208:116,104 D272+40 TOTAL_SIZE@20:328,312 "},
+        {NAMELESS,
+         {80, 1},
+         0,
+         "SYSTEM_NAME@84:1,88 O88+184 D152+40 I192+24:0,0 C216+16 V224+8 I232+24:0,0 C256+16 V264+8 O272+144 "},
+        {NAMELESS, {272, 136}, 0, "COUNTERS_MISSING@408:0,2 "},
+        {NAMELESS, {408, 4}, 0, "C408+4 "},
+        /* a value of no bytes is nowhere, and needs none */
+        {NAMELESS, {184, 0, 188, 4294967288}, 0, "O88+184 "},
+        {{{1, 1, 4, 4, 8, 0}, {1, 1, 4, 4, 8, 0}}, {224, 4}, 0, "O88+144~ "},
+        /* room behind the values: the next multiple of 8 leads on */
+        {{{1, 2, 8, 4, 24, 0}, {1, 3, 8, 4, 24, 0}},
+         {224, 17},
+         0,
+         "O88+216 D152+40 I192+32:0,2 C224+24 COUNTERS_ODD@224:17,8 "},
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_damage(&rows[i]);
+    }
+}
+
+/* A second walk of the same bytes begins at the second object. */
+static void test_going_to_an_object(void)
+{
+    static const place head[] = {{PERF_BLOCK_HEADER, 0, 88}};
+    static const place second[] = {{PERF_BLOCK_OBJECT, 88 + OBJECT_SIZE, OBJECT_SIZE}};
+    uint8_t data[WHOLE];
+    perf_block_walk walk;
+
+    build_objects(data);
+    put(data + 88 + OBJECT_SIZE + COUNTERS + 8, 7);
+    perf_block_init(&walk, data, WHOLE);
+    CHECK_PLACES(&walk, head);
+    perf_block_go_to_object(&walk, 1, 88 + OBJECT_SIZE);
+    CHECK_PLACES(&walk, second);
+    assert(walk.object.number == 1 && walk.objects_left == 1);
+    assert(perf_block_u64(&walk, 88 + OBJECT_SIZE + COUNTERS + 8) == 7);
+    assert(perf_block_next_object(&walk) && walk.object.number == 2 && !perf_block_next_object(&walk));
+}
+
 /* --- What it costs --------------------------------------------------------------------------------------------- */
 
 static void test_more_than_32_bits_of_values(void)
@@ -675,6 +925,8 @@ int main(void)
     test_objects_by_two_sizes();
     test_an_object_of_nothing();
     test_header_fields();
+    test_damage();
+    test_going_to_an_object();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();
     test_more_than_32_bits_of_values();

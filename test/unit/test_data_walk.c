@@ -9,6 +9,7 @@
 #include "perf/bytes.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static void test_real_answer(void)
         assert(event == PERF_WALK_HEADER || event == PERF_WALK_BLOCK || event == PERF_WALK_VALUE);
         if (event == PERF_WALK_VALUE) {
             assert(walk.value.data == 72 + 32 * walk.block.index);
+            assert(!perf_walk_has_instances(&walk));
             found[walk.block.index] = walk.value.data_size;
         }
     }
@@ -566,6 +568,244 @@ static void test_single_blocks(void)
     assert(summary.blocks == 40 && summary.sound_blocks == 40 && summary.failed == 4 && summary.values == 36);
 }
 
+/* --- Damage, and what is found all the same ----------------------------------------------------------------------- */
+
+static const char *const fault_names[] = {
+#define NAME(name, class, harm, text) #name,
+    PERF_WALK_FAULTS(NAME)
+#undef NAME
+};
+
+static int print_event(char *to, const perf_walk *walk, perf_walk_event event)
+{
+    switch (event) {
+    case PERF_WALK_BLOCK:
+        return sprintf(to, "B%u+%u%s ", walk->block.offset, walk->block.end - walk->block.offset,
+                       perf_walk_block_sound(walk) ? "" : "~");
+    case PERF_WALK_COUNTERS:
+        return sprintf(to, "C%u+%u*%u ", walk->counters.offset, walk->counters.size, walk->counters.count);
+    case PERF_WALK_INSTANCES:
+        return sprintf(to, "L%u*%u ", walk->instances.offset, walk->instances.count);
+    case PERF_WALK_INSTANCE:
+        return sprintf(to, "I%u+%u:%u%s ", walk->instance.offset, walk->instance.size, walk->instance.name_size,
+                       walk->instance.terminated ? "" : "!");
+    case PERF_WALK_VALUE:
+        return sprintf(to, "V%u+%u:%u ", walk->value.offset, walk->value.size, walk->value.data_size);
+    case PERF_WALK_NO_VALUE:
+        return sprintf(to, "N%u+%u ", walk->value.offset, walk->value.size);
+    case PERF_WALK_FAULT:
+        return sprintf(to, "%s@%u:%u,%u ", fault_names[walk->fault.what], walk->fault.offset, walk->fault.stated,
+                       walk->fault.found);
+    default:
+        return sprintf(to, event == PERF_WALK_END ? "E " : event == PERF_WALK_HEADER ? "H " : "NI ");
+    }
+}
+
+/* All that a walk announces, and behind it what the summary counts and where the next block is found each time. */
+static void print_walk(char *to, const uint8_t *data, uint32_t size)
+{
+    perf_walk walk;
+    perf_data_summary summary;
+    perf_walk_event event;
+
+    perf_walk_init(&walk, data, size);
+    do {
+        event = perf_walk_next(&walk);
+        to += print_event(to, &walk, event);
+    } while (event != PERF_WALK_END);
+    perf_data_check(data, size, &summary);
+    to += sprintf(to, "%u/%u/%u/%u/%u/%u ", summary.blocks, summary.sound_blocks, summary.instances, summary.values,
+                  summary.ids, summary.faults);
+    perf_walk_init(&walk, data, size);
+    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        if (event == PERF_WALK_BLOCK) {
+            to += sprintf(to, "b%u ", walk.block.offset);
+            perf_walk_skip_block(&walk);
+        }
+    }
+}
+
+/* Two countersets of two counters and two instances, and a single counter. */
+static void build_usual(buffer *b)
+{
+    put_header(b, 3);
+    for (int i = 0; i < 2; i++) {
+        uint32_t block = begin_block(b, PERF_COUNTERSET);
+        put32(b, 16);
+        put32(b, 2);
+        put64(b, 0x6500000064);
+        uint32_t list = b->size;
+        put64(b, (uint64_t)2 << 32);
+        for (uint32_t row = 0; row < 2; row++) {
+            put_instance(b, row == 0 ? "" : "ab", row);
+            put_value(b, 8, 0x0807060504030201);
+            put_value(b, 4, 0x04030201);
+        }
+        set32(b, list, b->size - list);
+        end_block(b, block);
+    }
+    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
+    put_value(b, 8, 1);
+    end_block(b, block);
+    finish(b);
+}
+
+/* Three counters without instances, a value whose padding is not counted, and two instances of one value. */
+static void build_plain(buffer *b)
+{
+    put_header(b, 3);
+    uint32_t block = begin_block(b, PERF_MULTIPLE_COUNTERS);
+    put64(b, (uint64_t)3 << 32 | 20);
+    put64(b, 0x6500000064);
+    put32(b, 102);
+    for (uint32_t i = 0; i < 3; i++) {
+        put_value(b, i == 1 ? 4 : 8, 0x0807060504030201);
+    }
+    end_block(b, block);
+    block = begin_block(b, PERF_SINGLE_COUNTER);
+    put64(b, (uint64_t)12 << 32 | 4);
+    put64(b, 0x04030201);
+    set32(b, block + 8, 28);
+    block = begin_block(b, PERF_MULTIPLE_INSTANCES);
+    put64(b, (uint64_t)2 << 32);
+    put_instance(b, "a", 0);
+    put_value(b, 8, 0x0807060504030201);
+    put_instance(b, "bcd", 1);
+    put_value(b, 4, 0x04030201);
+    set32(b, block + 16, b->size - block - 16);
+    end_block(b, block);
+    finish(b);
+}
+
+/* Two values of 4 bytes without padding, and a single counter. */
+static void build_bare(buffer *b)
+{
+    put_header(b, 2);
+    uint32_t block = begin_block(b, PERF_MULTIPLE_COUNTERS);
+    put64(b, (uint64_t)2 << 32 | 16);
+    put64(b, 0x6500000064);
+    for (int i = 0; i < 2; i++) {
+        put64(b, (uint64_t)12 << 32 | 4);
+        put32(b, 0x04030201);
+    }
+    end_block(b, block);
+    block = begin_block(b, PERF_SINGLE_COUNTER);
+    put_value(b, 8, 0x0807060504030201);
+    end_block(b, block);
+    finish(b);
+}
+
+/* Instances of one value, one with a Size that leaves its padding out, and instances without counters. */
+static void build_instances(buffer *b)
+{
+    put_header(b, 2);
+    uint32_t block = begin_block(b, PERF_MULTIPLE_INSTANCES), list = b->size;
+    put64(b, (uint64_t)2 << 32);
+    put_instance(b, "abcd", 1);
+    set32(b, list + 8, 18);
+    put_value(b, 8, 0x0807060504030201);
+    put_instance(b, "e", 0);
+    put64(b, (uint64_t)24 << 32 | 16);
+    put64(b, 0x0807060504030201);
+    put64(b, 0x100F0E0D0C0B0A09);
+    set32(b, list, b->size - list);
+    end_block(b, block);
+    block = begin_block(b, PERF_COUNTERSET);
+    put64(b, 8);
+    list = b->size;
+    put64(b, (uint64_t)2 << 32);
+    put_instance(b, "x", 0);
+    put_instance(b, "y", 0);
+    set32(b, list, b->size - list);
+    end_block(b, block);
+    finish(b);
+}
+
+typedef struct {
+    void (*build)(buffer *b);
+    uint32_t changes[8]; /* place and number; place 0 of the header is 1 there */
+    uint32_t cut;        /* to so many bytes */
+    const char *found;
+} damage;
+
+static void check_damage(const damage *row)
+{
+    static char text[8192];
+    buffer b;
+
+    row->build(&b);
+    for (unsigned i = 0; i < 8 && row->changes[i] != 0; i += 2) {
+        set32(&b, row->changes[i] & ~1U, row->changes[i + 1]);
+    }
+    uint32_t size = row->cut > 0 ? row->cut : b.size;
+    uint8_t *exact = malloc(size);
+    memcpy(exact, b.bytes, size);
+    print_walk(text, exact, size);
+    free(exact);
+    if (!strstr(text, row->found)) {
+        fprintf(stderr, "%s\nis not in\n%s\n", row->found, text);
+        abort();
+    }
+}
+
+static void test_found_behind_damage(void)
+{
+    static const damage rows[] = {
+        /* nothing is wrong */
+        {build_usual,
+         {0},
+         0,
+         "H B48+136 C64+16*2 L80*2 I88+16:0 V104+16:8 V120+16:4 I136+16:4 V152+16:8 V168+16:4 B184+136 C200+16*2 "
+         "L216*2 I224+16:0 V240+16:8 V256+16:4 I272+16:4 V288+16:8 V304+16:4 B320+32 V336+16:8 E 3/3/4/9/4/0 b48 b184 "
+         "b320 "},
+        /* a value's dwSize */
+        {build_usual, {124, 41}, 0, "V120+48:4 NI INSTANCE_SIZE@168:4,16 B184+136 "},
+        {build_usual, {124, 8}, 0, "V120+16:4 VALUE_STEP@124:8,16 I136+16:4 "},
+        {build_usual, {244, 25}, 0, "V240+32:8 N272+8 VALUE_SIZE@276:1,48 B320+32 "},
+        {build_usual, {260, 25}, 0, "V256+32:4 I288+8:0 N296+8 "},
+        {build_usual, {156, 8, 152, 17}, 0, "VALUE_DATA_SIZE@152:17,0 "},
+        /* a block's dwSize */
+        {build_usual, {56, 0}, 0, "BLOCK_SIZE@56:0,304 B184+136 "},
+        {build_usual, {56, 128}, 0, "VALUE_SIZE@172:16,8 B176+176~ "},
+        {build_usual, {56, 152}, 0, "BLOCK_REST@56:152,136 B200+100~ C216+84*2 COUNTERS_SIZE@216:104,84 "},
+        {build_usual,
+         {56, 144},
+         0,
+         "B48+144~ C64+16*2 L80*2 I88+16:0 V104+16:8 V120+16:4 I136+16:4 V152+16:8 V168+16:4 BLOCK_REST@56:144,136 "},
+        {build_usual, {56, 137}, 0, "B48+144 "},
+        {build_usual, {56, 40}, 0, "B48+40~ C64+16*2 L80*2 INSTANCES_COUNT@84:2,0 "},
+        {build_usual, {192, 137}, 0, "BLOCK_SIZE_ODD@192:137,8 "},
+        {build_usual, {192, 24}, 0, "B184+24~ C200+8*0 "},
+        {build_usual, {192, 0}, 0, "b320 "},
+        {build_usual, {328, 17}, 0, "B320+17~ "},
+        /* PERF_MULTI_COUNTERS and instances */
+        {build_usual, {68, 3}, 0, "COUNTERS_COUNT@68:3,2 B184+136 "},
+        {build_usual, {64, 40}, 0, "C64+40*2 L104*16 INSTANCES_COUNT@108:16,0 B184+136 "},
+        {build_usual, {136, 25}, 0, "I136+32:4 INSTANCE_ODD@136:25,8 V168+16:4 VALUE_COUNT@184:2,1 "},
+        {build_usual, {136, 48}, 0, "I136+16:4 INSTANCE_STEP@136:48,16 "},
+        /* the header, and where the data ends */
+        {build_usual, {1, 0}, 0, "TOTAL_SIZE@0:0,352 "},
+        {build_usual, {4, 2}, 0, "TRAILING@320:32,2 "},
+        {build_usual, {0}, 47, "HEADER_SHORT@0:47,48 "},
+        {build_usual, {0}, 48, "H BLOCK_COUNT@4:3,0 E "},
+        {build_usual, {0}, 96, "L80*2 NI INSTANCE_SIZE@88:16,8 E "},
+        {build_plain, {68, 11}, 0, "C64+52*11 COUNTERS_STEP@64:20,52 "},
+        {build_plain, {188, 40}, 0, "I188+16:2 INSTANCE_STEP@188:40,16 "},
+        {build_plain, {220, 15, 220, 24, 208, 12}, 0, "N204+12 "},
+        {build_bare, {56, 80}, 0, "B48+80~ C64+16*2 V80+16:4 N96+8 VALUE_SIZE@100:67305985,32 "},
+        {build_instances, {172, 5}, 0, "C168+32*5 "},
+        {build_instances, {156, 2}, 0, "B152+64~ C168+8*0 "},
+        {build_instances, {56, 63}, 0, "I72+18:8 "},
+        {build_instances, {112, 40, 124, 2147483647}, 0, "I112+16:2 INSTANCE_STEP@112:40,16 "},
+        {build_usual, {16, 4294967292, 16, 24}, 313, "2/1/4/7/4/1 "},
+        {build_usual, {4, 16, 16, 48}, 342, "3/2/4/8/4/1 "},
+    };
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_damage(&rows[i]);
+    }
+}
+
 int main(void)
 {
     test_what_is_where();
@@ -584,5 +824,6 @@ int main(void)
     test_sizes_without_padding();
     test_damage();
     test_every_length();
+    test_found_behind_damage();
     return 0;
 }
