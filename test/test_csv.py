@@ -759,6 +759,20 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
         assert {r['result'] for r in rows if r['query'] == '2'} == {'3', '4'}
 
 
+def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
+    s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', [3]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', [4]))
+
+    def talk(c):
+        learn(c, s)
+        handles = [c.open(), c.open()]
+        for handle in handles:
+            c.validate(handle, [ask(s, 1), ask(s, 2)])
+        for handle in handles * 3:
+            c.data(handle)
+    line, = said(tshark, tmp_path, story(Script([s]), talk).write(tmp_path / 'a.pcap'), 'long')
+    assert 'whose 12 of the rows are is assumed' in line and '(queries 1, 2)' in line
+
+
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
     """Names come last, and of the samples only the newest is kept: the other rows stay as they were, with their doubt."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
