@@ -300,7 +300,7 @@ def test_a_hostile_file(tshark, tmp_path, what):
     usual = cost_of_names(tshark, tmp_path, write(tmp_path, manifest()))
     names = write(tmp_path, HOSTILE[what](8_000_000), name='hostile.man')
     used = cost_of_names(tshark, tmp_path, names)
-    assert used.seconds - usual.seconds < cost.SECONDS and used.megabytes - usual.megabytes < cost.MEGABYTES
+    assert used.seconds - usual.seconds < 3 and used.megabytes - usual.megabytes < 400
     assert sum(map(len, said(tshark, tmp_path, names))) < 4000
 
 
