@@ -74,6 +74,11 @@ need_chroot() {
     [ -z "$(in_chroot "$1" dpkg --audit)" ] || in_chroot "$1" dpkg --configure -a
 }
 
+# upgrade_moving: bring the chroot of the one suite that moves up to today
+upgrade_moving() {
+    in_chroot debian-testing sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y dist-upgrade' >&2
+}
+
 # is_system SYSTEM: does this run there?
 is_system() {
     [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" = "$(suite_of "$1")" ]
