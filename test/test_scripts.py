@@ -448,10 +448,12 @@ def to_release(tmp_path, fakes):
     made = 'mkdir -p build/packages; cd build/packages; echo deb >a.deb; sha256sum a.deb >SHA256SUMS'
     files = {'plugin/VERSION': '2.0.0\n', 'CHANGELOG.md': '# Changelog\n\n## 2.0.0, 2026-01-02\n\n* New.\n\n## 1.0.0, 2026-01-01\n\n* Old.\n',
              '.gitignore': '/build/\n', 'packaging/built-with': 'debian-12 gcc 12\n'}
-    for name in (*CHECKS, 'script/dev/bootstrap'):
+    for name in (*CHECKS, 'script/dev/bootstrap', 'script/dev/windows'):
         files[name] = '#!/bin/sh\nset -e\necho %s >>"%s"\n%s\n' % (name, log, made if name.endswith('packages') else '')
     # As root, with chroots in which dpkg-query knows one package
-    fake = fakes(id='echo 0', unshare='case "$*" in *dpkg-query*debian-12*) echo gcc 12;; *debian-12*libc6-dev*) echo gcc 12;; esac',
+    gcc = tmp_path / 'gcc'
+    gcc.write_text('gcc 12\n')
+    fake = fakes(id='echo 0', unshare='case "$*" in *dpkg-query*debian-12*|*debian-12*libc6-dev*) cat "%s";; esac' % gcc,
                  dpkg_query='exit 0')
     for system in ('debian-12', 'debian-13', 'debian-testing'):
         (tmp_path / 'chroots' / system).mkdir(parents=True)
@@ -516,12 +518,15 @@ def test_no_release_of_what_fails(to_release, check):
     assert status == 1 and 'failed: %s' % check in err and not list(top.glob('build/release/2*'))
 
 
-def test_no_release_with_other_tools(to_release):
-    """What moved is named."""
-    top = to_release(**{'packaging/built-with': 'debian-12 gcc 11\n'})
-    status, err, _ = to_release.release()
-    assert status == 1 and 'was debian-12 gcc 11' in err and 'is debian-12 gcc 12' in err
-    assert not list(top.glob('build/release/2*'))
+@pytest.mark.parametrize('before', [True, False])
+def test_no_release_with_other_tools(to_release, tmp_path, before):
+    """What moved is named: before anything is tested, and where it moved meanwhile."""
+    moves = '#!/bin/sh\necho gcc 13 >"%s"\n' % (tmp_path / 'gcc')
+    top = to_release(**({'packaging/built-with': 'debian-12 gcc 11\n'} if before else {'script/dev/test-packages': moves}))
+    status, err, ran = to_release.release()
+    was, now = (11, 12) if before else (12, 13)
+    assert status == 1 and 'was debian-12 gcc %d' % was in err and 'is debian-12 gcc %d' % now in err
+    assert len(ran) == (0 if before else len(CHECKS) - 1) and not list(top.glob('build/release/2*'))
 
 
 def test_a_change_while_it_is_tested(to_release):
