@@ -39,7 +39,7 @@ kept=$cache/pcq-kept
 # built by Debian's own tools, without it; whoever sets the launcher has another, or with nothing none.
 if [ -z "${CMAKE_C_COMPILER_LAUNCHER+set}" ] && command -v ccache >/dev/null; then
     export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
-    export CCACHE_DIR="${CCACHE_DIR:-$kept/ccache}" CCACHE_NOHASHDIR=1
+    export CCACHE_DIR="${CCACHE_DIR:-$kept/ccache}" CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="$top" CCACHE_SLOPPINESS=locale
 fi
 
 # find_python MODULE…: sets python to one that has these; Debian's packages are for its own, whatever stands before it in PATH
