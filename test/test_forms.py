@@ -195,6 +195,31 @@ def test_what_is_dropped_of_them(tshark, tmp_path):
     assert [len(numbers) for _, numbers in each] == [0] * len(reasons) + [len(names)] * (left - 1)
 
 
+def test_what_they_have_in_common_is_counted_once(tshark, tmp_path):
+    """As long as one of them is left, and no longer. Of four queries, 1 MiB holds now this one's samples, now that one's; the
+    smallest one's are there whenever they would fit."""
+    first = query(1, [identifier(0)])
+    others = [Pcq(first.capture, client_port=50001 + i, handle=bytes(19) + bytes([i]), repeat=True) for i in (1, 2, 3)]
+    for p in others:
+        p.open()
+        p.change([identifier(0)])
+    queries, small = dict(zip('ABCD', [first, *others])), list(range(10))
+    counts = {'A': 10000, 'B': 18750, 'C': len(small), 'D': 28125}      # of 32 bytes, a fourth of them numbers
+    # What 1 MiB holds behind each: of A all that they have in common, 330 KB, and 80 KB for each but the first.
+    for name in 'AAA' 'BC' 'AA' 'C' 'D' 'C':
+        n = queries[name].time
+        queries[name].data(block(4, instances([instance('', i) + values(1, n * (i + 1)) for i in range(counts[name])])))
+    rows = tshark.fields(first.capture.write(tmp_path / 'a.pcap'), ['pcq.query.number', 'pcq.cooked.none', 'pcq.cooked'], '-o',
+                         'pcq.sample_limit:1', '-Y', 'pcq.counter_data')
+    kept = {name: [(set(none.split(',')), [float(x) for x in cooked.split(',') if x]) for number, none, cooked in rows
+                   if int(number) == i] for i, name in enumerate('ABCD', 1)}
+    new, dropped = ({str(FIRST_SAMPLE)}, []), ({str(SAMPLE_DROPPED)}, [])
+    same = ({''}, [float(i + 1) for i in range(counts['A'])])
+    assert kept['A'] == [new, same, same, dropped, same]
+    assert kept['C'] == [new] + [({''}, [float(i + 1) for i in small])] * 2
+    assert kept['B'] == kept['D'] == [new]
+
+
 def test_their_numbers_are_all_that_they_take(tshark, tmp_path):
     """64 MB of blocks of one value, 8 of 32 bytes: a fourth, and the first sample once more."""
     count, size = 64, 1 << 20

@@ -2,15 +2,17 @@
 """Where a capture is incomplete: what it does not prove is not said, or said to be assumed."""
 
 import csv
+import re
 
 import pytest
 
-from gen import buffers, server, stubs
+from gen import buffers, hostile, server, stubs
 from gen.buffers import NONE
+from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, single, taught_in, unseen
 from gen.stubs import DATA, INFO, VALIDATE
-from learned import close_to, cooked, one, read
+from learned import close_to, cooked, one, read, read_file
 
 ASSUMED = 'pcq.expert.order_assumed'
 
@@ -165,8 +167,14 @@ def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     assert paths(frames[second]) == truth(message) and ASSUMED not in frames[second].experts
 
 
+@pytest.fixture
+def strict(tshark, monkeypatch):
+    """A byte that is written beyond what was asked for ends tshark."""
+    monkeypatch.setattr(tshark, 'env', dict(tshark.env, WIRESHARK_DEBUG_WMEM_OVERRIDE='strict'))
+
+
 @PASSES
-def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass):
+def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass, strict):
     """A removal and an addition are missing whole: as many blocks as before, but call ids were skipped. What was known is
     assumed until QueryCounterInfo tells."""
     s = gauge()
@@ -225,9 +233,27 @@ def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass)
     c.data(h, 9999)
     skip(5, 0)
     c.data(h, 9999)
-    number, message = answers(scene)[-1]
+    skip(5, 500)
+    c.info(h, 9999)     # behind them, so that it tells what came of them
+    c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
+    for number, message in answers(scene)[1:]:
+        assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
+
+
+@PASSES
+def test_who_is_told_of_other_counters_holds_those(tshark, tmp_path, two_pass):
+    """An addition goes another way, and QueryCounterInfo tells of it before any answer: the query is what was told."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c, unheard = tcp_line(scene, model).client(), unseen(model)
+    h = three_counters(c, s)
+    unheard.validate(h, [ask(s, 4, 'a')])
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    held = [frames[n].show_of('pcq.query.counter') for n, _ in frames_of(scene, DATA, 'request')]
+    assert [[re.search(r'Counter \d', text)[0] for text in x] for x in held] == [['Counter %d' % i for i in range(1, n + 1)] for n in (3, 4)]
 
 
 # --- what refutes a guess -------------------------------------------------------------------------------------------
@@ -352,6 +378,43 @@ def test_what_is_certain_is_not_marked(tshark, tmp_path, two_pass):
     (number, message), = answers(scene)
     assert paths(frames[number]) == truth(message)
     assert ['(order assumed)' in b.label for b in frames[number].all('pcq.block')] == [True, False, True]
+
+
+# What the blocks of an answer ask for, by their types; whose each is said to be: a counter, "?" where that is assumed
+ASSIGNED = {
+    'an-instance-for-a-pattern': ([(0, 'a*')], [1], '0'),
+    'order-of-others-that-do-not-fit': ([(0, 'a'), (1, '*')], [1, 1], '--'),
+    'one-of-a-kind-among-others': ([(0, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '-0-'),
+    'one-of-a-kind-that-its-set-does-not-have': ([(3, 'a'), (NONE, 'a'), (NONE, 'b')], [2, 1, 2], '---'),
+    'two-alike': ([(0, 'a'), (1, 'a')], [1, 1], '0?1?'),
+    'one-of-unknown-type': ([(0, '*')], [5], '-'),
+    'a-type-beyond-the-last': ([(NONE, '*'), (1, 'a')], [7, 1], '--'),
+}
+
+
+def typed_block(kind, counter):
+    value = hostile.values(1)
+    return hostile.block(kind, {1: value, 2: hostile.ids(1) + value}.get(kind, b''))
+
+
+def test_whose_each_block_is(tshark, tmp_path):
+    """Each way on a connection of its own."""
+    capture, frames = Capture(), {}
+    for i, (way, (asked, types, _)) in enumerate(ASSIGNED.items()):
+        p = hostile.Pcq(capture, server='192.0.2.%d' % (40 + i))
+        p.registration(9, hostile.utf16('Set'))
+        p.counters(range(3))
+        p.open()
+        p.change([hostile.identifier(*x) for x in asked])
+        frames[way] = p.data(*[typed_block(kind, x) for kind, x in zip(types, asked)])
+    got = read_file(tshark, capture.write(tmp_path / 'a.pcap'))
+
+    def said_of(b):
+        whose = re.search(r'\\#(\d+)( \(order assumed\))?$', b.label)
+        return whose[1] + ('?' if whose[2] else '') if whose else '-'
+    said = {way: ''.join(map(said_of, got[f].all('pcq.block'))) for way, f in frames.items()}
+    assert said == {way: marks for way, (_, _, marks) in ASSIGNED.items()}
+    assert all((ASSUMED in got[f].experts) == ('?' in said[way]) for way, f in frames.items())
 
 
 @PASSES

@@ -466,14 +466,24 @@ const state_query_entry *query_entries(const state_handle *handle, uint32_t even
     return then ? list_next(&then->all, event, next) : NULL;
 }
 
+#define NUM_TYPES 5
+
+/* NUM_TYPES of an unknown one. */
+static unsigned number_of_type(uint32_t type)
+{
+    static const uint8_t numbers[] = {0, 1, 2, NUM_TYPES, 3, NUM_TYPES, 4};
+
+    return type < sizeof numbers ? numbers[type] : NUM_TYPES;
+}
+
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
- * instead, and what a pattern other than "*" gives is not known. */
+ * instead, and what a pattern other than "*" gives is not known. Of an unknown type nothing is. */
 static bool fits(bool all_counters, state_asks asks, uint32_t type)
 {
     if (type == 0) {
         return true;
     }
-    return all_counters == ((type & 2) != 0) &&
+    return number_of_type(type) < NUM_TYPES && all_counters == ((type & 2) != 0) &&
            (asks == PERF_ASKS_PATTERN || (asks == PERF_ASKS_ALL) == ((type & 4) != 0));
 }
 
@@ -514,7 +524,6 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
 /* Identifiers of one class (what they ask for, all counters or one) fit the same types, and blocks of one type are alike: no
  * two of a kind can be told apart. */
 #define NUM_CLASSES 6
-#define NUM_TYPES 5
 
 typedef struct {
     unsigned members[NUM_CLASSES];
@@ -524,14 +533,6 @@ typedef struct {
 static unsigned class_of(const state_identifier *identifier)
 {
     return (unsigned)identifier->asks * 2 + (identifier->counter_id == PERF_NO_ID);
-}
-
-/* NUM_TYPES of an unknown one. */
-static unsigned number_of_type(uint32_t type)
-{
-    static const uint8_t numbers[] = {0, 1, 2, NUM_TYPES, 3, NUM_TYPES, 4};
-
-    return type < sizeof numbers ? numbers[type] : NUM_TYPES;
 }
 
 static bool class_fits(unsigned number, unsigned type_number)
@@ -662,7 +663,6 @@ static bool assign_held(const state_identifier **identifiers, const uint32_t *ty
 bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment)
 {
-    memset(assignment, 0, sizeof *assignment);
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
     assignment->assumed = wmem_alloc0_array(pool, bool, count);
