@@ -355,7 +355,7 @@ def test_the_conversation_is_shown(fakes, options, calls_alone):
 def test_all_packets_are_written(fakes, tmp_path):
     assert dissect(fakes, NTLM, '-w', 'out.pcap', *PASSWORD, cwd=tmp_path)[::2] == (0, '')
     status, out, _ = dissect(fakes, tmp_path / 'out.pcap', '-T', 'fields', '-e', 'tcp.flags.syn', *PASSWORD)
-    assert status == 0 and {'1', '0'} == set(out.split())
+    assert status == 0 and set(out.split()) in ({'1', '0'}, {'True', 'False'})
 
 
 def test_what_was_cut_short(fakes, tmp_path):
