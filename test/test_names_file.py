@@ -211,7 +211,7 @@ ODD = ['tab\there', 'line\nfeed', 'carriage\rreturn', 'back\\slash', '\\t', '\\'
 
 @pytest.mark.parametrize('what', ['counter', 'set'])
 def test_odd_names_survive(tshark, tmp_path, what):
-    sets = [multiple('All', *[counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(ODD)])]
+    sets = [multiple('All', *[counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(ODD, NONE - len(ODD))])]
     if what == 'set':
         sets = [multiple(n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [i])) for i, n in enumerate(ODD)]
     names = write(tshark, story(Script(sets), lambda c: learn(c, *sets)), tmp_path)
