@@ -86,6 +86,14 @@ lets_go() {
     exec 9>&-
 }
 
+# of_this_tree FOLDER: what was built there of another checkout is built anew, however old its files are: a chroot sees each
+# checkout in the same place
+of_this_tree() {
+    tree=$(ls -di "$top")
+    [ "$(cat "$1/tree" 2>/dev/null)" = "$tree" ] || rm -f "$1/.ninja_log"
+    echo "$tree" >"$1/tree"
+}
+
 # lock_build: nobody else builds in $BUILD meanwhile; the scripts that are called know by $PCQ_LOCKED that it is us
 lock_build() {
     [ "${PCQ_LOCKED:-}" != "$BUILD" ] || return 0
