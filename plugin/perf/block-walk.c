@@ -59,7 +59,7 @@ static bool instance_follows(const perf_block_walk *walk, uint32_t at, uint32_t 
     if (walk->left == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER) {
         return left < 8 || walk->object.open_end;
     }
-    if (left < PERF_INSTANCE_DEFINITION_SIZE) {
+    if (left <= PERF_INSTANCE_DEFINITION_SIZE) {
         return false;
     }
     uint32_t size = perf_block_u32(walk, at + step);
@@ -85,7 +85,7 @@ static uint32_t instance_step(const perf_block_walk *walk, uint32_t at)
     if (fits && counters_follow(walk, at, size)) {
         return size;
     }
-    if (fits && size % 8 != 0 && counters_follow(walk, at, perf_align8(size))) {
+    if (fits && counters_follow(walk, at, perf_align8(size))) {
         return perf_align8(size);
     }
     uint32_t by_name = size_by_name(walk, at);
@@ -131,7 +131,7 @@ static uint32_t counters_step(const perf_block_walk *walk, uint32_t at)
     if (fits && size >= reach && instance_follows(walk, at, size)) {
         return size;
     }
-    if (fits && size >= reach && size % 8 != 0 && instance_follows(walk, at, perf_align8(size))) {
+    if (fits && size >= reach && instance_follows(walk, at, perf_align8(size))) {
         return perf_align8(size);
     }
     if (perf_align8(reach) != size && instance_follows(walk, at, perf_align8(reach))) {
@@ -383,7 +383,6 @@ static void enter_object(perf_block_walk *walk)
     walk->object.num_instances = (int32_t)perf_block_u32(walk, at + 40);
     walk->object.code_page = perf_block_u32(walk, at + 44);
     walk->instance.number = PERF_NO_INSTANCE_NUMBER;
-    walk->instance.name_size = walk->instance.name_room = 0;
 }
 
 /* A TotalByteLength that leads nowhere still leaves the object readable: its structures lead to its end. */
@@ -727,13 +726,12 @@ static perf_block_event read_value(perf_block_walk *walk)
     walk->value.definition = walk->value.column == 0
                                  ? walk->object.definitions
                                  : walk->value.definition + definition_step(walk, walk->value.definition);
-    walk->value.size = perf_block_u32(walk, walk->value.definition + 32);
-    walk->value.offset = walk->counters.offset;
     if (!value_fits(walk, walk->value.definition, walk->object.room)) {
-        walk->value.size = 0;
         return PERF_BLOCK_NO_VALUE;
     }
     walk->value.announced++;
+    walk->value.size = perf_block_u32(walk, walk->value.definition + 32);
+    walk->value.offset = walk->counters.offset;
     walk->value.offset += walk->value.size > 0 ? perf_block_u32(walk, walk->value.definition + 36) : 0;
     return PERF_BLOCK_VALUE;
 }

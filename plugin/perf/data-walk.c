@@ -67,12 +67,12 @@ static bool perf_walk_value_possible(const perf_walk *walk, uint32_t at)
 /* One as servers send it: dwDataSize is above 0, and dwSize is 8 more, or that rounded up to a multiple of 8. */
 static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
 {
-    if (at > walk->limit || walk->limit - at < PERF_COUNTER_DATA_SIZE) {
+    if (!perf_walk_value_possible(walk, at)) {
         return false;
     }
     uint32_t data_size = perf_le32(walk->data + at);
     uint32_t size = perf_le32(walk->data + at + 4);
-    return data_size > 0 && data_size <= walk->limit - at - PERF_COUNTER_DATA_SIZE && size <= walk->limit - at &&
+    return data_size > 0 &&
            (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
 }
 
@@ -134,12 +134,20 @@ static void leave_block(perf_walk *walk)
     }
 }
 
+/* A walk of its own through the rest of the block. */
+static perf_walk rest_of_block(const perf_walk *walk)
+{
+    perf_walk trial = *walk;
+
+    trial.one_block = true;
+    trial.blocks_left = 0;
+    return trial;
+}
+
 void perf_walk_skip_block(perf_walk *walk)
 {
     if (walk->block.open_end) {
-        perf_walk trial = *walk;
-        trial.one_block = true;
-        trial.blocks_left = 0;
+        perf_walk trial = rest_of_block(walk);
         while (perf_walk_next(&trial) != PERF_WALK_END) {
         }
         walk->block.body = trial.block.body;
@@ -169,7 +177,6 @@ static perf_walk_event report_fault(perf_walk *walk)
 {
     walk->state = walk->then;
     if (walk->then == NEXT_SKIP) {
-        walk->block.body = 0;
         leave_block(walk);
     }
     return PERF_WALK_FAULT;
@@ -254,7 +261,6 @@ static void enter_block(perf_walk *walk, const uint8_t *header)
     walk->instance.index = PERF_NO_INSTANCE;
     walk->instances_left = 0;
     walk->padding = PADDING_UNKNOWN;
-    walk->block.open_end = false;
     walk->block.body = 0;
 }
 
@@ -262,12 +268,7 @@ static void enter_block(perf_walk *walk, const uint8_t *header)
  * follows. */
 static uint32_t block_step(const perf_walk *walk, uint32_t at, uint32_t size)
 {
-    uint32_t left = walk->size - at;
-
-    if (size >= left) {
-        return left;
-    }
-    return size % 8 != 0 && perf_walk_block_fits(walk, at + perf_align8(size)) ? perf_align8(size) : size;
+    return perf_walk_block_fits(walk, at + perf_align8(size)) ? perf_align8(size) : size;
 }
 
 /* Bytes of names that are searched in a block whose end is not known. */
@@ -327,13 +328,11 @@ static perf_walk_event end_block(perf_walk *walk)
 /* Whether the rest of the block adds up from `pos` on, if values are stepped over in this way. */
 static bool ends_well(const perf_walk *walk, uint32_t pos, uint8_t padding)
 {
-    perf_walk trial = *walk;
+    perf_walk trial = rest_of_block(walk);
     perf_walk_event event;
 
     trial.pos = pos;
     trial.padding = padding;
-    trial.one_block = true;
-    trial.blocks_left = 0;
     do {
         event = perf_walk_next(&trial);
     } while (event != PERF_WALK_END && event != PERF_WALK_FAULT);
@@ -370,7 +369,7 @@ static uint32_t counters_step_by_count(const perf_walk *walk, uint32_t at, uint3
 {
     uint64_t size = PERF_MULTI_COUNTERS_SIZE + 4 * (uint64_t)count;
 
-    if (size > left || left - size < 8) {
+    if (size > left) {
         return 0;
     }
     if (counters_followed(walk, at + (uint32_t)size)) {
@@ -428,7 +427,6 @@ static perf_walk_event read_instances(perf_walk *walk)
     uint32_t size = perf_le32(walk->data + at);
     walk->instances.offset = at;
     walk->instances.count = walk->instances_left = perf_le32(walk->data + at + 4);
-    walk->values_left = 0;
     walk->pos = at + PERF_MULTI_INSTANCES_SIZE;
     if (size >= PERF_MULTI_INSTANCES_SIZE && size <= left && !walk->block.open_end) {
         walk->limit = at + size;
@@ -485,7 +483,7 @@ static uint32_t instance_step(perf_walk *walk, uint32_t at, uint32_t size, uint3
                  (size % 8 == 0 && perf_walk_value_possible(walk, at + size)))) {
         return size;
     }
-    if (fits && size % 8 != 0 && perf_walk_value_fits(walk, at + perf_align8(size))) {
+    if (fits && perf_walk_value_fits(walk, at + perf_align8(size))) {
         return perf_align8(size);
     }
     if (walk->names_to_search > 0) {
@@ -567,10 +565,9 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
 /* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. */
 static perf_walk_event repair_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
-    uint32_t left = walk->limit - at;
     uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
 
-    if (data_size == 0 || data_size > left - PERF_COUNTER_DATA_SIZE || usual > left ||
+    if (data_size == 0 || data_size > walk->limit - at - PERF_COUNTER_DATA_SIZE ||
         !perf_walk_goes_on(walk, at + usual)) {
         return fail_value(walk, at, size, data_size);
     }
@@ -753,11 +750,9 @@ static bool does_harm(const perf_walk *walk)
 
 bool perf_walk_block_sound(const perf_walk *walk)
 {
-    perf_walk trial = *walk;
+    perf_walk trial = rest_of_block(walk);
     perf_walk_event event;
 
-    trial.one_block = true;
-    trial.blocks_left = 0;
     while ((event = perf_walk_next(&trial)) != PERF_WALK_END) {
         if (event == PERF_WALK_FAULT && does_harm(&trial)) {
             return false;
