@@ -722,7 +722,7 @@ static void print_walk(char *to, const uint8_t *data, uint32_t size)
 
 typedef struct {
     plan plans[2]; /* none: three objects of build() */
-    uint32_t changes[6];
+    uint32_t changes[8];
     uint32_t cut; /* to so many bytes */
     const char *found;
 } damage;
@@ -738,7 +738,7 @@ static void check_damage(const damage *row)
     } else {
         build_objects(data);
     }
-    for (unsigned i = 0; i < 6 && row->changes[i] != 0; i += 2) {
+    for (unsigned i = 0; i < 8 && row->changes[i] != 0; i += 2) {
         put(data + row->changes[i], row->changes[i + 1]);
     }
     expect_walk(print_walk, data, row->cut > 0 ? row->cut : size, row->found);
@@ -832,6 +832,18 @@ static void test_damage(void)
          {224, 17},
          0,
          "O88+216 D152+40 I192+32:0,2 C224+24 COUNTERS_ODD@224:17,8 "},
+        /* where no counter block tells its room, the definitions that count do: those with a value, and no others */
+        {NO_PLAN, {376, 1, 444, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 DEFINITION_REST@376:1,2 "},
+        {NO_PLAN, {444, 0, 480, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 D448+40 "},
+        {NO_PLAN,
+         {376, 3, 444, 0, 448, 88, 520, 0},
+         0,
+         "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_SIZE@448:88,40 "},
+        {NO_PLAN,
+         {376, 3, 444, 0, 520, 4, 524, 100},
+         0,
+         "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_COUNT@376:3,2 "},
+        {NO_PLAN, {444, 0, 480, 1, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,17 D448+40 "},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -856,6 +868,25 @@ static void test_going_to_an_object(void)
     assert(walk.object.number == 1 && walk.objects_left == 1);
     assert(perf_block_u64(&walk, 88 + OBJECT_SIZE + COUNTERS + 8) == 7);
     assert(perf_block_next_object(&walk) && walk.object.number == 2 && !perf_block_next_object(&walk));
+}
+
+/* Behind an object that is left is the next one, also if only its structures lead there. */
+static void test_leaving_an_object(void)
+{
+    static const place head[] = {{PERF_BLOCK_HEADER, 0, 88}, {PERF_BLOCK_OBJECT, 88, OBJECT_SIZE}};
+    static const place second[] = {{PERF_BLOCK_OBJECT, 88 + OBJECT_SIZE, 2 * OBJECT_SIZE}};
+    static const place third[] = {{PERF_BLOCK_OBJECT, 88 + 2 * OBJECT_SIZE, OBJECT_SIZE}};
+    uint8_t data[WHOLE];
+    perf_block_walk walk;
+
+    build_objects(data);
+    put(data + 88 + OBJECT_SIZE, 0);
+    perf_block_init(&walk, data, WHOLE);
+    CHECK_PLACES(&walk, head);
+    perf_block_skip_object(&walk);
+    CHECK_PLACES(&walk, second);
+    perf_block_skip_object(&walk);
+    CHECK_PLACES(&walk, third);
 }
 
 /* --- What it costs --------------------------------------------------------------------------------------------- */
@@ -896,6 +927,21 @@ static uint32_t steps_of(uint32_t n, bool bad)
     return steps;
 }
 
+/* An object with 64 definitions that lead nowhere still has its values, one with more has none. */
+static void test_misplaced_definitions(void)
+{
+    uint32_t size;
+    uint8_t *data = build_many(66, 1, &size);
+    perf_block_summary summary;
+
+    for (uint32_t i = 0; i < 65; i++) {
+        put(data + 88 + 64 + i * 40 + 36, 0xFFFFFFF0);
+        perf_block_check(data, size, &summary);
+        assert(summary.faults == i + 1 && summary.values == (i < 64 ? 65 - i : 0));
+    }
+    free(data);
+}
+
 static void test_growth(void)
 {
     for (int bad = 0; bad < 2; bad++) {
@@ -919,9 +965,11 @@ int main(void)
     test_header_fields();
     test_damage();
     test_going_to_an_object();
+    test_leaving_an_object();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();
     test_more_than_32_bits_of_values();
+    test_misplaced_definitions();
     test_growth();
     test_signature();
     test_whole();

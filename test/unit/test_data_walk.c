@@ -722,10 +722,33 @@ static void build_instances(buffer *b)
     finish(b);
 }
 
+/* Three instances of one value in a block of 857 bytes, and for the size of each a name is searched: 584 bytes for the first,
+ * 272 for the second, which begins on an odd byte, and 16 for the third. */
+enum { LONG_NAMES_END = 648 };
+
+static void build_long_names(buffer *b)
+{
+    put_header(b, 1);
+    uint32_t block = begin_block(b, PERF_MULTIPLE_INSTANCES);
+    put64(b, (uint64_t)3 << 32 | 841);
+    memset(b->bytes + b->size, 1, 857 - 24);
+    set32(b, 72, 257);
+    set32(b, 72 + 257 + 4, 264);
+    set32(b, 593, 264);
+    set32(b, 593 + 264 + 4, 16);
+    set32(b, LONG_NAMES_END, 0x01010000);
+    set32(b, 873, 0);
+    set32(b, 873 + 8, 0);
+    b->size = 889;
+    put_value(b, 8, 1);
+    end_block(b, block);
+    finish(b);
+}
+
 typedef struct {
     void (*build)(buffer *b);
-    uint32_t changes[8]; /* place and number; place 0 of the header is 1 there */
-    uint32_t cut;        /* to so many bytes */
+    uint32_t changes[10]; /* place and number; place 0 of the header is 1 there */
+    uint32_t cut;         /* to so many bytes */
     const char *found;
 } damage;
 
@@ -734,7 +757,7 @@ static void check_damage(const damage *row)
     buffer b;
 
     row->build(&b);
-    for (unsigned i = 0; i < 8 && row->changes[i] != 0; i += 2) {
+    for (unsigned i = 0; i < 10 && row->changes[i] != 0; i += 2) {
         set32(&b, row->changes[i] & ~1U, row->changes[i + 1]);
     }
     expect_walk(print_walk, b.bytes, row->cut > 0 ? row->cut : b.size, row->found);
@@ -791,6 +814,39 @@ static void test_found_behind_damage(void)
         {build_instances, {112, 40, 124, 2147483647}, 0, "I112+16:2 INSTANCE_STEP@112:40,16 "},
         {build_usual, {16, 4294967292, 16, 24}, 313, "2/1/4/7/4/1 "},
         {build_usual, {4, 16, 16, 48}, 342, "3/2/4/8/4/1 "},
+        /* the instance's size is right if what follows can be a value, be it none that servers send; else it is not */
+        {build_usual, {88, 32, 120, 0}, 0, "I88+32:0 V120+16:0 "},
+        {build_instances, {112, 32, 144, 0, 148, 8}, 0, "I112+32:2 V144+8:0 "},
+        {build_instances, {112, 32, 144, 1, 148, 8}, 0, "I112+16:2 INSTANCE_STEP@112:32,16 V128+24:16 "},
+        {build_instances, {112, 32, 144, 0, 148, 16}, 0, "I112+16:2 INSTANCE_STEP@112:32,16 V128+24:16 "},
+        /* a value right behind an odd size, which the next step of 8 would take for one as well */
+        {build_usual, {88, 12, 100, 8, 104, 16, 108, 24}, 0, "I88+12:0 INSTANCE_ODD@88:12,8 V100+16:8 "},
+        /* behind a block that is lost none begins, though the header looks like one */
+        {build_usual, {52, 3, 56, 0, 12, 0, 16, 16}, 0, "B48+304~ BLOCK_SIZE@56:0,304 E "},
+        {build_usual, {56, 0, 68, 3, 12, 0, 16, 16}, 0, "COUNTERS_COUNT@68:3,2 E "},
+        /* a list of no instances behind ids whose size is wrong */
+        {build_usual, {56, 40, 64, 0, 80, 8, 84, 0}, 0, "C64+16*2 COUNTERS_STEP@64:0,16 L80*0 "},
+        /* no list where the block ends, whatever the next block begins with */
+        {build_usual, {56, 40, 64, 20, 88, 0}, 0, "B48+40~ C64+20*2 BLOCK_BODY@84:4,8 "},
+        /* padding behind one id, though nothing is right behind the first instance */
+        {build_usual, {64, 12, 68, 1}, 0, "C64+16*1 L80*2 I88+16:0 V104+16:8 "},
+        /* values without padding in front of another block; behind a value that has not all of its data */
+        {build_bare, {0}, 0, "H B48+56 C64+16*2 V80+12:4 V92+12:4 B104+32 V120+16:8 E "},
+        {build_plain,
+         {56, 80, 84, 9, 104, 12, 112, 8, 116, 16},
+         0,
+         "N84+16 VALUE_DATA_SIZE@84:9,8 V100+12:4 V112+16:8 B128+"},
+        /* a value without padding right behind three ids, whose size would be another's data */
+        {build_plain, {92, 24}, 0, "C64+20*3 V84+16:8 "},
+        /* the last value by what its data needs; none of no bytes, though another would follow */
+        {build_usual, {340, 0}, 0, "V336+16:8 VALUE_STEP@340:0,16 "},
+        {build_usual, {104, 0, 108, 0, 112, 8, 116, 16}, 0, "N104+8 VALUE_SIZE@108:0,80 "},
+        /* names are searched up to as many bytes as the block has, and not beyond */
+        {build_long_names, {0}, 0, "I873+16:0 INSTANCE_STEP@873:0,16 V889+16:8 "},
+        {build_long_names,
+         {LONG_NAMES_END, 0x01010101, LONG_NAMES_END + 8, 0x01010000},
+         0,
+         "NI INSTANCE_SIZE@873:0,32 "},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
