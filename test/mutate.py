@@ -30,11 +30,14 @@ from typing import NamedTuple
 TOP = Path(__file__).resolve().parent.parent
 FAULTS = TOP / 'test' / 'faults'
 BUILD = Path(os.environ.get('BUILD', TOP / 'build'))
+# The unit programs, sanitized: what is read beyond the end of bytes is seen there alone.
+UNITS = BUILD.with_name('units')
 KEYS = ('what', 'user', 'file', 'after', 'was', 'now', 'tests', 'units')
 # A change that lets a program run for ever is noticed too; most tests have a shorter limit of their own.
 MOST_SECONDS = 1800
-# What a made change may cost a program of processor time and of memory.
-LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
+# What a made change may cost a program of seconds and of bytes.
+MOST_CPU = 60
+MOST_MEMORY = 8 << 30
 
 
 class Wrong(Exception):
@@ -269,15 +272,19 @@ def faults_at(names):
 # --- Putting them in ------------------------------------------------------------------------------------------------
 
 
-def configure(build, flags):
+def configure(build, flags, *options):
     launcher = ['-DCMAKE_C_COMPILER_LAUNCHER=ccache'] if shutil.which('ccache') else []
     subprocess.run(['cmake', '-S', TOP, '-B', build, '-G', 'Ninja', '-DPCQ_WERROR=OFF', '-DCMAKE_BUILD_TYPE=None',
-                    '-DCMAKE_C_FLAGS=' + flags + ' -w', *launcher], check=True, stdout=subprocess.DEVNULL)
+                    '-DCMAKE_C_FLAGS=' + flags + ' -w', *launcher, *options], check=True, stdout=subprocess.DEVNULL)
+
+
+def limit_cpu():
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
 
 
 def set_limits():
-    for limit, most in LIMITS.items():
-        resource.setrlimit(limit, (most, most))
+    limit_cpu()
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
 def pytest(tests, build, seconds, *options, limit=None):
@@ -292,25 +299,22 @@ def pytest(tests, build, seconds, *options, limit=None):
 
 
 def unit(name):
+    # sanitized programs have more addresses than memory
+    env = dict(os.environ, ASAN_OPTIONS='hard_rss_limit_mb=%d' % (MOST_MEMORY >> 20))
     try:
-        return subprocess.run([BUILD / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20,
-                              preexec_fn=set_limits).returncode
+        return subprocess.run([UNITS / name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20, env=env,
+                              preexec_fn=limit_cpu).returncode
     except subprocess.TimeoutExpired:
         return None
 
 
-def build_for(faults):
-    targets = {'pcq'} if any(f.tests for f in faults) else set()
-    return sorted(targets.union(*(f.units for f in faults)))
+def ninja(build, *targets):
+    return subprocess.run(['ninja', '--quiet', '-C', build, *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def ninja(targets):
-    return subprocess.run(['ninja', '--quiet', '-C', BUILD, *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-
-def builds(targets, is_made):
+def builds(build, target, is_made):
     """False if a made change does not compile, as it may."""
-    built = ninja(targets)
+    built = ninja(build, target)
     if built.returncode != 0 and not is_made:
         raise Wrong('it does not compile:\n' + built.stdout.decode())
     return built.returncode == 0
@@ -320,13 +324,13 @@ def is_noticed(fault, is_made):
     """None: it does not compile"""
     # the unit that is named so knows most of a file
     for name in sorted(fault.units, key=lambda u: u.removeprefix('test_') != Path(fault.file).stem.replace('-', '_')):
-        if not builds([name], is_made):
+        if not builds(UNITS, name, is_made):
             return None
         if unit(name) != 0:
             return True
     if not fault.tests:
         return False
-    if not builds(['pcq'], is_made):
+    if not builds(BUILD, 'pcq', is_made):
         return None
     status = pytest(fault.tests, BUILD, MOST_SECONDS, '-x', limit=set_limits if is_made else None)
     if status not in (None, 0, 1):
@@ -347,11 +351,10 @@ def judge(fault, is_made):
 
 def check_tests(faults):
     """Without a fault the tests pass, else their failing says nothing."""
-    built = ninja(build_for(faults))
-    if built.returncode != 0:
-        raise Wrong('the tree does not compile:\n' + built.stdout.decode())
     units = sorted(set().union(*(f.units for f in faults)))
     tests = sorted(set().union(*(f.tests for f in faults)))
+    for build, target in [(UNITS, u) for u in units] + [(BUILD, 'pcq')] * bool(tests):
+        builds(build, target, False)
     bad = [u for u in units if unit(u) != 0]
     if bad:
         raise Wrong('fails without any fault: ' + ', '.join(bad))
@@ -431,6 +434,8 @@ def main():
             sys.exit(1 if check_faults(args.names) else 0)
         configure(BUILD, '-O0')
         faults = chosen(args)
+        if any(f.units for f in faults):
+            configure(UNITS, '-O0', '-DPCQ_SANITIZE=ON')
         if not args.unchecked:
             check_tests(faults)
     except Wrong as e:
