@@ -82,15 +82,14 @@ static bool perf_walk_goes_on(const perf_walk *walk, uint32_t at)
     if (walk->values_left > 0) {
         return perf_walk_value_fits(walk, at);
     }
-    if (walk->instance.index == PERF_NO_INSTANCE || walk->instances_left == 0) {
+    if (walk->instances_left == 0) {
         return at <= walk->limit && (walk->limit - at < 8 || walk->block.open_end);
     }
     if (at > walk->limit || walk->limit - at < PERF_INSTANCE_HEADER_SIZE) {
         return false;
     }
     uint32_t size = perf_le32(walk->data + at);
-    return size >= PERF_INSTANCE_HEADER_SIZE && size <= walk->limit - at &&
-           (walk->counters.count == 0 || perf_walk_value_fits(walk, at + size));
+    return size >= PERF_INSTANCE_HEADER_SIZE && size <= walk->limit - at && perf_walk_value_fits(walk, at + size);
 }
 
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
@@ -489,7 +488,7 @@ static uint32_t instance_step(perf_walk *walk, uint32_t at, uint32_t size, uint3
     if (walk->names_to_search > 0) {
         uint32_t by_name = size_by_name(walk, at);
         walk->names_to_search -= by_name < walk->names_to_search ? by_name : walk->names_to_search;
-        if (by_name <= left && walk->counters.count > 0 && perf_walk_value_fits(walk, at + by_name)) {
+        if (walk->counters.count > 0 && perf_walk_value_fits(walk, at + by_name)) {
             return by_name;
         }
     }
