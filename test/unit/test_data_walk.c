@@ -696,6 +696,24 @@ static void build_bare(buffer *b)
     finish(b);
 }
 
+/* Three ids, whose size leaves 4 bytes of padding out: with them the values have 16, 8 and 8 bytes. Those read right behind
+ * the ids have 8, 20 and 8, which adds up as well. */
+static void build_two_ways(buffer *b)
+{
+    put_header(b, 1);
+    uint32_t block = begin_block(b, PERF_MULTIPLE_COUNTERS);
+    put64(b, (uint64_t)3 << 32 | 20);
+    put64(b, 0x6500000064);
+    put64(b, (uint64_t)8 << 32 | 102);
+    put64(b, (uint64_t)24 << 32 | 16);
+    put64(b, (uint64_t)20 << 32 | 0x04030201);
+    put64(b, (uint64_t)0x04030201 << 32 | 28);
+    put_value(b, 8, 0x0807060504030201);
+    put_value(b, 8, 0x0807060504030201);
+    end_block(b, block);
+    finish(b);
+}
+
 /* Instances of one value, one with a Size that leaves its padding out, and instances without counters. */
 static void build_instances(buffer *b)
 {
@@ -794,7 +812,8 @@ static void test_found_behind_damage(void)
         {build_usual, {192, 0}, 0, "b320 "},
         {build_usual, {328, 17}, 0, "B320+17~ "},
         /* PERF_MULTI_COUNTERS and instances */
-        {build_usual, {68, 3}, 0, "COUNTERS_COUNT@68:3,2 B184+136 "},
+        {build_usual, {68, 3}, 0, "C64+16*2 COUNTERS_COUNT@68:3,2 B184+136 "},
+        {build_usual, {56, 32}, 0, "B48+32~ C64+16*2 BLOCK_BODY@80:0,8 "},
         {build_usual, {64, 40}, 0, "C64+40*2 L104*16 INSTANCES_COUNT@108:16,0 B184+136 "},
         {build_usual, {136, 25}, 0, "I136+32:4 INSTANCE_ODD@136:25,8 V168+16:4 VALUE_COUNT@184:2,1 "},
         {build_usual, {136, 48}, 0, "I136+16:4 INSTANCE_STEP@136:48,16 "},
@@ -824,6 +843,17 @@ static void test_found_behind_damage(void)
         /* behind a block that is lost none begins, though the header looks like one */
         {build_usual, {52, 3, 56, 0, 12, 0, 16, 16}, 0, "B48+304~ BLOCK_SIZE@56:0,304 E "},
         {build_usual, {56, 0, 68, 3, 12, 0, 16, 16}, 0, "COUNTERS_COUNT@68:3,2 E "},
+        {build_bare, {52, 3, 56, 0, 8, 16}, 0, "BLOCK_SIZE@56:0,88 E "},
+        /* the next block is found if it is one and fits */
+        {build_usual, {56, 0, 188, 3}, 0, "BLOCK_SIZE@56:0,304 E "},
+        {build_usual, {192, 0, 328, 48}, 0, "BLOCK_SIZE@192:0,168 E "},
+        {build_usual, {192, 0, 316, 119, 324, 0, 328, 16}, 336, "b48 b184 b320 "},
+        /* instances without counters: the last one fills its list, and no name is searched for a value */
+        {build_instances, {0}, 0, "B152+64 C168+8*0 L176*2 I184+16:2 I200+16:2 E "},
+        {build_instances, {184, 0, 200, 8, 204, 16}, 0, "NI INSTANCE_SIZE@184:0,32 "},
+        /* a value whose size is wrong, in front of one of a byte and without padding, and of no instance */
+        {build_usual, {108, 0, 120, 1, 124, 9}, 0, "V104+16:8 VALUE_STEP@108:0,16 V120+16:1 I136+16:4 "},
+        {build_usual, {120, 56, 124, 0}, 184, "N120+8 VALUE_SIZE@124:0,64 "},
         /* a list of no instances behind ids whose size is wrong */
         {build_usual, {56, 40, 64, 0, 80, 8, 84, 0}, 0, "C64+16*2 COUNTERS_STEP@64:0,16 L80*0 "},
         /* no list where the block ends, whatever the next block begins with */
@@ -838,6 +868,9 @@ static void test_found_behind_damage(void)
          "N84+16 VALUE_DATA_SIZE@84:9,8 V100+12:4 V112+16:8 B128+"},
         /* a value without padding right behind three ids, whose size would be another's data */
         {build_plain, {92, 24}, 0, "C64+20*3 V84+16:8 "},
+        /* values behind ids with padding and without it: if both add up, without */
+        {build_two_ways, {0}, 0, "C64+20*3 V84+16:8 V100+28:20 V128+16:8 E "},
+        {build_two_ways, {104, 29}, 0, "C64+24*3 V88+24:16 V112+16:8 V128+16:8 E "},
         /* the last value by what its data needs; none of no bytes, though another would follow */
         {build_usual, {340, 0}, 0, "V336+16:8 VALUE_STEP@340:0,16 "},
         {build_usual, {104, 0, 108, 0, 112, 8, 116, 16}, 0, "N104+8 VALUE_SIZE@108:0,80 "},
