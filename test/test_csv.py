@@ -7,12 +7,13 @@ import gzip
 import json
 import os
 import re
+import struct
 import subprocess
 
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import client, hkpd_scene, model
+from gen import client, hkpd_scene, hostile, model
 from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
@@ -454,6 +455,40 @@ def test_more_than_a_tree_holds(export):
     limit = ['-o', 'gui.max_tree_items:1000']
     assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
     assert len(long_rows(export(scene, 'long', *limit))) == 6000
+
+
+def overlapping(definitions, *bytes_or_rows):
+    """A capture with an answer of one object, whose values all lie in the same place, and the answer's size."""
+    h = hostile.Hkpd()
+    h.titles([('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 32) for k in range(len(definitions))]])
+    h.sample(hostile.perf_object(230, definitions, *bytes_or_rows))
+    size = 88 + len(hostile.utf16('SRV', 8)) + len(hostile.perf_object(230, definitions, *bytes_or_rows))
+    return h.capture, size
+
+
+def test_numbers_that_lie_over_each_other(tshark, tmp_path):
+    """An export shows as many bytes as the answer has, and 4,096 more. Paths take a megabyte and 32 times its bytes; then names
+    are shortened, but for those that are short."""
+    definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
+    capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
+    out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'hkpd.path', '-Y', 'hkpd.path',
+                        '-z', 'pcq,long,%s' % (tmp_path / 'long'))
+    assert size % 8 == 0 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == (4096 + size) // 8
+    paths = out.rstrip('\n').split(',')
+    assert len(paths) == 4 * size // 8
+    path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32
+    assert paths[:400] == [path % ('S' * 1000, i // 40) for i in range(400)]
+    assert paths[-400:] == [path % ('S' * 31, i // 40) for i in range(len(paths) - 400, len(paths))]
+
+
+def test_bytes_that_lie_over_each_other(tshark, tmp_path):
+    """A tree shows as many bytes as the answer has and 65,536 more, then 64 of each value; and values of four times its bytes."""
+    data = bytes(range(256)) * 120
+    definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
+    capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
+    (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['hkpd.value.raw'], '-Y', 'hkpd.value.raw')
+    assert (65536 + size) // len(data) == 3 and 4 * size // len(data) == 4
+    assert cell.split(',') == [data.hex()] * 3 + [data[:64].hex()]
 
 
 # --- The long form ------------------------------------------------------------------------------------------------
