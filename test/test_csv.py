@@ -336,6 +336,7 @@ def test_names_that_change_places(export):
     there = ['abc', 'abc', 'acb', 'ab', 'aca', 'abc', 'a', 'abc', 'bca', 'bca', 'bcd', 'xbcd', 'aac', 'aca', 'xbd']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Weight', lambda at, k: 1000 * at.number + k),
+                 counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Growth', lambda at, k: 1000 * k + k * at.number),
                  instances=lambda n: [(100 * i + ord(x), x) for i, x in enumerate(there[n])])
     server = Script([s])
 
@@ -354,9 +355,12 @@ def test_names_that_change_places(export):
         rows = long_rows(export(scene, 'long', *passes))
         expected = [(a, v) for a in series(scene) for v in a.values]
         names = [v.path if passes or a.frame in late else re.sub(
-            'Size$', '#1', re.sub('Weight$', '#2', v.path)) for a, v in expected]
+            'Size$', '#1', re.sub('Weight$', '#2', re.sub('Growth$', '#3', v.path))) for a, v in expected]
         assert [r['path'] for r in rows] == names
-        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == len({(a.frame, v.path) for a, v in expected})
+        cells = {}
+        for a, v in expected:
+            cells.setdefault((a.frame, v.path), v.cooked)
+        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == sum(x is not None for x in cells.values())
 
 
 def scene_numbers(scene, first):
@@ -632,7 +636,7 @@ def test_a_query_whose_opening_was_not_captured(export):
     assert len(pdh_rows(export(scene, 'csv'))) == 3
 
 
-def test_an_answer_of_no_known_query(export):
+def test_an_answer_of_no_known_query(tshark, tmp_path):
     """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
     server, scene = Script([s]), Scene()
@@ -641,7 +645,9 @@ def test_an_answer_of_no_known_query(export):
     hidden.validate(early, [ask(s, 1)])
     c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
-    row, = long_rows(export(scene, 'long'))
+    line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
+    assert '1 answer belongs to no known query: ' in line
+    row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
 
