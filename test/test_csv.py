@@ -495,6 +495,24 @@ def test_bytes_that_lie_over_each_other(tshark, tmp_path):
     assert cell.split(',') == [data.hex()] * 3 + [data[:64].hex()]
 
 
+def test_paths_of_32_megabytes(tshark, tmp_path):
+    """As many columns as fit, however often the answers are read; it is said how many values have none."""
+    h = hostile.Hkpd()
+    titles = [('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 999 + str(k)) for k in range(10)]]
+    h.titles(titles)
+    for n in 'abcd':
+        h.sample(hostile.perf_object(230, hostile.in_a_row(10), [
+            hostile.row('%s%03d' % (n, i), hostile.counter_block(70)) for i in range(450)]))
+    h.titles([*titles, ('8000', 'learned last')])
+    path = h.capture.write(tmp_path / 'a.pcap')
+    _, err = tshark.run('-q', '-r', path, '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
+    header = (tmp_path / 'out.csv').read_text().split('\n', 1)[0].split('","')
+    whole = '\\\\SRV\\%s(a000)\\%s' % ('S' * 1000, 'n' * 1000)
+    assert {len(x.rstrip('"\r')) for x in header[1:]} == {len(whole)}
+    columns = (32 << 20) // len(whole + '\0')
+    assert len(header[1:]) == columns and 'pcq: %d values are not in the CSV' % (4 * 4500 - columns) in err
+
+
 # --- The long form ------------------------------------------------------------------------------------------------
 
 
