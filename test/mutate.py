@@ -141,7 +141,7 @@ JUDGES = {
     'perf/': 'paths hkpd values',
     'readings/columns': 'csv watch',
     'readings/tables': 'hkpd paths forms values csv',
-    'readings/tapped': 'tables statistics csv',
+    'readings/tapped': 'tables statistics csv watch',
     'readings/watch': 'watch',
     'readings/': 'words paths hkpd values csv sound',
     'state/facts': 'names paths names_file hkpd',
