@@ -7,12 +7,13 @@ import gzip
 import json
 import os
 import re
+import struct
 import subprocess
 
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import client, hkpd_scene, model
+from gen import client, hkpd_scene, hostile, model
 from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
@@ -335,6 +336,7 @@ def test_names_that_change_places(export):
     there = ['abc', 'abc', 'acb', 'ab', 'aca', 'abc', 'a', 'abc', 'bca', 'bca', 'bcd', 'xbcd', 'aac', 'aca', 'xbd']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Weight', lambda at, k: 1000 * at.number + k),
+                 counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Growth', lambda at, k: 1000 * k + k * at.number),
                  instances=lambda n: [(100 * i + ord(x), x) for i, x in enumerate(there[n])])
     server = Script([s])
 
@@ -353,9 +355,12 @@ def test_names_that_change_places(export):
         rows = long_rows(export(scene, 'long', *passes))
         expected = [(a, v) for a in series(scene) for v in a.values]
         names = [v.path if passes or a.frame in late else re.sub(
-            'Size$', '#1', re.sub('Weight$', '#2', v.path)) for a, v in expected]
+            'Size$', '#1', re.sub('Weight$', '#2', re.sub('Growth$', '#3', v.path))) for a, v in expected]
         assert [r['path'] for r in rows] == names
-        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == len({(a.frame, v.path) for a, v in expected})
+        cells = {}
+        for a, v in expected:
+            cells.setdefault((a.frame, v.path), v.cooked)
+        assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == sum(x is not None for x in cells.values())
 
 
 def scene_numbers(scene, first):
@@ -454,6 +459,58 @@ def test_more_than_a_tree_holds(export):
     limit = ['-o', 'gui.max_tree_items:1000']
     assert compare_pdh(export(scene, 'csv', *limit), series(scene)) == 6000
     assert len(long_rows(export(scene, 'long', *limit))) == 6000
+
+
+def overlapping(definitions, *bytes_or_rows):
+    """A capture with an answer of one object, whose values all lie in the same place, and the answer's size."""
+    h = hostile.Hkpd()
+    h.titles([('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 32) for k in range(len(definitions))]])
+    h.sample(hostile.perf_object(230, definitions, *bytes_or_rows))
+    size = 88 + len(hostile.utf16('SRV', 8)) + len(hostile.perf_object(230, definitions, *bytes_or_rows))
+    return h.capture, size
+
+
+def test_numbers_that_lie_over_each_other(tshark, tmp_path):
+    """An export shows as many bytes as the answer has, and 4,096 more. Paths take a megabyte and 32 times its bytes; then names
+    are shortened, but for those that are short."""
+    definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
+    capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
+    out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'hkpd.path', '-Y', 'hkpd.path',
+                        '-z', 'pcq,long,%s' % (tmp_path / 'long'))
+    assert size % 8 == 0 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == (4096 + size) // 8
+    paths = out.rstrip('\n').split(',')
+    assert len(paths) == 4 * size // 8
+    path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32
+    assert paths[:400] == [path % ('S' * 1000, i // 40) for i in range(400)]
+    assert paths[-400:] == [path % ('S' * 31, i // 40) for i in range(len(paths) - 400, len(paths))]
+
+
+def test_bytes_that_lie_over_each_other(tshark, tmp_path):
+    """A tree shows as many bytes as the answer has and 65,536 more, then 64 of each value; and values of four times its bytes."""
+    data = bytes(range(256)) * 120
+    definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
+    capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
+    (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['hkpd.value.raw'], '-Y', 'hkpd.value.raw')
+    assert (65536 + size) // len(data) == 3 and 4 * size // len(data) == 4
+    assert cell.split(',') == [data.hex()] * 3 + [data[:64].hex()]
+
+
+def test_paths_of_32_megabytes(tshark, tmp_path):
+    """As many columns as fit, however often the answers are read; it is said how many values have none."""
+    h = hostile.Hkpd()
+    titles = [('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 999 + str(k)) for k in range(10)]]
+    h.titles(titles)
+    for n in 'abcd':
+        h.sample(hostile.perf_object(230, hostile.in_a_row(10), [
+            hostile.row('%s%03d' % (n, i), hostile.counter_block(70)) for i in range(450)]))
+    h.titles([*titles, ('8000', 'learned last')])
+    path = h.capture.write(tmp_path / 'a.pcap')
+    _, err = tshark.run('-q', '-r', path, '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
+    header = (tmp_path / 'out.csv').read_text().split('\n', 1)[0].split('","')
+    whole = '\\\\SRV\\%s(a000)\\%s' % ('S' * 1000, 'n' * 1000)
+    assert {len(x.rstrip('"\r')) for x in header[1:]} == {len(whole)}
+    columns = (32 << 20) // len(whole + '\0')
+    assert len(header[1:]) == columns and 'pcq: %d values are not in the CSV' % (4 * 4500 - columns) in err
 
 
 # --- The long form ------------------------------------------------------------------------------------------------
@@ -597,7 +654,7 @@ def test_a_query_whose_opening_was_not_captured(export):
     assert len(pdh_rows(export(scene, 'csv'))) == 3
 
 
-def test_an_answer_of_no_known_query(export):
+def test_an_answer_of_no_known_query(tshark, tmp_path):
     """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
     server, scene = Script([s]), Scene()
@@ -606,7 +663,9 @@ def test_an_answer_of_no_known_query(export):
     hidden.validate(early, [ask(s, 1)])
     c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
-    row, = long_rows(export(scene, 'long'))
+    line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
+    assert '1 answer belongs to no known query: ' in line
+    row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
 

@@ -410,6 +410,22 @@ def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
     assert 'counter is new' in why.label, why.label
 
 
+def test_an_object_that_loses_its_instances(tshark, tmp_path):
+    """What had instances is not what has none, nor the other way round."""
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    numbers = []
+    rate = Counter(10, 'Things', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 1000 * at.number)
+    for instances in (lambda at: [Instance('a')], None, None, lambda at: [Instance('a')]):
+        talk.objects = [Object(2, 'System', [rate], instances)]
+        numbers.append(talk.sample()[1])
+    frames = read(tshark, scene, tmp_path)
+    assert compare_values(frames, scene, paths=False) == 1
+    why = [[x.label for x in frames[n].all('hkpd.cooked.none')] for n in numbers]
+    assert ['instance is new' in x for x, in (why[1], why[3])] == [True, True] and why[2] == []
+
+
 @PASSES
 def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pass):
     """Two in an object, and one before them that comes later: each is compared with itself."""

@@ -10,6 +10,8 @@ import subprocess
 import pytest
 
 from gen import client, model, stubs
+from gen.mutate import together
+from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
@@ -108,9 +110,12 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     assert notes(tshark, SEALED, statistic, *PASSWORD) == ([], [])
 
 
-def test_what_was_left_out_is_said_once(tshark):
+def test_what_was_left_out_is_said_once(tshark, tmp_path):
+    """Both kinds of seals."""
+    path = together(Capture.of_file(p) for p in (SEALED, PCAPS / 'smb3-kerberos.pcap')).write(tmp_path / 'a.pcap')
     statistics = [x for s in ALL * 2 for x in ('-z', s)]
-    assert len(notes(tshark, SEALED, 'pcq,long,/dev/null', *statistics)[1]) == 1
+    lines = notes(tshark, path, 'pcq,long,/dev/null', *statistics)[1]
+    assert [re.search('sealed with (NTLM|Kerberos)', x)[1] for x in lines] == ['NTLM', 'Kerberos']
 
 
 def test_a_table_that_nothing_passes_says_so(tshark, tmp_path):

@@ -209,18 +209,23 @@ def moving(rows, *counters):
     return multiple('Moving', *counters, instances=lambda n: rows[min(n, len(rows) - 1)])
 
 
+# Two of each name, and two names that are told by their digests: in both samples the first of a name stands first.
+PAIRS = [[(7, name, 2 * i), (7, name, 2 * i + 1)] for i, name in enumerate([*map(str, range(20)), 'x' * 1100 + 'y', 'x' * 1100 + 'z'])]
+
+
 @pytest.mark.parametrize('shape', [4, 6])
 @pytest.mark.parametrize('rows', [
     [[(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(3, 'c', 2), (1, 'a', 0), (2, 'b', 1)]],
     [[(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(2, 'b', 1)], [(1, 'a', 0), (2, 'b', 1), (4, 'd', 3)]],
     [[], [(1, 'a', 0)], [(1, 'a', 0)], []],
     [[(7, 'same', 0), (7, 'same', 1), (7, 'same', 2)], [(7, 'same', 0), (7, 'same', 1), (7, 'same', 2), (7, 'same', 3)]],
+    [sum(PAIRS, []), sum(PAIRS[::-1], [])],
     [[(1, 'same', 0), (2, 'same', 1), (3, 'x', 2)], [(2, 'same', 1), (3, 'x', 2), (1, 'same', 0)]],
     [[(1, 'a', 0), (1, 'b', 1), (2, 'a', 2)], [(2, 'a', 2), (1, 'b', 1), (1, 'a', 0)]],
     [[(1, 'a', 0)], [(2, 'a', 1)], [(2, 'a', 1)]],
     [[(1, 'a', 0), (1, 'A', 1)], [(1, 'A', 1), (1, 'a', 0)]],
     [[(1, '', 0), (1, ' ', 1)], [(1, ' ', 1), (1, '', 0)]],
-], ids=['reordered', 'gone-and-new', 'none-then-one', 'equal', 'equal-names', 'equal-ids', 'another-id', 'case', 'empty'])
+], ids=['reordered', 'gone-and-new', 'none-then-one', 'equal', 'pairs', 'equal-names', 'equal-ids', 'another-id', 'case', 'empty'])
 def test_instances_come_go_and_move(told, shape, rows):
     s = moving(rows)
     asked = [ask(s, NONE, '*')] if shape == 6 else [ask(s, i, '*') for i in (3, 2, 1)]
@@ -297,6 +302,16 @@ def test_helpers_in_blocks_of_other_patterns(told, names, wild):
     scene, frames = told(server, lambda c: (learn(c, s), run(c, asked, 3)))
     compare_paths(frames, scene)
     assert compare_values(frames, scene) >= 2
+
+
+def test_helpers_in_blocks_of_many_patterns(told):
+    """The bases of one block's values stand in six blocks, each in an order of its own; another sample has another."""
+    heads = 'abcdef'
+    people = [(i, head + number, i) for i, (head, number) in enumerate(itertools.product(heads, '12'))]
+    s = moving([people, people[::-1]])
+    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 2, '*'), *[ask(s, 3, x + '*') for x in heads]], 3)))
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) == 2 * len(people)
 
 
 @pytest.mark.parametrize('names', PATTERNS)

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import TSHARK
 from gen import hkpd_scene
-from gen.story_script import Script, ask, counter, learn, multiple, run, story
+from gen.story_script import Script, ask, counter, learn, multiple, run, story, unseen
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -138,13 +138,18 @@ def test_names_that_are_learned_in_between(watched, passes):
 
 
 def test_two_handles_and_two_protocols(watched):
-    """Answers of two queries take turns; each has places of its own."""
+    """Answers of two queries take turns; each has places of its own. Those of a third have no paths."""
     s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
     t = multiple('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7 + k), instances=['b', 'a'])
 
+    server = Script([s, t])
+    hidden = unseen(server)
+    early = hidden.open()
+    hidden.validate(early, [ask(s, 1, 'a')])
+
     def talk(c):
         learn(c, s, t)
-        handles = []
+        handles = [early]
         for x in s, t:
             handles.append(c.open())
             c.validate(handles[-1], [ask(x, 1, '*')])
@@ -152,7 +157,7 @@ def test_two_handles_and_two_protocols(watched):
         for _ in range(3):
             for handle in handles:
                 c.data(handle, 1 << 20)
-    scene = story(Script([s, t]), talk)
+    scene = story(server, talk)
     compare(watched(scene, '\\*(b)\\Level'), scene, lambda path: '(b)' in path)
 
 
@@ -282,9 +287,9 @@ def test_backslashes_that_were_typed_once(tshark, tmp_path):
 
 
 def test_a_name_twice(tshark, tmp_path):
-    """The first row stays, and the other is told."""
+    """The first row of the name stays, and the other is told."""
     capture = processors().write(tmp_path / 'scene.pcap')
-    done = tshark.start('-r', capture, *rows(w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
+    done = tshark.start('-r', capture, *rows(v=CPU, w='\\Processor(1)\\Level'), '-o', row('w', CPU), '-T', 'fields',
                         '-e', 'pcq.watch.w', '-Y', 'pcq.watch.w')
     assert done.stderr.decode().count('two watched counters have the name "w": the one for %s is left out' % CPU) == 1
     assert done.stdout.decode().split() == ['1', '101', '201', '301']
@@ -337,10 +342,10 @@ def test_what_fits_in_one_capture_need_not_in_the_next(sharkd, tmp_path):  # noq
 
 @pytest.mark.parametrize('form', ['long', 'csv'])
 @pytest.mark.parametrize('names, said', [
-    (['w'], []), (['w', 'nothing', 'v'], ['nothing']), (['nothing', 'wrong'], ['nothing', 'wrong']), ([], []),
+    (['w'], []), (['w', 'n', 'v'], ['n']), (['n', 'wrong'], ['n', 'wrong']), ([], []),
 ])
 def test_an_export_says_which_rows_fit_nothing(tshark, tmp_path, form, names, said):
-    paths = {'w': '\\Processor(1)\\Level', 'v': CPU, 'nothing': '\\Processor\\Level', 'wrong': '\\\\OTHER\\Processor(1)\\Level'}
+    paths = {'w': '\\Processor(1)\\Level', 'v': CPU, 'n': '\\Processor\\Level', 'wrong': '\\\\OTHER\\Processor(1)\\Level'}
     capture = processors().write(tmp_path / 'scene.pcap')
     _, err = tshark.run('-q', '-r', capture, *rows(**{n: paths[n] for n in names}), '-z', 'pcq,%s,%s' % (form, tmp_path / 'out'))
     line = 'tshark: pcq: watched counters that fit no counter of this capture: %s\n' % ', '.join(said)

@@ -68,11 +68,18 @@ def test_the_formula_has_its_numbers(tshark, tmp_path):
                          counter(2, 'PERF_COUNTER_BULK_COUNT', 'Rate', [5, 2005]),
                          counter(3, 'PERF_RAW_FRACTION', 'Full', [1, 3], base=4),
                          counter(4, 'PERF_RAW_BASE', 'Base', [2, 4]),
-                         counter(5, 'PERF_COUNTER_RAWCOUNT', 'Raw', [1, 1]), clock=second())
+                         counter(5, 'PERF_COUNTER_RAWCOUNT', 'Raw', [1, 1]),
+                         counter(6, 'PERF_ELAPSED_TIME', 'Up', [7, 7], time=8, freq=9),
+                         counter(7, 'PERF_100NSEC_MULTI_TIMER', 'Cores', [80, 1080], multi=5),
+                         counter(8, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Time', [100, 207]),
+                         counter(9, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [100, 100]),
+                         counter(10, 'PERF_COUNTER_DELTA', 'Behind them all', [1, 3]), clock=second())
     assert [formula(v) for v in later.values] == [
         '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000',
         '(N1 - N0) / ((T1 - T0) / F), N1 = 2,005, N0 = 5, T1 - T0 = 10,000,000, F = 10,000,000',
-        '100 * N1 / B1, N1 = 3, B1 = 4', None, None]
+        '100 * N1 / B1, N1 = 3, B1 = 4', None, None, '(O1 - N1) / OF, N1 = 7, O1 = 207, OF = 100',
+        '100 * ((N1 - N0) / (H1 - H0)) / M1, N1 = 1,080, N0 = 80, H1 - H0 = 10,000,000, M1 = 1', None, None,
+        'N1 - N0, N1 = 3, N0 = 1']
     assert formula(first.values[0]) == '100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 80'
 
 

@@ -20,7 +20,7 @@
 
 typedef struct {
     GPtrArray *paths;    /* by number */
-    GByteArray *assumed; /* by number: 1 if whose one of its values is was assumed; kept by whoever asks */
+    GArray *assumed;     /* bool, by number: whose one of its values is was assumed; kept by whoever asks */
     GHashTable *numbers; /* path -> number + 1 */
     GStringChunk *texts; /* theirs */
     uint32_t bytes;      /* theirs */

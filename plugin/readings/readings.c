@@ -21,8 +21,14 @@ readings_answer readings_answer_again(const readings_layout *layout, const state
     tvbuff_t *tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size);
 
     return (readings_answer){
-        layout, sample->handle->server, sample->handle, sample, sample->form != NULL, sample->event, tvb, UINT32_MAX,
-        false,
+        .layout = layout,
+        .server = sample->handle->server,
+        .handle = sample->handle,
+        .sample = sample,
+        .has_form = sample->form != NULL,
+        .event = sample->event,
+        .tvb = tvb,
+        .names_event = UINT32_MAX,
     };
 }
 
@@ -77,8 +83,6 @@ void readings_enter(readings *r, uint32_t number)
     r->table = NULL;
     r->set_label = NULL;
     r->instance = NULL;
-    r->has_instances = false;
-    r->status = 0;
     r->counters = NULL;
 }
 
@@ -87,7 +91,7 @@ void readings_pair(readings *r, reading_side *before, uint32_t frame)
     r->before = before;
     r->previous_frame = frame;
     r->operands.before = before ? before->clocks : (perf_point){.perf_freq = 0};
-    r->interval = before ? perf_interval(&r->now->clocks, &before->clocks) : 0;
+    r->interval = perf_interval(&r->now->clocks, before ? &before->clocks : NULL);
 }
 
 reading_table *readings_table(readings *r)
@@ -284,7 +288,7 @@ bool readings_path_in_parts(readings *r, readings_path_parts *parts)
 {
     const char *label = readings_counter(r);
 
-    if (label == NULL || readings_set(r) == NULL) {
+    if (label == NULL) {
         return false;
     }
     if (r->prefix_number != r->number || r->prefix_row != r->at.row) {

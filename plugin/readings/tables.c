@@ -33,10 +33,7 @@ static bool same_name(reading_instance_key *x, reading_instance_key *y)
 /* The same but for ordinals. */
 static bool is_like(reading_instance_key *a, reading_instance_key *b)
 {
-    if (a->by_id || b->by_id) {
-        return a->by_id && b->by_id && a->id == b->id;
-    }
-    return a->id == b->id && a->parent == b->parent && same_name(a, b);
+    return a->id == b->id && (a->by_id || (a->parent == b->parent && same_name(a, b)));
 }
 
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */

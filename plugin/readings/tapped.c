@@ -70,34 +70,26 @@ void tapped_tell_unread(packet_info *pinfo, const char *why)
 
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
-bool tapped_count(tapped_left_out *left, const tapped_call *tapped)
+void tapped_count(tapped_left_out *left, const tapped_call *tapped)
 {
     unsigned i = 0;
 
     if (tapped->unread) { /* there are few reasons; what finds no room is counted with the last */
-        while (i + 1 < TAPPED_REASONS && left->unread[i].why && strcmp(left->unread[i].why, tapped->unread) != 0) {
+        const char *why = g_intern_string(tapped->unread);
+        while (i + 1 < TAPPED_REASONS && left->unread[i].why && left->unread[i].why != why) {
             i++;
         }
         if (left->unread[i].why == NULL) {
-            left->unread[i].why = g_strdup(tapped->unread);
+            left->unread[i].why = why;
         }
         left->unread[i].calls++;
-        return false;
+        return;
     }
-    left->calls++;
+    left->any_read = true;
     if (tapped->answer && !tapped->is_repeated) {
         left->strange += tapped->answer->handle == NULL;
         left->damaged += tapped->answer->handle && tapped->answer->sample == NULL;
     }
-    return true;
-}
-
-void tapped_left_out_clear(tapped_left_out *left)
-{
-    for (unsigned i = 0; i < TAPPED_REASONS; i++) {
-        g_free(left->unread[i].why);
-    }
-    memset(left, 0, sizeof *left);
 }
 
 void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values)
@@ -105,14 +97,11 @@ void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values
     bool known = false;
 
     left->assumed += values;
-    for (unsigned i = 0; i < MIN(left->num_queries, TAPPED_QUERIES); i++) {
+    for (unsigned i = 0; i < left->num_queries; i++) {
         known = known || left->queries[i] == query;
     }
     if (values > 0 && !known && left->num_queries <= TAPPED_QUERIES) {
-        if (left->num_queries < TAPPED_QUERIES) {
-            left->queries[left->num_queries] = query;
-        }
-        left->num_queries++;
+        left->queries[left->num_queries++] = query;
     }
 }
 
@@ -154,7 +143,7 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
                            "requests and responses were not read: ", left->unread[i].why);
         }
     }
-    if (left->calls == 0 && left->unread[0].why == NULL && number-- == 0) {
+    if (!left->any_read && left->unread[0].why == NULL && number-- == 0) {
         return g_strdup(
             "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or "
             "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
@@ -172,5 +161,5 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
     if (left->assumed > 0 && number-- == 0) {
         return assumed_line(left, what);
     }
-    return left->calls > 0 && number == 0 ? unwatched_line() : NULL;
+    return left->any_read && number == 0 ? unwatched_line() : NULL;
 }

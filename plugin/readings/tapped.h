@@ -88,21 +88,20 @@ void tapped_tell_unread(packet_info *pinfo, const char *why);
 #define TAPPED_QUERIES 8
 
 typedef struct {
-    uint64_t calls;   /* that could be read */
+    bool any_read;    /* some call could be read */
     uint64_t strange; /* answers of no known query */
     uint64_t damaged; /* answers that do not add up */
     struct {
-        char *why;
+        const char *why; /* interned */
         uint64_t calls;
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
     uint64_t assumed; /* values (or columns) of which the order told whose they are; nothing was left out then */
     unsigned num_queries;
-    uint32_t queries[TAPPED_QUERIES]; /* whose they are; the first ones */
+    uint32_t queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
 } tapped_left_out;
 
-/* Each call that a listener is told. False if there is nothing in it. */
-bool tapped_count(tapped_left_out *left, const tapped_call *tapped);
-void tapped_left_out_clear(tapped_left_out *left);
+/* Each call that a listener is told. `left` begins as zeros. */
+void tapped_count(tapped_left_out *left, const tapped_call *tapped);
 
 /* Values of a query of which whose they are was assumed from the order. */
 void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values);

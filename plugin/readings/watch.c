@@ -32,6 +32,9 @@ static hf_register_info *fields; /* theirs */
 /* What the answers to a handle had in each place: state_handle -> watch_stream. */
 static GHashTable *streams;
 
+/* All that places keep of paths. */
+static uint32_t kept;
+
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
 
@@ -77,9 +80,15 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-static void forget_rows(void)
+static void forget_streams(void)
 {
     g_hash_table_remove_all(streams);
+    kept = 0;
+}
+
+static void forget_rows(void)
+{
+    forget_streams();
     for (unsigned i = 0; i < num_rows; i++) {
         proto_deregister_field(proto_watch, rows[i].hf);
     }
@@ -143,9 +152,6 @@ struct watch_stream {
 /* The same for nearly all paths. */
 static watch_row *none[] = {NULL};
 
-/* All that places keep of paths. */
-static uint32_t kept;
-
 static void free_fitting(void *fitting)
 {
     if (fitting != none) {
@@ -157,7 +163,6 @@ static void free_stream(void *data)
 {
     watch_stream *stream = data;
 
-    kept -= stream->columns.bytes;
     columns_clear(&stream->columns);
     g_ptr_array_free(stream->fitting, TRUE);
     free_fitting(stream->alone);
@@ -172,7 +177,7 @@ static watch_stream *stream_of(const readings_answer *answer)
 
     if (stream == NULL) {
         if (g_hash_table_size(streams) >= MAX_HANDLES || kept > MAX_PATH_BYTES / 2) {
-            g_hash_table_remove_all(streams);
+            forget_streams();
         }
         stream = g_new0(watch_stream, 1);
         columns_init(&stream->columns, &kept);
@@ -259,7 +264,7 @@ char *watch_unmatched(void)
 
 static void forget_capture(void)
 {
-    g_hash_table_remove_all(streams);
+    forget_streams();
     for (unsigned i = 0; i < num_rows; i++) {
         rows[i].matched = false;
     }

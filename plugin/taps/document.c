@@ -114,7 +114,7 @@ void documents_count_assumed(const documents *d, tapped_left_out *left)
         const document *doc = g_ptr_array_index(d->all, i);
         uint64_t count = 0;
         for (unsigned j = 0; j < doc->columns.assumed->len; j++) {
-            count += doc->columns.assumed->data[j];
+            count += g_array_index(doc->columns.assumed, bool, j);
         }
         tapped_count_assumed(left, doc->number, count);
     }
@@ -147,7 +147,7 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
 static void add_value(documents *d, document *doc, uint32_t number, double value, bool assumed)
 {
     if (number != NO_COLUMN) {
-        doc->columns.assumed->data[number] |= assumed;
+        g_array_index(doc->columns.assumed, bool, number) |= assumed;
         g_array_append_val(d->numbers, number);
         g_array_append_val(d->values, value);
     }
@@ -319,7 +319,7 @@ static void collect_old(documents *d, document *doc, const columns *old, const r
     for (unsigned i = 0; i < reader->numbers->len; i++) {
         uint32_t number = g_array_index(reader->numbers, uint32_t, i);
         add_value(d, doc, columns_of_path(&doc->columns, columns_path(old, number)),
-                  g_array_index(reader->values, double, i), old->assumed->data[number]);
+                  g_array_index(reader->values, double, i), g_array_index(old->assumed, bool, number));
     }
 }
 

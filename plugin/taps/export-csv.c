@@ -39,7 +39,8 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     csv_export *export = data;
     const tapped_call *call = tapped;
 
-    if (!tapped_count(&export->task.left, call) || call->answer == NULL) {
+    tapped_count(&export->task.left, call);
+    if (call->answer == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     documents_add(export->documents, pinfo, call);

@@ -233,7 +233,8 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     if (export->task.file == NULL) {
         return TAP_PACKET_FAILED;
     }
-    if (!tapped_count(&export->task.left, call) || call->answer == NULL || call->is_repeated) {
+    tapped_count(&export->task.left, call);
+    if (call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);

@@ -70,7 +70,7 @@ static void clear(objects_kind *kind)
     kind->list = NULL;
     kind->frame = 0;
     kind->has_said = false;
-    tapped_left_out_clear(&kind->left);
+    kind->left = (tapped_left_out){.any_read = false};
     kind->is_listed = false;
     if (kind->documents) {
         documents_free(g_steal_pointer(&kind->documents));
@@ -91,7 +91,10 @@ static bool is_told(objects_kind *kind, export_object_list_t *list, const packet
         }
     }
     kind->frame = pinfo->num;
-    return kind->list == list && tapped_count(&kind->left, tapped);
+    if (kind->list == list) {
+        tapped_count(&kind->left, tapped);
+    }
+    return kind->list == list;
 }
 
 /* Lists an object; the strings and `data` are Wireshark's then. */
@@ -216,10 +219,12 @@ static void list_names(objects_kind *kind)
 static objects_kind names_kind = {.list_rest = list_names};
 
 /* Seen again, a capture has taught all that it will with its first call. */
-static tap_packet_status add_names(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+static tap_packet_status add_names(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
                                    tap_flags_t flags _U_)
 {
-    if (is_told(&names_kind, list, pinfo, tapped) && !names_kind.first_look) {
+    const tapped_call *tapped = call;
+
+    if (is_told(&names_kind, list, pinfo, tapped) && !tapped->unread && !names_kind.first_look) {
         list_names(&names_kind);
     }
     return TAP_PACKET_REDRAW;

@@ -393,7 +393,7 @@ void output_restart(output_task *task)
         output_close(task->file);
     }
     task->file = output_open(task->path, task);
-    tapped_left_out_clear(&task->left);
+    task->left = (tapped_left_out){.any_read = false};
 }
 
 bool output_start(const char *argument, const char *statistic, output_task *task, tap_reset_cb reset,

@@ -62,7 +62,7 @@ static void end_rows(table_view *view)
     g_ptr_array_free(view->rows, TRUE);
     g_string_chunk_free(view->texts);
     g_ptr_array_free(view->notes, TRUE);
-    tapped_left_out_clear(&view->left);
+    view->left = (tapped_left_out){.any_read = false};
 }
 
 /* sharkd frees tables when it has shown them. */
@@ -435,7 +435,8 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
         }
     }
     table_view *view = (table_view *)listener->stat_tap_data;
-    if (tapped_count(&view->left, tapped) && !tapped->is_repeated) {
+    tapped_count(&view->left, tapped);
+    if (!tapped->is_repeated) {
         view->of->count(view, pinfo, tapped);
     }
     if (in_window) {
