@@ -130,7 +130,8 @@ def test_14_counters_given_twice(tshark, tmp_path):
 def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
     counters = [Counter(6, 'Work', TYPES['PERF_COUNTER_BULK_COUNT'], grows(10, 10))]
     one = Object(230, 'One', counters, lambda at: [Instance('self', parent=(230, 0)), Instance('far', parent=(230, 99)),
-                                                   Instance('ring', parent=(232, 0)), Instance('lost', parent=(9, 1))])
+                                                   Instance('ring', parent=(232, 0)), Instance('lost', parent=(9, 1)),
+                                                   Instance('beyond', parent=(999, 0))])
     two = Object(232, 'Two', counters, lambda at: [Instance('ring', parent=(230, 2)), Instance('none', parent=(2, 0))])
     three = Object(2, 'Three', counters)
     scene = Scene()
@@ -139,7 +140,7 @@ def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
     talk.titles()
     for _ in range(3):
         talk.sample()
-    assert compare_values(read(tshark, scene, tmp_path), scene) == 14
+    assert compare_values(read(tshark, scene, tmp_path), scene) == 16
 
 
 def test_16_unknown_counter_types(tshark, tmp_path):

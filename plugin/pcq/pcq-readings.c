@@ -211,10 +211,9 @@ static const state_assignment *assigned(pcq_side *side)
         for (uint32_t i = 0; i < count; i++) {
             types[i] = block_at(side, i)->type;
         }
-        if (query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned)) {
-            refute_unless_agreed(side);
-            side->any_assumed = memchr(side->assigned.assumed, 1, count) != NULL;
-        }
+        query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
+        refute_unless_agreed(side);
+        side->any_assumed = count > 0 && memchr(side->assigned.assumed, 1, count) != NULL;
     }
     return &side->assigned;
 }

@@ -581,18 +581,16 @@ static unsigned only_class(const class_match *match, unsigned type)
     return only;
 }
 
-/* Names the blocks that only one identifier fits. Returns how many. */
-static uint32_t assign_certain(const state_identifier **identifiers, const uint32_t *types,
-                               state_assignment *assignment)
+/* Names the blocks that only one identifier fits. */
+static void assign_certain(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
 {
     class_match match = {{0}, {0}};
     const state_identifier *member[NUM_CLASSES + 1] = {NULL};
-    uint32_t certain = 0;
 
     for (uint32_t i = 0; i < assignment->count; i++) {
         unsigned type = number_of_type(types[i]), number = class_of(identifiers[i]);
         if (type == NUM_TYPES) {
-            return 0;
+            return;
         }
         match.blocks[type]++;
         match.members[number]++;
@@ -601,23 +599,21 @@ static uint32_t assign_certain(const state_identifier **identifiers, const uint3
     for (uint32_t i = 0; i < assignment->count; i++) {
         unsigned type = number_of_type(types[i]);
         assignment->blocks[i] = match.blocks[type] == 1 ? member[only_class(&match, type)] : NULL;
-        certain += assignment->blocks[i] != NULL;
     }
-    return certain;
 }
 
-static bool assign_by_order(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
+/* The others, if all fit so; what is certain is in order then, too. */
+static void assign_by_order(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
 {
     for (uint32_t i = 0; i < assignment->count; i++) {
         if (!query_identifier_fits(identifiers[i], types[i])) {
-            return false;
+            return;
         }
     }
     for (uint32_t i = 0; i < assignment->count; i++) {
         assignment->assumed[i] = assignment->blocks[i] == NULL;
         assignment->blocks[i] = identifiers[i];
     }
-    return true;
 }
 
 /* What held at an event, in order; NULL unless that is one for each of `count` blocks. */
@@ -651,28 +647,23 @@ static bool assign_as_before(const state_query_index *before, const uint32_t *ty
     return true;
 }
 
-static bool assign_held(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
-{
-    if (identifiers == NULL) {
-        return false;
-    }
-    uint32_t certain = assign_certain(identifiers, types, assignment);
-    return certain == assignment->count || assign_by_order(identifiers, types, assignment) || certain > 0;
-}
-
-bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment)
 {
+    const state_identifier **identifiers;
+
     assignment->count = count;
     assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
     assignment->assumed = wmem_alloc0_array(pool, bool, count);
     if (epoch == NULL || !epoch->complete || count == 0) {
-        return false;
+        return;
     }
-    bool found = assign_as_before(epoch->before, types, assignment) ||
-                 assign_held(identifiers_of(pool, epoch->query, event, count), types, assignment);
+    if (!assign_as_before(epoch->before, types, assignment) &&
+        (identifiers = identifiers_of(pool, epoch->query, event, count)) != NULL) {
+        assign_certain(identifiers, types, assignment);
+        assign_by_order(identifiers, types, assignment);
+    }
     for (uint32_t i = 0; i < count && epoch->doubted; i++) {
         assignment->assumed[i] = assignment->blocks[i] != NULL;
     }
-    return found;
 }

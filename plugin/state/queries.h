@@ -114,6 +114,6 @@ bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the
  * identifiers is one of those ways, that order is assumed for the others. `types` holds the dwType of each of `count`
- * blocks. Returns false if nothing is known. */
-bool query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+ * blocks. */
+void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment);
