@@ -150,7 +150,7 @@ JUDGES = {
     'state/facts': 'names paths names_file hkpd sound',
     'state/handles': 'handles hkpd statistics order',
     'state/hosts': 'names handles paths hkpd',
-    'state/queries': 'handles paths sound statistics csv',
+    'state/queries': 'handles paths sound calls statistics csv',
     'state/samples': 'forms hkpd hkpd_bad_input hkpd_limits values csv',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
