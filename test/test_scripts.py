@@ -348,6 +348,12 @@ def test_wrong_arguments(fakes, args, words):
         assert (first, more) == (words, [])
 
 
+def test_a_capture_that_may_not_be_read(fakes, tmp_path):
+    capture = tmp_path / 'mine.pcap'
+    capture.touch(mode=0)
+    assert dissect(fakes, capture)[::2] == (1, 'dissect: not allowed to read %s\n' % capture)
+
+
 @pytest.mark.parametrize('options, calls_alone', [([], True), (['-n'], True), (['-t', 'u'], True), (['-zpcq,queries'], True),
                                                   (['-Y', 'frame'], False), (['-Yframe'], False), (['-2', '-Rframe'], False),
                                                   (['frame'], False),
