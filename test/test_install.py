@@ -85,13 +85,23 @@ def test_built_for_another_version_in_the_right_folder(tmp_path, fakes):  # noqa
     assert status == 1 and 'libwireshark.so.99' in trouble and 'another Wireshark' in trouble
 
 
-@pytest.mark.parametrize('folders', [[], [MINOR], ['epan'], [MINOR, 'wiretap'], ['../../../../.config/wireshark/plugins'],
-                                     ['../../../../.config/wireshark/plugins', MINOR, 'epan']], ids='/'.join)
-def test_in_the_wrong_folder(tmp_path, folders):
-    path = put(tmp_path, *folders)
-    status, (trouble,), _ = doctor(tmp_path)
-    right = tmp_path / PERSONAL / MINOR / 'epan'
-    assert status == 1 and '%s is in the wrong folder: it belongs into %s' % (os.path.normpath(path), right) in trouble
+WRONG = [[], [MINOR], ['epan'], [MINOR, 'wiretap'], ['../../../../.config/wireshark/plugins'],
+         ['../../../../.config/wireshark/plugins', MINOR, 'epan']]
+
+
+@pytest.fixture(scope='module')
+def misplaced(tmp_path_factory):
+    """-> a home where it lies in each of the wrong folders, and what the doctor says of that"""
+    home = tmp_path_factory.mktemp('home')
+    return home, [put(home, *folders) for folders in WRONG], doctor(home)
+
+
+@pytest.mark.parametrize('folders', WRONG, ids='/'.join)
+def test_in_the_wrong_folder(misplaced, folders):
+    home, paths, (status, troubles, _) = misplaced
+    right = home / PERSONAL / MINOR / 'epan'
+    said = '- %s is in the wrong folder: it belongs into %s' % (os.path.normpath(paths[WRONG.index(folders)]), right)
+    assert status == 1 and troubles.count(said) == 1 and len(troubles) == len(WRONG)
 
 
 def test_the_variable_points_one_folder_too_deep(tmp_path):

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,10 +29,20 @@ def run(script, *args, path=None, cwd=None, **env):
 
 @pytest.fixture(scope='module', autouse=True)
 def quick_tshark(tshark, tmp_path_factory):
-    """The scripts choose tshark's surroundings, so what makes its start cheaper (conftest.py) goes with the program."""
+    """The scripts choose tshark's surroundings, so what makes its start cheaper (conftest.py) goes with the program. What it
+    says of the tested plugin alone it is asked once: a copy changes nothing but its path."""
     folder, data = tmp_path_factory.mktemp('quick'), tshark.env.get('WIRESHARK_DATA_DIR')
-    program = folder / 'tshark'
-    program.write_text('#!/bin/sh\n%s exec %s "$@"\n' % ('WIRESHARK_DATA_DIR=%s' % data if data else '', shutil.which('tshark')))
+    program, plugins = folder / 'tshark', tshark.env['WIRESHARK_PLUGIN_DIR']
+    listed, _ = tshark.run('-G', 'plugins')
+    assert 'pcq.so' in listed and plugins in listed
+    (folder / 'listed').write_text(listed.replace(plugins, '@'))
+    program.write_text('''#!/bin/sh
+if [ "$*" = "-G plugins" ] && ! [ -e "$HOME/.local/lib/wireshark" ] && diff -r "${WIRESHARK_PLUGIN_DIR:-/nowhere}" %s >/dev/null 2>&1; then
+    exec sed "s|@|$WIRESHARK_PLUGIN_DIR|" %s
+fi
+%s exec %s "$@"
+''' % (*map(shlex.quote, (plugins, str(folder / 'listed'))), 'WIRESHARK_DATA_DIR=%s' % shlex.quote(data) if data else '',
+       shutil.which('tshark')))
     program.chmod(0o755)
     with pytest.MonkeyPatch.context() as surroundings:
         surroundings.setenv('PATH', '%s:%s' % (folder, os.environ['PATH']))
