@@ -212,8 +212,10 @@ static const state_assignment *assigned(pcq_side *side)
             types[i] = block_at(side, i)->type;
         }
         query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
-        refute_unless_agreed(side);
-        side->any_assumed = count > 0 && memchr(side->assigned.assumed, 1, count) != NULL;
+        if (side->epoch != NULL && count > 0) { /* else no block is anybody's */
+            refute_unless_agreed(side);
+            side->any_assumed = memchr(side->assigned.assumed, 1, count) != NULL;
+        }
     }
     return &side->assigned;
 }
