@@ -465,9 +465,9 @@ def overlapping(definitions, *bytes_or_rows):
     """A capture with an answer of one object, whose values all lie in the same place, and the answer's size."""
     h = hostile.Hkpd()
     h.titles([('230', 'S' * 1000), *[(str(6 + 2 * k), 'n' * 32) for k in range(len(definitions))]])
-    h.sample(hostile.perf_object(230, definitions, *bytes_or_rows))
-    size = 88 + len(hostile.utf16('SRV', 8)) + len(hostile.perf_object(230, definitions, *bytes_or_rows))
-    return h.capture, size
+    one = hostile.perf_object(230, definitions, *bytes_or_rows)
+    h.sample(one)
+    return h.capture, 88 + len(hostile.utf16('SRV', 8)) + len(one)
 
 
 def test_numbers_that_lie_over_each_other(tshark, tmp_path):

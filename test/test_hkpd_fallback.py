@@ -8,22 +8,19 @@ import subprocess
 
 import pytest
 
-from conftest import TOP, TSHARK
+from conftest import TSHARK
 from gen.hkpd_scene import answers, session
 from test_hkpd import ordinary, pdml
+from test_scripts import tree  # noqa: F401 (a fixture)
 
 
 @pytest.fixture(scope='module')
-def fallback(tshark, tmp_path_factory):
+def fallback(tshark, tree):  # noqa: F811
     """tshark's surroundings with a plugin that was built without the table."""
     assert shutil.which('cmake') and shutil.which('ninja'), 'nothing to build with'
-    top = tmp_path_factory.mktemp('fallback')
-    build = top / 'build'
-    shutil.copy(TOP / 'CMakeLists.txt', top)
     # From its top a checkout compiles as each other does, so that a cache has all but one file.
-    for name in ('plugin', 'test'):
-        shutil.copytree(TOP / name, top / name, ignore=shutil.ignore_patterns('pcaps', '__pycache__'))
-    subprocess.run(['cmake', '-S', top, '-B', build, '-G', 'Ninja', '-DPCQ_DCERPC_UUIDS=OFF',
+    build = tree / 'build'
+    subprocess.run(['cmake', '-S', tree, '-B', build, '-G', 'Ninja', '-DPCQ_DCERPC_UUIDS=OFF',
                     *shlex.split(os.environ.get('PCQ_CMAKE', ''))],
                    check=True, stdout=subprocess.DEVNULL)
     subprocess.run(['ninja', '-C', build, 'pcq'], check=True, stdout=subprocess.DEVNULL)

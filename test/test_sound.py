@@ -392,7 +392,7 @@ ASSIGNED = {
 }
 
 
-def typed_block(kind, counter):
+def typed_block(kind):
     value = hostile.values(1)
     return hostile.block(kind, {1: value, 2: hostile.ids(1) + value}.get(kind, b''))
 
@@ -406,7 +406,7 @@ def test_whose_each_block_is(tshark, tmp_path):
         p.counters(range(3))
         p.open()
         p.change([hostile.identifier(*x) for x in asked])
-        frames[way] = p.data(*[typed_block(kind, x) for kind, x in zip(types, asked)])
+        frames[way] = p.data(*map(typed_block, types))
     got = read_file(tshark, capture.write(tmp_path / 'a.pcap'))
 
     def said_of(b):

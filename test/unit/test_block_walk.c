@@ -721,7 +721,7 @@ static void print_walk(char *to, const uint8_t *data, uint32_t size)
 }
 
 typedef struct {
-    plan plans[2]; /* none: three objects of build() */
+    const plan *plans; /* of two objects; NULL: three objects of build() */
     uint32_t changes[8];
     uint32_t cut; /* to so many bytes */
     const char *found;
@@ -733,7 +733,7 @@ static void check_damage(const damage *row)
     uint32_t size = WHOLE;
 
     memset(data, 0, sizeof data);
-    if (row->plans[0].definitions > 0) {
+    if (row->plans) {
         size = build_planned(data, row->plans);
     } else {
         build_objects(data);
@@ -746,104 +746,76 @@ static void check_damage(const damage *row)
 
 static void test_damage(void)
 {
-#define NO_PLAN \
-    { \
-        {0}, \
-        { \
-            0 \
-        } \
-    }
-#define ALONE \
-    { \
-        {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4}, \
-        { \
-            1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4 \
-        } \
-    }
-#define NAMELESS \
-    { \
-        {1, 2, 8, 0, 16, 0}, \
-        { \
-            0, 2, 0, 4, 8, 0 \
-        } \
-    }
+#define NONE (uint32_t) PERF_INSTANCES_NONE
+    static const plan alone[] = {{1, NONE, 4, 0, 12, 4}, {1, NONE, 4, 0, 12, 4}};
+    static const plan blank_behind[] = {{1, NONE, 4, 0, 16, 0}, {1, NONE, 4, 0, 16, 64}};
+    static const plan bytes_behind[] = {{1, NONE, 4, 0, 16, 0}, {1, NONE, 4, 0, 16, 8}};
+    static const plan nameless[] = {{1, 2, 8, 0, 16, 0}, {0, 2, 0, 4, 8, 0}};
+    static const plan narrow[] = {{1, 1, 4, 4, 8, 0}, {1, 1, 4, 4, 8, 0}};
+    static const plan roomy[] = {{1, 2, 8, 4, 24, 0}, {1, 3, 8, 4, 24, 0}};
+#undef NONE
     static const damage rows[] = {
         /* the size of the second object leads nowhere: its structures lead to the third */
-        {NO_PLAN, {344, 0}, 0, "o88 o344 o600 "},
+        {NULL, {344, 0}, 0, "o88 o344 o600 "},
         /* the data ends in the first object, behind what is still read of it */
-        {NO_PLAN,
+        {NULL,
          {0},
          256,
          "H88 O88+168~ OBJECT_SIZE@88:256,168 D152+40 D192+40 I232+24:0,0 INSTANCE_SIZE@232:32,24 E 1/2/1/0 o88 "},
         /* an object without its last 16 bytes, and what stands there instead of the next */
-        {NO_PLAN,
+        {NULL,
          {344, 240},
          0,
          "C576+4 COUNTERS_SIZE@576:24,8 O584+272~ OBJECT_SIZE@584:0,272 OBJECT_HEADER@592:0,272 E "},
         /* no byte order but that of the signature */
-        {NO_PLAN, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
-        {NO_PLAN, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
+        {NULL, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
+        {NULL, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
         /* an instance that leaves no room for counters, or takes the next for its own */
-        {NO_PLAN, {488, 112}, 0, "I488+32:2,4 INSTANCE_STEP@488:112,32 "},
-        {NO_PLAN, {488, 56}, 0, "I488+56:2,4 C544+32 V552+8 V560+8 I576+24:0,0 COUNTERS_MISSING@600:0,2 "},
+        {NULL, {488, 112}, 0, "I488+32:2,4 INSTANCE_STEP@488:112,32 "},
+        {NULL, {488, 56}, 0, "I488+56:2,4 C544+32 V552+8 V560+8 I576+24:0,0 COUNTERS_MISSING@600:0,2 "},
         /* behind the counter block's own size there is nothing */
-        {NO_PLAN, {776, 63}, 0, "C776+24 "},
+        {NULL, {776, 63}, 0, "C776+24 "},
         /* a size that is no multiple of 8, where counters follow at the next one */
-        {NO_PLAN, {232, 65}, 0, "I232+72:2,4 INSTANCE_ODD@232:65,8 "},
+        {NULL, {232, 65}, 0, "I232+72:2,4 INSTANCE_ODD@232:65,8 "},
         /* definitions that end within one */
-        {NO_PLAN, {348, 136}, 0, "O344+256~ D408+40 DEFINITION_COUNT@376:2,1 I480+24:0,0 INSTANCE_SIZE@480:8,120 "},
+        {NULL, {348, 136}, 0, "O344+256~ D408+40 DEFINITION_COUNT@376:2,1 I480+24:0,0 INSTANCE_SIZE@480:8,120 "},
         /* no instance, where there are two */
-        {NO_PLAN, {128, 0}, 0, "O88+256~ D152+40 D192+40 INSTANCE_REST@128:0,1 "},
+        {NULL, {128, 0}, 0, "O88+256~ D152+40 D192+40 INSTANCE_REST@128:0,1 "},
         /* names in a code page end at a byte */
-        {NO_PLAN, {132, 1}, 0, "I232+32:1,2 "},
-        {NO_PLAN, {132, 1252, 252, 1}, 0, "I232+32:1,1 "},
-        {NO_PLAN, {132, 1200}, 0, "I232+32:2,4 "},
-        {NO_PLAN, {184, 1}, 0, "V272+1 V280+8 "},
+        {NULL, {132, 1}, 0, "I232+32:1,2 "},
+        {NULL, {132, 1252, 252, 1}, 0, "I232+32:1,1 "},
+        {NULL, {132, 1200}, 0, "I232+32:2,4 "},
+        {NULL, {184, 1}, 0, "V272+1 V280+8 "},
         /* a definition that leads beyond the data */
-        {NO_PLAN, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
-        {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 64}},
-         {28, 3},
-         0,
-         "OBJECT_BLANK@28:3,2 "},
-        {NO_PLAN, {0}, 7, "HEADER_SHORT@0:7,88 "},
-        {NO_PLAN, {24, 96, 80, 1, 84, 88}, 0, "H96:0,1 SYSTEM_NAME_ODD@80:1,2 "},
-        {{{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 0}, {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 16, 8}},
-         {0},
-         0,
-         "TRAILING@328:8,2 "},
-        {NO_PLAN, {0}, 88, "H88 OBJECT_COUNT@28:3,0 "},
+        {NULL, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
+        {blank_behind, {28, 3}, 0, "OBJECT_BLANK@28:3,2 "},
+        {NULL, {0}, 7, "HEADER_SHORT@0:7,88 "},
+        {NULL, {24, 96, 80, 1, 84, 88}, 0, "H96:0,1 SYSTEM_NAME_ODD@80:1,2 "},
+        {bytes_behind, {0}, 0, "TRAILING@328:8,2 "},
+        {NULL, {0}, 88, "H88 OBJECT_COUNT@28:3,0 "},
         /* a counter block of 4 bytes is whole, if no definition needs more */
-        {NO_PLAN, {576, 4, 484, 64}, 0, "C576+4 "},
-        {ALONE,
+        {NULL, {576, 4, 484, 64}, 0, "C576+4 "},
+        {alone,
          {0},
          312,
          "COUNTERS_ODD@192:12,8 V196+4 O208+104~ OBJECT_SIZE@208:116,104 D272+40 TOTAL_SIZE@20:328,312 "},
-        {NAMELESS,
+        {nameless,
          {80, 1},
          0,
          "SYSTEM_NAME@84:1,88 O88+184 D152+40 I192+24:0,0 C216+16 V224+8 I232+24:0,0 C256+16 V264+8 O272+144 "},
-        {NAMELESS, {272, 136}, 0, "COUNTERS_MISSING@408:0,2 "},
-        {NAMELESS, {408, 4}, 0, "C408+4 "},
+        {nameless, {272, 136}, 0, "COUNTERS_MISSING@408:0,2 "},
+        {nameless, {408, 4}, 0, "C408+4 "},
         /* a value of no bytes is nowhere, and needs none */
-        {NAMELESS, {184, 0, 188, 4294967288}, 0, "O88+184 "},
-        {{{1, 1, 4, 4, 8, 0}, {1, 1, 4, 4, 8, 0}}, {224, 4}, 0, "O88+144~ "},
+        {nameless, {184, 0, 188, 4294967288}, 0, "O88+184 "},
+        {narrow, {224, 4}, 0, "O88+144~ "},
         /* room behind the values: the next multiple of 8 leads on */
-        {{{1, 2, 8, 4, 24, 0}, {1, 3, 8, 4, 24, 0}},
-         {224, 17},
-         0,
-         "O88+216 D152+40 I192+32:0,2 C224+24 COUNTERS_ODD@224:17,8 "},
+        {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 COUNTERS_ODD@224:17,8 "},
         /* where no counter block tells its room, the definitions that count do: those with a value, and no others */
-        {NO_PLAN, {376, 1, 444, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 DEFINITION_REST@376:1,2 "},
-        {NO_PLAN, {444, 0, 480, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 D448+40 "},
-        {NO_PLAN,
-         {376, 3, 444, 0, 448, 88, 520, 0},
-         0,
-         "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_SIZE@448:88,40 "},
-        {NO_PLAN,
-         {376, 3, 444, 0, 520, 4, 524, 100},
-         0,
-         "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_COUNT@376:3,2 "},
-        {NO_PLAN, {444, 0, 480, 1, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,17 D448+40 "},
+        {NULL, {376, 1, 444, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 DEFINITION_REST@376:1,2 "},
+        {NULL, {444, 0, 480, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 D448+40 "},
+        {NULL, {376, 3, 444, 0, 448, 88, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_SIZE@448:88,40 "},
+        {NULL, {376, 3, 444, 0, 520, 4, 524, 100}, 0, "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_COUNT@376:3,2 "},
+        {NULL, {444, 0, 480, 1, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,17 D448+40 "},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {

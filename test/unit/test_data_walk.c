@@ -278,12 +278,18 @@ static void put_multiple(buffer *b, uint32_t counters, uint32_t multi_size, uint
     end_block(b, block);
 }
 
+static void put_single(buffer *b, uint64_t value)
+{
+    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
+
+    put_value(b, 8, value);
+    end_block(b, block);
+}
+
 static void build_three(buffer *b)
 {
     put_header(b, 3);
-    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
-    put_value(b, 8, 1);
-    end_block(b, block);
+    put_single(b, 1);
     put_counterset(b, 2, 2);
     put_multiple(b, 2, 16, 0);
     finish(b);
@@ -645,9 +651,7 @@ static void build_usual(buffer *b)
         set32(b, list, b->size - list);
         end_block(b, block);
     }
-    uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
-    put_value(b, 8, 1);
-    end_block(b, block);
+    put_single(b, 1);
     finish(b);
 }
 
@@ -690,9 +694,7 @@ static void build_bare(buffer *b)
         put32(b, 0x04030201);
     }
     end_block(b, block);
-    block = begin_block(b, PERF_SINGLE_COUNTER);
-    put_value(b, 8, 0x0807060504030201);
-    end_block(b, block);
+    put_single(b, 0x0807060504030201);
     finish(b);
 }
 
