@@ -352,7 +352,11 @@ TABLE = [
     # kind, values, base values, expected of the second sample
     ('PERF_COUNTER_COUNTER', [2 ** 32 - 10, 5], None, 15.0),
     ('PERF_COUNTER_DELTA', [2 ** 32 - 1, 0], None, 1.0),
-    ('PERF_COUNTER_DELTA', [5, 4], None, 2.0 ** 32 - 1),
+    ('PERF_COUNTER_DELTA', [2 ** 32 - 1, 2 ** 31 - 2], None, 2.0 ** 31 - 1),
+    ('PERF_COUNTER_DELTA', [2 ** 32 - 1, 2 ** 31 - 1], None, VALUE_BACKWARDS),
+    ('PERF_COUNTER_DELTA', [5, 4], None, VALUE_BACKWARDS),
+    ('PERF_COUNTER_COUNTER', [5000100, 10], None, VALUE_BACKWARDS),
+    ('PERF_SAMPLE_FRACTION', [2 ** 32 - 5, 5], [5, 2 ** 31 + 5], BASE_BACKWARDS),
     ('PERF_SAMPLE_COUNTER', [4000000000, 4000000000], None, 0.0),
     ('PERF_COUNTER_LARGE_DELTA', [5, 4], None, VALUE_BACKWARDS),
     ('PERF_COUNTER_LARGE_DELTA', [2 ** 64 - 1, 0], None, VALUE_BACKWARDS),

@@ -50,8 +50,8 @@ static perf_none check_size(perf_raw raw, perf_none if_absent)
     return raw.size == 4 || raw.size == 8 ? PERF_NONE_OK : PERF_NONE_SIZE;
 }
 
-/* What was counted between two samples. Values of 4 bytes wrap and so never
- * go backwards. Taken as integers: a double does not hold 64 bits. */
+/* What was counted between two samples. Values of 4 bytes wrap; one that moved by half their range or more rather began
+ * again. Taken as integers: a double does not hold 64 bits. */
 static bool difference(perf_raw now, perf_raw before, uint64_t *result)
 {
     bool wraps = now.size == 4 && before.size == 4;
@@ -60,7 +60,7 @@ static bool difference(perf_raw now, perf_raw before, uint64_t *result)
     if (wraps) {
         *result = (uint32_t)*result;
     }
-    return wraps || now.value >= before.value;
+    return wraps ? *result < UINT64_C(1) << 31 : now.value >= before.value;
 }
 
 static perf_none numerator(const perf_formula_info *formula, const perf_point *now, const perf_point *before,

@@ -2,7 +2,8 @@
 """Calculated values from two samples, straight from the published formulas: an oracle for the tests.
 
 Letters: N the value, T PerfTimeStamp, F its frequency, H PerfTime100NSec, O and OF the object's time and
-frequency, B the base counter, M the multiplier. A difference of 4-byte values is taken modulo 2^32.
+frequency, B the base counter, M the multiplier. A difference of 4-byte values is taken modulo 2^32; from 2^31 on it is none: the
+counter began again.
 """
 
 from fractions import Fraction
@@ -26,12 +27,12 @@ class Impossible(Exception):
 
 
 def delta(now, before):
-    """Difference of two (number, bytes) values; backwards is impossible except by the wrap of 4 bytes."""
+    """Difference of two (number, bytes) values; backwards is impossible, 4 bytes wrap."""
     if now is None or before is None or now[1] != before[1]:
         raise Impossible('value missing')
     d = now[0] - before[0]
     if now[1] == 4:
-        return d % 2 ** 32
+        d = (d + 2 ** 31) % 2 ** 32 - 2 ** 31
     if d < 0:
         raise Impossible('went backwards')
     return d

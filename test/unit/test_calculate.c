@@ -231,7 +231,11 @@ static void test_four_bytes_wrap(void)
     perf_point b = now;
 
     expect_value("value", delta(10, 4, 0xFFFFFFF6, 4), 20);
-    expect_value("by one less than all", delta(4, 4, 5, 4), 4294967295.0);
+    expect_value("by less than half", delta(0x7FFFFFFE, 4, 0xFFFFFFFF, 4), 2147483647.0);
+    expect_none("by half", delta(0x7FFFFFFF, 4, 0xFFFFFFFF, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("by half without a wrap", delta(0x80000000, 4, 0, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("by one less than all", delta(4, 4, 5, 4), PERF_NONE_VALUE_BACKWARDS);
+    expect_none("began again", delta(10, 4, 5000100, 4), PERF_NONE_VALUE_BACKWARDS);
     expect_value("nothing", delta(7, 4, 7, 4), 0);
     expect_value("nothing of 8 bytes", delta(7, 8, 7, 8), 0);
     expect_none("8 bytes don't", delta(4, 8, 5, 8), PERF_NONE_VALUE_BACKWARDS);
@@ -242,6 +246,9 @@ static void test_four_bytes_wrap(void)
     a.base.value = 0xFFFFFFF0;
     b.base.value = 0x10;
     expect_value("base", calculate(PERF_AVERAGE_BULK, &b, &a), 3000.0 / 32);
+    b.base.value = 0xFFFFFFE0;
+    expect_none("base began again", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NONE_BASE_BACKWARDS);
+    b.base.value = 0x10;
     a.base.size = b.base.size = 8;
     expect_none("base of 8 bytes", calculate(PERF_AVERAGE_BULK, &b, &a), PERF_NONE_BASE_BACKWARDS);
 
