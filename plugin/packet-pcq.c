@@ -507,7 +507,7 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
                : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
 }
 
-/* What the server would not give, the first of it by name: in the Info column before all else. */
+/* What the server would not give, the first of it by name. */
 typedef struct {
     const char *word; /* "refused" */
     uint32_t count;
@@ -524,16 +524,14 @@ static void name_refusal(pcq_pdu *p, refusals_text *text, const char *path, uint
                               text_win32_error(pcq_pool(p), status), assumed ? ", order assumed" : "");
 }
 
-static void describe_refusals(pcq_pdu *p, const refusals_text *text)
+static const char *refusals_words(pcq_pdu *p, const refusals_text *text)
 {
-    if (text->named == 0) {
-        call_about(&p->call, "%u %s", text->count, text->word);
-    } else if (text->count > text->named) {
-        call_about(&p->call, "%u %s: %s, %u more", text->count, text->word, wmem_strbuf_get_str(text->names),
-                   text->count - text->named);
-    } else {
-        call_about(&p->call, "%u %s: %s", text->count, text->word, wmem_strbuf_get_str(text->names));
-    }
+    const char *names = text->named > 0 ? wmem_strbuf_get_str(text->names) : "";
+    const char *more = text->named > 0 && text->count > text->named
+                           ? wmem_strdup_printf(pcq_pool(p), ", %u more", text->count - text->named)
+                           : "";
+
+    return wmem_strdup_printf(pcq_pool(p), "%u %s%s%s%s", text->count, text->word, *names ? ": " : "", names, more);
 }
 
 static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
@@ -774,8 +772,8 @@ static void pcq_info_response(pcq_pdu *p)
 
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
-/* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)", before all else. */
-static void describe_failures(pcq_pdu *p, const pcq_data_context *context)
+/* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
+static const char *failures_text(pcq_pdu *p, const pcq_data_context *context)
 {
     readings *r = readings_begin(pcq_pool(p), &context->answer);
     refusals_text text = {.word = "failed", .count = context->summary.failed};
@@ -784,7 +782,7 @@ static void describe_failures(pcq_pdu *p, const pcq_data_context *context)
         const state_identifier *identifier = pcq_readings_identifier(r);
         name_refusal(p, &text, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
     }
-    describe_refusals(p, &text);
+    return refusals_words(p, &text);
 }
 
 static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context *context)
@@ -797,11 +795,8 @@ static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context
     }
     const char *size = text_counted(pool, back->out_size, "byte");
     const char *blocks = text_counted(pool, summary->blocks, "block");
-    if (summary->failed > 0) {
-        describe_failures(p, context);
-        blocks = wmem_strdup_printf(pool, "%s, %u failed", blocks, summary->failed);
-    }
-    value_describe(&p->call, &context->first, &context->answer, summary->values, blocks, size);
+    const char *failed = summary->failed > 0 ? failures_text(p, context) : NULL;
+    value_describe(&p->call, &context->first, &context->answer, summary->values, failed, blocks, size);
 }
 
 /* What has the form of the sample before is as sound as that, all else is walked. */
@@ -965,7 +960,22 @@ static void describe_refused(pcq_pdu *p, const pcq_context *context)
             name_refusal(p, &text, identifier_text(p, identifier), identifier->status, false);
         }
     }
-    describe_refusals(p, &text);
+    call_about(&p->call, "%s", refusals_words(p, &text));
+}
+
+/* At each identifier that was not added; a removal that is refused changes nothing. */
+static void report_refused(pcq_pdu *p, const pcq_context *context)
+{
+    unsigned node = 0;
+
+    for (unsigned i = 0; node < context->refused && i < wmem_array_get_count(context->identifiers); i++) {
+        const state_identifier *identifier = identifier_at(context, i);
+        if (identifier->status != 0) {
+            proto_item *item = *(proto_item **)wmem_array_index(context->refused_nodes, node++);
+            findings_add(&p->call.report, item, FINDING_COUNTER_REFUSED, "Refused: %s: %s",
+                         identifier_text(p, identifier), text_win32_error(pcq_pool(p), identifier->status));
+        }
+    }
 }
 
 static void describe_validation(pcq_pdu *p, const pcq_context *context)
@@ -1009,6 +1019,9 @@ static void pcq_validate_response(pcq_pdu *p)
     bool done = !p->call.ndr.reader.failed && status == STATUS_SUCCESS;
     if (done) {
         describe_validation(p, &context);
+        if (p->record->add && findings_wanted(&p->call.report, p->call.tree)) {
+            report_refused(p, &context);
+        }
         p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
         p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
     }
@@ -1097,7 +1110,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     if (!tapped_wanted()) {
         return;
     }
-    tapped->operation = opnum_vals[opnum].strptr;
+    tapped->operation = call->operation;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
@@ -1120,6 +1133,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 
     pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
     p.largest = op->largest;
+    p.call.operation = opnum_vals[di->call_data->opnum].strptr;
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? op->request_shape : op->response_shape;
     if (!call_is_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {

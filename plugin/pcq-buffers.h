@@ -49,12 +49,13 @@ typedef struct {
     bool is_response;
 
     /* collected */
-    wmem_array_t *lessons;     /* pcq_lesson */
-    wmem_array_t *identifiers; /* state_identifier, in the packet's pool */
-    uint32_t count;            /* GUIDs, counters, strings, instances or identifiers that are there */
-    uint32_t refused;          /* identifiers with a status other than 0 */
-    uint64_t text_left;        /* bytes that paths of identifiers may still take before their names are shortened */
-    const char *text;          /* the string of a single-string buffer */
+    wmem_array_t *lessons;       /* pcq_lesson */
+    wmem_array_t *identifiers;   /* state_identifier, in the packet's pool */
+    uint32_t count;              /* GUIDs, counters, strings, instances or identifiers that are there */
+    uint32_t refused;            /* identifiers with a status other than 0, */
+    wmem_array_t *refused_nodes; /* and their nodes (proto_item *), NULL before the first */
+    uint64_t text_left;          /* bytes that paths of identifiers may still take before their names are shortened */
+    const char *text;            /* the string of a single-string buffer */
 } pcq_context;
 
 void pcq_buffers_register(int proto);

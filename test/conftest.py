@@ -45,7 +45,8 @@ WIRE = frozenset('pcq.' + name for name in '''
     multi_counters multi_counters.size multi_counters.count multi_instances multi_instances.size
     multi_instances.count counter_data value.data_size value.size value value.text value.raw'''.split())
 BYTES = {'pcq.handle', 'pcq.value.raw'}
-STATUSES = {'pcq.status', 'pcq.block.status', 'pcq.identifier.status'}
+STATUSES = {'pcq.status': 'pcq.expert.call_failed', 'pcq.block.status': 'pcq.expert.block_failed',
+            'pcq.identifier.status': 'pcq.expert.counter_refused'}
 GUIDS = {'pcq.counterset.guid', 'pcq.provider.guid'}
 MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split()
 
@@ -206,7 +207,9 @@ def compare_experts(frame, messages, where, chat=(), is_cut=False):
         names = {'pcq.expert.' + n for n in w}
         assert names & set(frame.experts), '%s: no %s among %s' % (where, w, frame.experts)
     if not wanted:
-        may = {'pcq.expert.status'} if any(f.value for m in messages for f in m.fields if f.name in STATUSES) else set()
+        may = {STATUSES[f.name] for m in messages for f in m.fields if f.name in STATUSES and f.value}
+        # ... of which the one of a block stands where it begins, and where it ends
+        may |= {'pcq.expert.block_failed'} if any(f.name == 'pcq.block.status' for m in messages for f in m.fields) else set()
         may |= {'pcq.expert.' + c for c in chat}
         assert set(frame.experts) <= may, '%s: experts on a good message: %s' % (where, frame.experts)
         assert frame.malformed == is_cut, '%s: malformed: %s' % (where, frame.malformed)

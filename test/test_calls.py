@@ -511,7 +511,7 @@ def test_the_value_comes_first(tshark, tmp_path):
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)])))
     info = info_of(tshark, scene, tmp_path)
     for number, m in answers(scene):
-        assert info[number].startswith('QueryCounterData response, query 1, \\'), info[number]
+        assert info[number].startswith('QueryCounterData response, query 1: \\'), info[number]
         assert 'Level = 7' in info[number] and '1 block, ' in info[number], info[number]
 
 
@@ -531,7 +531,7 @@ def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_pa
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False)))
     info = info_of(tshark, scene, tmp_path)
     for number, m in answers(scene):
-        assert 'Set(a)\\One = 1 (order assumed), 1 more (3 blocks, 1 failed, ' in info[number], info[number]
+        assert 'query 1: \\Set(a)\\One = 1 (order assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, order assumed) (3 blocks, ' in info[number], info[number]
 
 
 # --- connectionless calls -------------------------------------------------------------------------------------------

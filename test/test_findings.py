@@ -6,7 +6,7 @@ from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench, raw
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, ask, counter, single
+from gen.story_script import Damaging, Script, answers, ask, counter, learn, multiple, single, story
 from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
 from learned import read
 
@@ -137,3 +137,43 @@ def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
     b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
     frame = read(tshark, b.scene, tmp_path)[max(b.scene.frames)]
     assert frame.numbers('pcq.instance.size') == [16, 0] and frame.numbers('pcq.instance.id') == [1, 4711]
+
+
+def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
+    """Not in the answers between, and not once the counter was removed; another error is news."""
+    states = [(), ('b',), ('b',), ('b', 'c'), ('c',), (), ('c',), ('c',)]
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]),
+                 instances=lambda n: [x for x in 'abc' if x not in states[min(n, len(states) - 1)]])
+
+    def talk(c):
+        h = c.open()
+        c.validate(h, [ask(s, 1, x) for x in 'abc'])
+        c.info(h)
+        for _ in states[:-1]:
+            c.data(h, 1 << 20)
+        c.validate(h, [ask(s, 1, 'c')], add=False)
+        c.info(h)
+        c.data(h, 1 << 20)
+    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    for passes in [], ['-2']:
+        frames = read(tshark, scene, tmp_path, *passes)
+        said = [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n, _ in answers(scene)]
+        fails, again = 'Fails: \\Set(%s)\\One: no data now (ERROR_NO_DATA)', 'Has values again: \\Set(%s)\\One'
+        assert said == [[], [fails % 'b'], [], [fails % 'c'], [again % 'b'], [again % 'c'], [fails % 'c'], []]
+        assert all(x[1] == 'pcq.block' for n, _ in answers(scene) for x in experts(frames[n]))
+
+
+def test_each_refused_counter_is_a_finding(tshark, tmp_path):
+    """At its identifier, where it was to be added; that it cannot be removed is none."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+
+    def talk(c):
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 7, 'a'), ask(s, 8, 'b')])
+        c.validate(h, [ask(s, 1, 'b')], add=False)
+    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    frames = read(tshark, scene, tmp_path)
+    said = [experts(frames[n]) for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
+    assert [[(x[0], x[1], x[3]) for x in there] for there in said] == [[
+        ('counter_refused', 'pcq.identifier', 'Message: Refused: \\Set(%s)\\#%d: ERROR_WMI_ITEMID_NOT_FOUND' % x)
+        for x in (('a', 7), ('b', 8))], []]

@@ -796,9 +796,9 @@ def test_info(tshark, tmp_path):
     assert info[empty].endswith('handle 1, Global, size probe: needs more')
     assert 'Global, room for 65536 bytes now' in info[asked]
     values = len(dict(answers(scene))[first].record['values'])
-    assert re.search(r'handle 1, Global, \\System\\File Read Operations/sec = .*, %d more \(9 objects, \d+ bytes\)$' % (
+    assert re.search(r'handle 1, Global: \\System\\File Read Operations/sec = .*, %d more values \(9 objects, \d+ bytes\)$' % (
         values - 1), info[first]), info[first]
-    path, _, _, cooked = dict(answers(scene))[second].record['values'][0]
+    path, _, _, cooked = next(v for v in dict(answers(scene))[second].record['values'] if '(_Total)' in v[0])
     assert '%s = %.1f %%, 5 more' % (path[len('\\\\SRV01'):], cooked) in info[second]
 
 

@@ -34,4 +34,4 @@ def test_other_statuses_are_noted(read):
     scene, frames = read('refusals', SCENES['refusals'])
     refused = [n for n, (m,) in scene.frames.items() if m.kind == 'response' and m.status not in (0, 8, None)]
     assert len(refused) >= 6
-    assert all(frames[n].experts == ['pcq.expert.status'] for n in refused)
+    assert all(frames[n].experts == ['pcq.expert.call_failed'] for n in refused)

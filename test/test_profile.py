@@ -61,7 +61,7 @@ def test_columns(profile, capture, args, ours):
     assert titles == [title for title, _ in columns()]
     cells = [re.findall('<section>(.*?)</section>', p, re.S) for p in out.split('<packet>')[1:]]
     assert cells and all(len(c) == len(titles) and all(c) for c in cells)
-    assert any(re.search(r'\\[^=]+ = [\d.,]+ (%|/sec)', c[-1]) for c in cells)
+    assert any(re.search(r': (\w+|\\[^=]+ =) [\d.,]+ (%|/sec|sec)', c[-1]) for c in cells)
 
 
 def test_widths():
@@ -72,7 +72,7 @@ def test_widths():
     for code in '%s', '%d':
         assert width[code] >= char * max(len('192.168.100.101'), len('2001:db8:0:1::101')) + margin
     left = 1280 - scroll_bar_and_map - sum(w for code, w in width.items() if code != '%i')
-    info = r'QueryCounterData response, query 1, \Processor Information(0,0)\% Processor Time = 8.52 %'
+    info = r'QueryCounterData response, query 1: \Processor Information(0,0)\% Processor Time = 8.52 %'
     assert left >= char * len(info) + margin
 
 
@@ -115,10 +115,13 @@ def test_colours(profile, capture, args, expected):
 
 
 def test_what_was_refused_is_coloured(profile):
-    """The verdict on the counters, and each answer with a failed block; a size probe is as grey as it is usual."""
-    out = profile(NTLM, *PASSWORD, '--color', '-Y', 'any pcq.identifier.status != 0 || any pcq.block.status != 0', '-T', 'fields', '-e',
+    """The verdict on the counters, and the answer in which a block begins to fail; those in which it still fails are as green as
+    others. A size probe is as grey as it is usual."""
+    out = profile(NTLM, *PASSWORD, '--color', '-Y', 'pcq.expert.counter_refused || pcq.expert.block_failed', '-T', 'fields', '-e',
                   'pcq.opnum', '-e', 'frame.coloring_rule.name')
-    assert sorted(out.splitlines()) == ['6\tPerformance counters: refusal'] * 10 + ['7\tPerformance counters: refusal']
+    assert sorted(out.splitlines()) == ['6\tPerformance counters: refusal', '7\tPerformance counters: refusal']
+    out = profile(NTLM, *PASSWORD, '--color', '-Y', 'any pcq.block.status != 0', '-T', 'fields', '-e', 'frame.coloring_rule.name')
+    assert out.splitlines() == ['Performance counters: refusal'] + ['Performance counters: values'] * 9
     colour = {m[1]: [[int(x) for x in c.split(',')] for c in m.groups()[1:]] for m in re.finditer(
         r'^@([^@]+)@[^@]+@\[([\d,]+)\]\[([\d,]+)\]$', (FOLDER / 'colorfilters').read_text(), re.M)}
     back, text = colour['Performance counters: size probe, as usual']
@@ -133,7 +136,7 @@ def test_no_rule_touches_other_packets(profile):
 BUTTONS = {
     'Counters': [(NTLM, PASSWORD, 116), (HKPD, [], None)],
     'Values': [(NTLM, PASSWORD, 10), (HKPD, [], None)],
-    'Refused': [(NTLM, PASSWORD, 11)],
+    'Refused, failing': [(NTLM, PASSWORD, 2)],
     'Failed': [(PLAIN / 'access-denied.pcap', [], None), (PLAIN / 'refusals.pcap', [], None)],
     'Damaged': [(PLAIN / 'bad-29-block-size.pcap', [], None)],
     'Sealed': [(NTLM, [], 116), (NTLM, PASSWORD, 0)],

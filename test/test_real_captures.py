@@ -21,7 +21,7 @@ PCQ = sorted(name for name in KEYS if not name.startswith('hkpd-'))
 HKPD = sorted(name for name in KEYS if name.startswith('hkpd-'))
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 # handle-life has two calls with a closed handle
-NOTES = {'pcq.expert.status', 'pcq.expert.handle_closed'}
+NOTES = {'pcq.expert.call_failed', 'pcq.expert.counter_refused', 'pcq.expert.block_failed', 'pcq.expert.handle_closed'}
 
 
 def key(name):

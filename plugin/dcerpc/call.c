@@ -255,6 +255,13 @@ void call_append_texts(const rpc_call *call, rpc_info_text *to, ...)
     }
 }
 
+void call_info_follows(rpc_call *call)
+{
+    if (call->info.size >= SEPARATOR_SIZE) {
+        memcpy(call->info.text, ": ", SEPARATOR_SIZE);
+    }
+}
+
 /* In Wireshark's own words. */
 static const char *damage_text(const rpc_call *call)
 {
@@ -303,7 +310,7 @@ void call_report_status(rpc_call *call, uint32_t status)
 {
     if (!call->ndr.reader.failed && status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
-        findings_add(&call->report, call->ndr.reader.item, FINDING_STATUS, "The call failed: %s", name);
+        findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->operation, name);
         call_info(call, "%s", name);
     }
 }

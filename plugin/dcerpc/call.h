@@ -74,6 +74,7 @@ typedef struct {
     proto_tree *tree;
     dcerpc_info *di;
     uint8_t *drep;
+    const char *operation; /* "QueryCounterData" */
     rpc_record *record;
     state_host *server;
     uint32_t event;
@@ -88,7 +89,7 @@ typedef struct {
     rpc_info_text info;
 } rpc_call;
 
-/* `record_size` is that of the protocol's own record. */
+/* `record_size` is that of the protocol's own record. The caller sets `operation`. */
 void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
@@ -124,6 +125,9 @@ void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ..
 #define call_about_texts(call, ...) call_append_texts(call, &(call)->about, __VA_ARGS__)
 #define call_info_texts(call, ...) call_append_texts(call, &(call)->info, __VA_ARGS__)
 void call_append_texts(const rpc_call *call, rpc_info_text *to, ...) G_GNUC_NULL_TERMINATED;
+
+/* What the Info column says so far is what the call is about: ": " stands before it instead of ", ". */
+void call_info_follows(rpc_call *call);
 
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);

@@ -59,8 +59,14 @@
       "The server's fault; blocks are matched to counters without it") \
     X(TIME, "time", PI_PROTOCOL, PI_WARN, false, "A time is not valid", \
       "The server's fault, or noise; the raw numbers are shown") \
-    X(STATUS, "status", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
+    X(CALL_FAILED, "call_failed", PI_RESPONSE_CODE, PI_NOTE, false, "The call failed", \
       "docs/symptoms.md says what each status means for the person who asked") \
+    X(COUNTER_REFUSED, "counter_refused", PI_RESPONSE_CODE, PI_NOTE, false, \
+      "The server refused to add a counter to the query", \
+      "The query goes on without it; docs/symptoms.md says what each error means") \
+    X(BLOCK_FAILED, "block_failed", PI_RESPONSE_CODE, PI_NOTE, false, \
+      "A counter of the query begins to fail, or has values again", \
+      "It was accepted: the instance or the provider went away; docs/symptoms.md") \
     X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
       "A counter refers to itself or to a counter that its set does not have", \
       "The provider registered the counter wrongly; it cannot be calculated") \

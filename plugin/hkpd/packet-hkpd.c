@@ -49,7 +49,9 @@ typedef struct {
 typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titles_kind;
 
 #define STATUS_SUCCESS 0
+#define STATUS_FILE_NOT_FOUND 2
 #define STATUS_MORE_DATA 234
+#define STATUS_NO_MORE_ITEMS 259
 
 /* Which key with performance data a handle stands for. Belongs to the handle. */
 typedef struct hkpd_key {
@@ -447,6 +449,20 @@ static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
     hkpd_read_sizes(p, value);
 }
 
+/* A call about performance data that failed. That there is no such key, no titles in a language or no value behind the last
+ * is how clients learn what there is. */
+static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something)
+{
+    bool is_failure = !p->call.ndr.reader.failed && status != STATUS_SUCCESS && status != STATUS_NO_MORE_ITEMS &&
+                      !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
+
+    if (is_failure) {
+        hkpd_show_node(p);
+        findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.operation,
+                     text_win32_error(hkpd_pool(p), status));
+    }
+}
+
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
 /* The response that opens a key; `status` stands behind the handle, or further on. */
@@ -462,6 +478,9 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_n
         }
     }
     show_if_ours(p, record->answering, hkpd_handle_offset(p));
+    if (asked.kind < HKPD_KEY_OTHER) {
+        report_failed(p, status, true);
+    }
     return end_with_stock(p, false);
 }
 
@@ -797,6 +816,9 @@ static int other_answer(hkpd_pdu *p, const answer *back)
         }
         if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
             describe_success(p, back);
+        } else {
+            uint32_t language;
+            report_failed(p, back->status, hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE);
         }
     }
     return end_with_stock(p, false);
@@ -825,7 +847,7 @@ static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *contex
     }
     const char *size = text_counted(pool, back->value.data_size, "byte");
     const char *objects = text_counted(pool, summary->objects, "object");
-    value_describe(&p->call, &context->first, &context->answer, summary->values, objects, size);
+    value_describe(&p->call, &context->first, &context->answer, summary->values, NULL, objects, size);
 }
 
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
@@ -1025,7 +1047,7 @@ static void tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
-    tapped->operation = operations[hkpd_opnum(p)].name;
+    tapped->operation = p->call.operation;
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
@@ -1049,6 +1071,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
     hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
+    p.call.operation = operations[opnum].name;
     p.opens = operations[opnum].opens;
     if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_tell_unread(pinfo, TAPPED_NOISE);

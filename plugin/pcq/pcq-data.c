@@ -102,7 +102,8 @@ typedef struct {
     const perf_walk *walk; /* that of the readings */
     proto_tree *block;     /* of the current block, NULL if it is not shown */
     proto_item *block_item;
-    proto_tree *instance; /* of the current instance, else the block */
+    proto_tree *instance;        /* of the current instance, else the block */
+    wmem_map_t *failures_before; /* of the sample before, NULL where there can be no news */
 } data_view;
 
 static wmem_allocator_t *pool_of(const data_view *view)
@@ -137,10 +138,10 @@ static void show_header(data_view *view)
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-/* ", \Set(instance)\Counter" */
+/* "\Set(instance)\Counter" */
 static void write_identifier(data_view *view, perf_writer *w, const state_identifier *identifier)
 {
-    perf_write(w, ", \\");
+    perf_write(w, "\\");
     perf_write(w, readings_set(view->base.readings));
     if (identifier->instance) {
         perf_write(w, "(");
@@ -154,7 +155,19 @@ static void write_identifier(data_view *view, perf_writer *w, const state_identi
     }
 }
 
-/* "Block 0: PERF_SINGLE_COUNTER, \Set(instance)\Counter", and the status if it is an error. */
+/* "no data now (ERROR_NO_DATA)" */
+static void write_error(data_view *view, perf_writer *w, uint32_t status)
+{
+    const char *meaning = text_error_meaning(status);
+    const char *name = text_win32_error(pool_of(view), status);
+
+    perf_write_bytes(w, meaning, strcspn(meaning, ":;"));
+    perf_write(w, *meaning ? " (" : "");
+    perf_write(w, name);
+    perf_write(w, *meaning ? ")" : "");
+}
+
+/* "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now (ERROR_NO_DATA)". */
 static proto_item *add_labelled_block(data_view *view, int start, int length)
 {
     const perf_walk *walk = view->walk;
@@ -166,15 +179,82 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     perf_write(&w, " ");
     perf_write_plain(&w, walk->block.index);
     perf_write(&w, ": ");
-    perf_write(&w, val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
     if (identifier) {
         write_identifier(view, &w, identifier);
+        perf_write(&w, walk->block.status != 0 ? ": " : ", ");
     }
     if (walk->block.status != 0) {
-        perf_write(&w, ", ");
-        perf_write(&w, text_win32_error(pool_of(view), walk->block.status));
+        write_error(view, &w, walk->block.status);
+    } else {
+        perf_write(&w, val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
     }
     return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
+}
+
+/* --- Blocks that begin to fail, and those that have values again ------------------------------------------------- */
+
+/* What failed in a sample: state_identifier -> status; NULL where it is not known of each block whose it is. */
+static wmem_map_t *failures_of(wmem_allocator_t *pool, const state_sample *sample)
+{
+    wmem_map_t *failures = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+    readings_answer answer = readings_answer_again(&pcq_readings_layout, sample, pool);
+    readings *r = readings_begin(pool, &answer);
+
+    while (failures && pcq_readings_next_failed(r)) {
+        const state_identifier *identifier = pcq_readings_identifier(r);
+        if (identifier) {
+            wmem_map_insert(failures, identifier, GUINT_TO_POINTER(r->status));
+        } else {
+            failures = NULL;
+        }
+    }
+    tvb_free(answer.tvb);
+    return failures;
+}
+
+/* What the sample before had failed; NULL where this answer can bring no news: both are of one form, nothing failed in either, or
+ * it cannot be told. */
+static wmem_map_t *failures_before(const pcq_data_context *context, wmem_allocator_t *pool)
+{
+    const state_sample *sample = context->answer.sample, *previous = sample ? sample->previous : NULL;
+
+    if (sample == NULL || (previous == NULL && context->summary.failed == 0)) {
+        return NULL;
+    }
+    if (previous == NULL) {
+        return wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+    }
+    if ((context->summary.failed == 0 && previous->summary.failed == 0) || previous->bytes == NULL ||
+        (context->answer.has_form && sample->form == previous->form)) {
+        return NULL;
+    }
+    return failures_of(pool, previous);
+}
+
+static void report_news(data_view *view)
+{
+    readings *r = view->base.readings;
+    const state_identifier *identifier = pcq_readings_identifier(r);
+    uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->failures_before, identifier)) : 0;
+    uint32_t status = view->walk->block.type == PERF_ERROR_RETURN ? r->status : 0;
+    char text[LABEL_SIZE];
+    perf_writer w = perf_writer_of(text, sizeof text);
+
+    if (status == before || (identifier == NULL && wmem_map_size(view->failures_before) > 0)) {
+        return;
+    }
+    perf_write(&w, status ? "Fails: " : "Has values again: ");
+    if (identifier) {
+        write_identifier(view, &w, identifier);
+    } else {
+        perf_write(&w, "block ");
+        perf_write_plain(&w, r->number);
+    }
+    if (status) {
+        perf_write(&w, ": ");
+        write_error(view, &w, status);
+    }
+    findings_add(view->context->report, view->block_item, FINDING_BLOCK_FAILED, "%s", text);
 }
 
 /* Whose the error is. */
@@ -389,8 +469,14 @@ static void show_structures(data_view *view)
     };
     perf_walk_event event;
 
+    if (findings_wanted(view->context->report, view->base.tree)) {
+        view->failures_before = failures_before(view->context, pool_of(view));
+    }
     while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
         show[event](view);
+        if (event == PERF_WALK_BLOCK && view->failures_before) {
+            report_news(view);
+        }
     }
     budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
                   "blocks, counter ids or instances");

@@ -230,6 +230,11 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
     return NULL;
 }
 
+watch_stream *watch_begin_all(const readings_answer *answer)
+{
+    return num_rows > 0 ? stream_of(answer) : NULL;
+}
+
 /* --- What is not there ------------------------------------------------------------------------------------------- */
 
 void watch_note(const readings_answer *answer, wmem_allocator_t *pool)

@@ -23,6 +23,9 @@ void watch_register(int proto, module_t *module);
 typedef struct watch_stream watch_stream;
 watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer);
 
+/* The same for whoever shows what the user watches, without a tree; NULL if the table is empty. */
+watch_stream *watch_begin_all(const readings_answer *answer);
+
 /* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);
 

@@ -40,12 +40,13 @@ struct state_sample {
     uint32_t lessons;          /* what its server had taught when it was kept */
     uint32_t agreed;           /* PerflibV2: what it had taught when no type refuted whose the blocks seem to be, */
     const void *agreed_epoch;  /* in that of the query; NULL as long as nobody looked */
-    state_sample *previous;    /* the sample before it of the same handle, NULL for the first */
-    uint32_t num_objects;      /* HKPD, 0 elsewhere */
-    state_object *objects;     /* in the order of the block; gone with the bytes */
-    state_object **by_title;   /* the same in the order of their title indexes */
-    uint8_t *object_marks;     /* PERF_OBJECT_… in the order of the block */
-    state_sample *newer;       /* of all samples, for dropping the oldest */
+    uint8_t headline; /* PerflibV2: 1 + place of the value that the Info column shows; 0 as long as nobody looked */
+    state_sample *previous;  /* the sample before it of the same handle, NULL for the first */
+    uint32_t num_objects;    /* HKPD, 0 elsewhere */
+    state_object *objects;   /* in the order of the block; gone with the bytes */
+    state_object **by_title; /* the same in the order of their title indexes */
+    uint8_t *object_marks;   /* PERF_OBJECT_… in the order of the block */
+    state_sample *newer;     /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */

@@ -12,32 +12,6 @@
 
 #include <epan/to_str.h>
 
-/* What an error means for who asked. */
-static const value_string meanings[] = {
-    {2, "not there"},
-    {3, "instance not there now; it may come later"},
-    {5, "no rights: the account is no administrator of the server, and not in its group Performance Monitor Users"},
-    {8, "the server is short of memory"},
-    {14, "the server is short of memory"},
-    {21, "the provider is not ready; it may come later"},
-    {50, "the provider does not support it"},
-    {87, "asked in a wrong way"},
-    {170, "the provider is busy; it may come later"},
-    {183, "asked for twice: the query has it already"},
-    {232, "no data now: the instance is not there; it may come later"},
-    {258, "the provider did not answer in time"},
-    {1168, "not there"},
-    {1450, "the server is short of memory"},
-    {1460, "the provider did not answer in time"},
-    {1722, "provider gone: it does not run"},
-    {1726, "provider gone: it ended while it was asked"},
-    {4200, "provider gone: it is not installed, or does not run"},
-    {4201, "instance not there now; it may come later"},
-    {4202, "counter not there: the server has another version of the provider"},
-    {4211, "the provider's registration is damaged"},
-    {0, NULL},
-};
-
 /* One path, error and query. */
 typedef struct {
     unsigned row;
@@ -65,14 +39,13 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
     refusal *refused = table_row(view, key, path, &is_new);
 
     if (is_new) {
-        const char *meaning = try_val_to_str(status, meanings);
         bool is_known = tapped->handle && tapped->handle->number != 0;
         refused->first_frame = pinfo->num;
         table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
         table_set_text(view, refused->row, QUERY,
                        is_known ? wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number) : "");
         table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
-        table_set_text(view, refused->row, MEANING, meaning ? meaning : "");
+        table_set_text(view, refused->row, MEANING, text_error_meaning(status));
     }
     g_free(key);
     refused->times++;

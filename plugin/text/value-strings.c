@@ -27,6 +27,32 @@ const value_string counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0, NUL
 const value_string none_reason_vals[] = {PERF_NONE_REASONS(REASON_STRING){0, NULL}};
 const value_string block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
 
+/* What an error means for who asked; the first words say it in short. */
+static const value_string error_meanings[] = {
+    {2, "not there"},
+    {3, "instance not there now; it may come later"},
+    {5, "no rights: the account is no administrator of the server, and not in its group Performance Monitor Users"},
+    {8, "the server is short of memory"},
+    {14, "the server is short of memory"},
+    {21, "the provider is not ready; it may come later"},
+    {50, "the provider does not support it"},
+    {87, "asked in a wrong way"},
+    {170, "the provider is busy; it may come later"},
+    {183, "asked for twice: the query has it already"},
+    {232, "no data now: the instance is not there; it may come later"},
+    {258, "the provider did not answer in time"},
+    {1168, "not there"},
+    {1450, "the server is short of memory"},
+    {1460, "the provider did not answer in time"},
+    {1722, "provider gone: it does not run"},
+    {1726, "provider gone: it ended while it was asked"},
+    {4200, "provider gone: it is not installed, or does not run"},
+    {4201, "instance not there now; it may come later"},
+    {4202, "counter not there: the server has another version of the provider"},
+    {4211, "the provider's registration is damaged"},
+    {0, NULL},
+};
+
 /* winperf.h; [MS-PCQ] 2.2.4.1 has the first two. */
 const value_string detail_level_vals[] = {
     {100, "PERF_DETAIL_NOVICE"},
@@ -133,4 +159,9 @@ void value_strings_init(void)
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 {
     return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
+}
+
+const char *text_error_meaning(uint32_t status)
+{
+    return val_to_str_const(status, error_meanings, "");
 }

@@ -402,27 +402,118 @@ static const char *words_of(readings *r, perf_result *result)
     return readings_words(r, result).text;
 }
 
+/* Values that are looked through for a better one than the first: each packet of the list costs as much. */
+#define MAX_LOOKED_THROUGH 32
+
+/* Watched values that the Info column shows. */
+#define MAX_HEADLINES 4
+
+/* "cpu 12.4 %, memory 61 %", the first value of each row that fits some; how many. */
+static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const readings_answer *answer,
+                                 watch_stream *watch)
+{
+    readings *r = readings_begin(pool, answer);
+    const watch_row *shown[MAX_HEADLINES];
+    unsigned count = 0;
+    perf_result result;
+
+    for (unsigned i = 0; i < MAX_LOOKED_THROUGH && count < MAX_HEADLINES && readings_next(r); i++) {
+        const watch_row *row = *watch_fitting(watch, r);
+        bool is_new = row != NULL;
+        for (unsigned k = 0; k < count; k++) {
+            is_new = is_new && shown[k] != row;
+        }
+        if (is_new) {
+            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words_of(r, &result),
+                                      r->assumed ? " (order assumed)" : "");
+            shown[count++] = row;
+        }
+    }
+    return count;
+}
+
+static bool is_total(readings *r)
+{
+    const char *instance = readings_instance(r);
+
+    return instance && strcmp(instance, "_Total") == 0 && readings_counter(r) != NULL;
+}
+
+/* "\Processor(_Total)\% Processor Time", "12.4 %" and a note. */
+typedef struct {
+    const char *path;
+    const char *words;
+    const char *note;
+} headline;
+
+static headline headline_of(readings *r)
+{
+    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
+    perf_result result;
+
+    return (headline){text_cut(r->pool, path, MAX_HEADLINE_PATH), words_of(r, &result),
+                      r->assumed ? " (order assumed)" : ""};
+}
+
+/* Of _Total if it is among the first values, else of the first, where the stream is. Samples of one form have it at the same
+ * place. */
+static headline find_headline(readings *r)
+{
+    const readings_answer *answer = &r->answer;
+    state_sample *sample = answer->has_form ? (state_sample *)answer->sample : NULL; /* remembers what was found */
+    const state_sample *previous = sample ? sample->previous : NULL;
+
+    if (sample && sample->headline == 0 && previous && previous->form == sample->form) {
+        sample->headline = previous->headline;
+    }
+    unsigned known = sample ? sample->headline : 0, place = 0;
+    for (unsigned i = 1; i < known; i++) {
+        readings_next(r); /* nobody looks at the first any more */
+    }
+    headline found = headline_of(r);
+    bool is_found = known != 0 || is_total(r);
+    if (!is_found) {
+        found.words = wmem_strdup(r->pool, found.words);
+    }
+    for (unsigned i = 1; !is_found && i < MAX_LOOKED_THROUGH && readings_next(r); i++) {
+        is_found = is_total(r);
+        place = is_found ? i : 0;
+    }
+    if (sample && known == 0) {
+        sample->headline = (uint8_t)(place + 1);
+    }
+    return place > 0 ? headline_of(r) : found;
+}
+
 void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *parts, const char *size)
+                    const char *failed, const char *parts, const char *size)
 {
     wmem_allocator_t *pool = call->pinfo->pool;
     readings *r = first_of(first, pool, answer, count);
-    perf_result result;
+    watch_stream *watch = count > 0 ? watch_begin_all(answer) : NULL;
+    wmem_strbuf_t *watched = watch ? wmem_strbuf_new(pool, "") : NULL;
+    unsigned shown = watch ? watched_headline(watched, pool, answer, watch) : 0;
+    headline head = {"", "", ""};
+    char more[PERF_DECIMAL_SIZE];
 
-    if (r == NULL) {
-        call_info_texts(call, text_counted(pool, count, "value"), ", ", parts, ", ", size, NULL);
-        return;
+    if (shown > 0) {
+        head.path = wmem_strbuf_get_str(watched);
+    } else if (r) {
+        head = find_headline(r);
+        shown = 1;
     }
-    const char *path = text_cut(pool, first->path + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
-    const char *words = words_of(r, &result);
-    const char *note = r->assumed ? " (order assumed)" : "";
-    if (count > 1) {
-        char more[PERF_DECIMAL_SIZE];
-        perf_decimal_u64(more, count - 1);
-        call_info_texts(call, path, " = ", words, note, ", ", more, " more (", parts, ", ", size, ")", NULL);
-    } else {
-        call_info_texts(call, path, " = ", words, note, ", ", parts, ", ", size, NULL);
-    }
+    perf_decimal_u64(more, count - shown);
+    call_info_texts(call, head.path, *head.words ? " = " : "", head.words, head.note,
+                    count == shown ? ""
+                    : shown > 0    ? ", "
+                                   : "",
+                    count == shown ? "" : more,
+                    count == shown ? ""
+                    : shown > 0    ? " more value"
+                                   : " value",
+                    count == shown || count - shown == 1 ? "" : "s", failed ? "; " : "", failed ? failed : "", " (",
+                    parts, ", ", size, ")", NULL);
+    call_info_follows(call);
 }
 
 /* Its path and its result side by side, for columns, if anybody wants them. */

@@ -148,7 +148,7 @@ void values_samples(const answer_view *view, proto_tree *tree);
 /* " (10,000,000 Hz)" */
 void value_label_frequency(proto_item *item, uint64_t frequency);
 
-/* For the Info column: "\Processor Information(0,0)\% Processor Time = 12.4 %, 239 more (7 blocks, 7,168 bytes)", or the
- * number of values. `parts` and `size` are texts. */
+/* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
+ * watches, else what is called _Total, else the first value; what failed (may be NULL), `parts` and `size` are texts. */
 void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *parts, const char *size);
+                    const char *failed, const char *parts, const char *size);

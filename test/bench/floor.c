@@ -47,10 +47,10 @@ typedef struct {
     }
 
 static const floor_texts texts[] = {
-    TEXTS(1, "500: PERF_SINGLE_COUNTER, \\Set\\counter 500", "", "\\\\SRV\\Set\\counter 500", "2,500", "1,500"),
-    TEXTS(4, "0: PERF_MULTIPLE_INSTANCES, \\Set(*)\\counter 0", "instance 500, id 500",
+    TEXTS(1, "500: \\Set\\counter 500, PERF_SINGLE_COUNTER", "", "\\\\SRV\\Set\\counter 500", "2,500", "1,500"),
+    TEXTS(4, "0: \\Set(*)\\counter 0, PERF_MULTIPLE_INSTANCES", "instance 500, id 500",
           "\\\\SRV\\Set(instance 500)\\counter 0", "2,500", "1,500"),
-    TEXTS(6, "0: PERF_COUNTERSET, \\Set(*)\\*", "instance 50, id 50", "\\\\SRV\\Set(instance 50)\\counter 0", "2,000",
+    TEXTS(6, "0: \\Set(*)\\*, PERF_COUNTERSET", "instance 50, id 50", "\\\\SRV\\Set(instance 50)\\counter 0", "2,000",
           "1,000"),
 };
 
