@@ -3,10 +3,13 @@
 
 import os
 import re
+import resource
 import subprocess
+import time
 
 import pytest
 
+import cost
 from conftest import TOP, TSHARK
 
 CAPTURE = TOP / 'test' / 'pcaps' / 'plain' / 'query-tcp.pcap'
@@ -35,3 +38,15 @@ def test_a_run_that_takes_too_long_is_ended(tshark, tmp_path):
     with pytest.raises(subprocess.TimeoutExpired):
         tshark.start('-r', tmp_path / 'nothing', timeout=0.3)
     assert tshark.start('-r', CAPTURE).stdout == expected != b''
+
+
+def test_a_run_that_ends_before_its_limits_are_set_leaves_nothing_behind(tshark, monkeypatch):
+    """Where another process has the processor it is gone by then; the runs behind it have outcomes of their own."""
+    prlimit = resource.prlimit
+
+    def late(*args):
+        time.sleep(0.3)
+        return prlimit(*args)
+    monkeypatch.setattr(resource, 'prlimit', late)
+    cost.of_tshark(tshark, CAPTURE, '-q')
+    assert [tshark.start('-r', CAPTURE, '-Y', x).returncode == 0 for x in ('pcq', 'no such field', 'pcq')] == [True, False, True]
