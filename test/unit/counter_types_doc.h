@@ -91,22 +91,24 @@ static void doc_counter_types(FILE *out)
     doc_types(out);
     fprintf(out, "\nA type that is not in the list is shown by its bits.\n\n");
 
-    fprintf(out, "## Formulas\n\n"
-                 "Operands end in 1 for the sample that is shown and in 0 for the one before it.\n\n"
-                 "| Operand | PerflibV2 | HKEY_PERFORMANCE_DATA |\n| --- | --- | --- |\n"
-                 "| N | the value | the value |\n"
-                 "| B | value of the counter BaseCounterId | value of the next definition |\n"
-                 "| M | value of the counter MultiId | 32-bit number behind the value |\n"
-                 "| O, OF | values of the counters PerfTimeId and PerfFreqId | PerfTime and PerfFreq of the object |\n"
-                 "| T, F | PerfTimeStamp and PerfFreq of the data header | PerfTime and PerfFreq of the data block |\n"
-                 "| H | PerfTime100NSec of the data header | PerfTime100nSec of the data block |\n\n"
-                 "* The difference of two 4-byte values is taken modulo 2^32. One of 2^31 or more gives no result: the counter "
-                 "began again.\n"
-                 "* An 8-byte value that went backwards, a denominator of 0 and two samples of the same time give no "
-                 "result.\n"
-                 "* Percentages are not capped: several processors give more than 100 %%, and what is left of 1 may be "
-                 "negative.\n"
-                 "* The default scale is for graphs and is not applied.\n\n");
+    fprintf(
+        out,
+        "## Formulas\n\n"
+        "Operands end in 1 for the sample that is shown and in 0 for the one before it.\n\n"
+        "| Operand | PerflibV2 | HKEY_PERFORMANCE_DATA |\n| --- | --- | --- |\n"
+        "| N | the value | the value |\n"
+        "| B | value of the counter BaseCounterId | value of the next definition |\n"
+        "| M | value of the counter MultiId | 32-bit number behind the value |\n"
+        "| O, OF | values of the counters PerfTimeId and PerfFreqId | PerfTime and PerfFreq of the object |\n"
+        "| T, F | PerfTimeStamp and PerfFreq of the data header | PerfTime and PerfFreq of the data block |\n"
+        "| H | PerfTime100NSec of the data header | PerfTime100nSec of the data block |\n\n"
+        "* The difference of two 4-byte values is taken modulo 2^32. One of 2^31 or more gives no result: the counter "
+        "began again.\n"
+        "* An 8-byte value that went backwards, a denominator of 0 and two samples of the same time give no "
+        "result.\n"
+        "* Percentages are not capped: several processors give more than 100 %%, and what is left of 1 may be "
+        "negative.\n"
+        "* The default scale is for graphs and is not applied.\n\n");
 
     fprintf(out, "## Bits\n\n");
     doc_fields(out);
