@@ -565,12 +565,12 @@ def test_a_name_that_fills_its_length_is_sound(tshark, tmp_path):
 
 
 def test_instances_are_told_by_their_parents(tshark, tmp_path):
-    """A process before theirs ends: the threads' parents have another number, and one of a pair is gone."""
+    """A process before theirs ends: the threads' parents have another number, and one of a name is gone."""
     t = TYPES
     gone = lambda at: at.number > 0
 
     def processes(at):
-        return [Instance(n) for n in ('a', 'b', 'b')][1 if gone(at) else 0:]
+        return [Instance(n) for n in ('a', 'b', 'c')][1 if gone(at) else 0:]
 
     def threads(at):
         shift = 1 if gone(at) else 0

@@ -22,11 +22,14 @@ typedef struct {
     uint32_t title_index;
     uint64_t perf_time;
     uint64_t perf_freq;
-    wmem_array_t *columns;   /* hkpd_column */
-    wmem_map_t *by_counter;  /* key of a column -> column + 1 */
-    perf_block_walk walk;    /* behind the last row that was read */
-    wmem_array_t *cells;     /* where each row's counter block is */
-    perf_block_walk ahead;   /* the same for names, */
+    wmem_array_t *columns;  /* hkpd_column */
+    wmem_map_t *by_counter; /* key of a column -> column + 1 */
+    perf_block_walk walk;   /* behind the last row that was read */
+    uint32_t own_id;        /* column of the process' or thread's own id */
+    bool own_id_known;
+    wmem_array_t *cells;   /* where each row's counter block is */
+    perf_block_walk ahead; /* the same for names, */
+    bool names_read;
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
 } hkpd_table;
 
@@ -212,6 +215,28 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
     return definition ? number_at(table, row, definition->offset, number_size(definition)) : (perf_raw){0, 0};
 }
 
+/* Title indexes, the same on every Windows; a thread has its process' id, too. */
+enum { ID_PROCESS = 784, ID_THREAD = 804 };
+
+static uint32_t own_id(const reading_table *base)
+{
+    const hkpd_table *table = (const hkpd_table *)base;
+    uint32_t found = UINT32_MAX;
+
+    if (table->own_id_known) {
+        return table->own_id;
+    }
+    for (uint32_t i = 0; i < base->columns; i++) {
+        uint32_t index = column_at(table, i)->title_index;
+        if (index == ID_THREAD || (index == ID_PROCESS && found == UINT32_MAX)) {
+            found = i;
+        }
+    }
+    ((hkpd_table *)(uintptr_t)table)->own_id = found;
+    ((hkpd_table *)(uintptr_t)table)->own_id_known = true;
+    return found;
+}
+
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
 /* Told by an instance whose key has the parent's object as its id: if it was found by its name (`parent` is 1 then) and which of
@@ -252,7 +277,7 @@ static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk,
     if (table == NULL || !table->base.has_instances) {
         return NULL;
     }
-    while (reading_instances_count(&table->names) <= row && is_in_object(event = perf_block_next(&table->ahead))) {
+    while (!table->names_read && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
             reading_instances_add(&table->names, &key);
@@ -260,6 +285,7 @@ static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk,
             perf_block_skip_values(&table->ahead);
         }
     }
+    table->names_read = true;
     return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
 }
 
@@ -276,6 +302,7 @@ static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
+    key.has_no_id = !key.by_id;
     if (parent) {
         reading_name_digest(&parent->key.name);
         identity.key.name = parent->key.name;
@@ -286,6 +313,8 @@ static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
     }
     if (walk->instance.parent_object != 0) {
         key.parent = parent_number(side, &identity);
+        key.parent_count =
+            parent ? reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row) : 2;
     }
     return key;
 }
@@ -318,7 +347,7 @@ static bool next_row(reading_table *base)
 
 static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
 {
-    static const table_layout layout = {next_row, cell};
+    static const table_layout layout = {next_row, cell, own_id};
     hkpd_side *side = wmem_new0(pool, hkpd_side);
 
     side->base = (reading_side){&layout, pool, bytes, size, {.perf_freq = 0}};
@@ -587,7 +616,10 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
     place->table = &before->base;
     place->column = find_column(before, column_of(r), r->at.column);
     *has_counter = place->column != UINT32_MAX;
-    place->row = *has_counter ? reading_table_pair(readings_table(r), r->at.row, place->table) : UINT32_MAX;
+    if (!*has_counter) {
+        return false;
+    }
+    readings_take_pair(place, reading_table_pair(readings_table(r), r->at.row, place->table));
     if (place->row == UINT32_MAX) {
         return false;
     }

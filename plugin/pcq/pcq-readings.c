@@ -379,7 +379,7 @@ static reading_table *pcq_side_table(pcq_side *side, uint32_t block)
 static void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
                           const perf_filled_form *data)
 {
-    static const table_layout layout = {next_row, cell};
+    static const table_layout layout = {next_row, cell, NULL};
 
     memset(side, 0, sizeof *side);
     side->base = (reading_side){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
@@ -449,9 +449,10 @@ static reading_instance_key *instance_of(const pcq_wanted *want, const state_ide
 }
 
 /* A block of one instance holds the first that its identifier names: another of that name is not there. */
-static uint32_t only_row(const pcq_wanted *want, reading_table *there)
+static table_pair only_row(const pcq_wanted *want, reading_table *there)
 {
     reading_table *here = pcq_side_table(want->here, want->block);
+    table_pair pair = {UINT32_MAX, false, false};
 
     if (here->has_instances) {
         const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
@@ -459,16 +460,19 @@ static uint32_t only_row(const pcq_wanted *want, reading_table *there)
                                ? reading_table_named(here, want->row)->name_ordinal
                                : reading_instances_indexed(&here->instances, want->row)->ordinal;
         if (ordinal > 0) {
-            return UINT32_MAX;
+            return (table_pair){UINT32_MAX, false, false};
         }
+        reading_table_has_row(here, UINT32_MAX);
+        pair.assumed = reading_instances_namesakes(&here->instances, want->row) > 1;
     }
-    return reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+    pair.row = reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+    return pair;
 }
 
-static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifier, reading_table *there)
+static table_pair row_of(const pcq_wanted *want, const state_identifier *identifier, reading_table *there)
 {
     if (there->side == &want->here->base && there->number == want->block) {
-        return want->row;
+        return (table_pair){want->row, false, false};
     }
     if (!there->has_instances) {
         return only_row(want, there);
@@ -478,7 +482,9 @@ static uint32_t row_of(const pcq_wanted *want, const state_identifier *identifie
         return reading_table_pair(here, want->row, there);
     }
     reading_instance_key *key = instance_of(want, identifier);
-    return reading_table_find(there, key, key->id == PERF_NO_ID);
+    table_pair pair = {reading_table_find(there, key, key->id == PERF_NO_ID), false, false};
+    pair.assumed = pair.row != UINT32_MAX && reading_instances_namesakes(&there->instances, pair.row) > 1;
+    return pair;
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
@@ -497,7 +503,7 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
         return false;
     }
     *has_counter = true;
-    place->row = row_of(want, identifier, place->table);
+    readings_take_pair(place, row_of(want, identifier, place->table));
     if (place->row == UINT32_MAX) {
         return false;
     }
@@ -975,17 +981,33 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
 }
 
+/* Found out once for all answers of a form. */
+static bool form_has_namesakes(pcq_side *side)
+{
+    perf_form *form = side->sample->form;
+
+    if (form->namesakes == PERF_FORM_NOT_KNOWN) {
+        form->namesakes = PERF_FORM_HAS_NONE;
+        for (uint32_t block = count_blocks(side); block-- > 0 && form->namesakes == PERF_FORM_HAS_NONE;) {
+            form->namesakes =
+                reading_table_has_namesakes(pcq_side_table(side, block)) ? PERF_FORM_HAS_SOME : PERF_FORM_HAS_NONE;
+        }
+    }
+    return form->namesakes == PERF_FORM_HAS_SOME;
+}
+
 static bool find_before(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
     if (stream->one_form && stream->compared_block != r->number) {
         stream->compared_block = r->number;
-        stream->same_block = pcq_side_same_block(&stream->now, &stream->before, r->number);
+        stream->same_block =
+            pcq_side_same_block(&stream->now, &stream->before, r->number) && !form_has_namesakes(&stream->now);
     }
     if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;
-        *place = (reading_place){NULL, 0, 0, pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
+        *place = (reading_place){.raw = pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
     pcq_wanted want = wanted(r, r->at.counter->id);

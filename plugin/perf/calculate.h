@@ -55,7 +55,8 @@ typedef struct perf_point {
     X(PERF_NONE_NOT_STARTED, 20, "start time is later than the sample") \
     X(PERF_NONE_ORDER_REFUTED, 21, "counter not known, a known type refutes the order of the identifiers") \
     X(PERF_NONE_BEFORE_ASSUMED, 22, "which counter it was in the sample before is only assumed") \
-    X(PERF_NONE_REPEATED, 23, "repeated answer, it is not compared with others")
+    X(PERF_NONE_REPEATED, 23, "repeated answer, it is not compared with others") \
+    X(PERF_NONE_MOVED, 24, "instances of this name came or went")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;

@@ -21,13 +21,16 @@ typedef struct {
     uint32_t before;  /* numbers in front of it */
 } perf_form_span;
 
+typedef enum { PERF_FORM_NOT_KNOWN, PERF_FORM_HAS_NONE, PERF_FORM_HAS_SOME } perf_form_finding;
+
 typedef struct {
     uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
     uint32_t size;
     uint32_t num_numbers;
     perf_form_span *spans; /* and one that begins at `size` */
     uint32_t num_spans;
-    unsigned users; /* for whoever shares it */
+    unsigned users;              /* for whoever shares it */
+    perf_form_finding namesakes; /* instances of equal names in a block, for whoever looks for them */
 } perf_form;
 
 /* One answer: its bytes, or those of its form and its numbers. */

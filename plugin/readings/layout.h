@@ -17,6 +17,8 @@ typedef struct {
     uint32_t row;
     uint32_t column;
     perf_raw raw;
+    bool assumed; /* that it is the same instance: see table_pair */
+    bool moved;
 } reading_place;
 
 struct readings_layout {
@@ -81,6 +83,13 @@ bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t ev
 
 /* "name" or "name#1". */
 const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);
+
+static inline void readings_take_pair(reading_place *place, table_pair pair)
+{
+    place->row = pair.row;
+    place->assumed = pair.assumed;
+    place->moved = pair.moved;
+}
 
 /* Why an answer that is no sample is compared with nothing. */
 static inline perf_none readings_no_sample(const readings *r)

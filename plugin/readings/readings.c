@@ -138,7 +138,7 @@ static void fill_point(readings *r, reading_side *side, const reading_place *pla
 
 static bool operands_before(readings *r, unsigned flags, perf_point *before, perf_none *why)
 {
-    reading_place place = {NULL, 0, 0, {0, 0}};
+    reading_place place = {.table = NULL};
     bool has_counter = false;
 
     bool is_doubtful = r->answer.layout->is_doubtful(r);
@@ -148,12 +148,14 @@ static bool operands_before(readings *r, unsigned flags, perf_point *before, per
         return false;
     }
     if (!r->answer.layout->find_before(r, &place, &has_counter)) {
-        *why = has_counter       ? PERF_NONE_NEW_INSTANCE
+        *why = place.moved       ? PERF_NONE_MOVED
+               : has_counter     ? PERF_NONE_NEW_INSTANCE
                : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
                                  : PERF_NONE_NEW_COUNTER;
         return false;
     }
     before->value = place.raw;
+    r->operands.assumed = place.assumed;
     if (flags & NEEDS_OPERANDS) {
         fill_point(r, r->before, &place, flags, before);
     }
@@ -170,10 +172,11 @@ void readings_find_operands(readings *r)
     r->operands.known = true;
     r->operands.now.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
-        reading_place place = {readings_table(r), r->at.row, r->at.column, r->at.raw};
+        reading_place place = {.table = readings_table(r), r->at.row, r->at.column, r->at.raw};
         fill_point(r, r->now, &place, flags, &r->operands.now);
     }
     r->operands.why = PERF_NONE_OK;
+    r->operands.assumed = false;
     r->operands.has_before =
         (flags & PERF_NEEDS_PREVIOUS) && operands_before(r, flags, &r->operands.before, &r->operands.why);
 }

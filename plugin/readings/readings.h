@@ -87,6 +87,7 @@ typedef struct readings {
         perf_point before;
         bool has_before;
         perf_none why; /* there is none */
+        bool assumed;  /* `before` may be of another instance of this name */
     } operands;        /* of its formula, as they were found when they were asked for */
 
     /* of the block or object that the stream is in */
@@ -149,6 +150,12 @@ const reading *readings_next(readings *r);
 
 /* The calculated value, or why there is none. Not for text. */
 perf_result readings_result(readings *r);
+
+/* True if whose value it is was assumed, or from which instance of its name the result that was asked for is. */
+static inline bool readings_assumed(const readings *r)
+{
+    return r->assumed || (r->operands.known && r->operands.has_before && r->operands.assumed);
+}
 
 /* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not
  * known. */

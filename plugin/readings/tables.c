@@ -57,6 +57,17 @@ static gboolean name_equal(const void *a, const void *b)
     return same_name(key_in(a), key_in(b));
 }
 
+static unsigned place_hash(const void *instance)
+{
+    return name_hash(instance) + ((const reading_instance *)instance)->name_ordinal * 0x9E3779B1U;
+}
+
+static gboolean place_equal(const void *a, const void *b)
+{
+    return ((const reading_instance *)a)->name_ordinal == ((const reading_instance *)b)->name_ordinal &&
+           name_equal(a, b);
+}
+
 static unsigned like_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
@@ -69,6 +80,23 @@ static unsigned like_hash(const void *instance)
 static gboolean like_equal(const void *a, const void *b)
 {
     return is_like(key_in(a), key_in(b));
+}
+
+/* An id that does not identify alone does so within its name. */
+static unsigned id_hash(const void *instance)
+{
+    reading_instance_key *key = key_in(instance);
+    uint64_t relations = (uint64_t)key->parent_name << 32 | key->id;
+    uint64_t identified_by = key->by_id ? relations : reading_name_digest(&key->name) ^ relations;
+
+    return wmem_int64_hash(&identified_by);
+}
+
+static gboolean id_equal(const void *a, const void *b)
+{
+    reading_instance_key *x = key_in(a), *y = key_in(b);
+
+    return x->id == y->id && x->by_id == y->by_id && x->parent_name == y->parent_name && (x->by_id || same_name(x, y));
 }
 
 unsigned reading_instance_hash(const void *instance)
@@ -97,7 +125,7 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
 {
     reading_instance *instance = wmem_new(instances->pool, reading_instance);
 
-    *instance = (reading_instance){*key, reading_instances_count(instances), 0, 0, 0, 0};
+    *instance = (reading_instance){*key, reading_instances_count(instances), 0, 0, 0, 0, 0};
     if (instances->rows == NULL) {
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
@@ -120,10 +148,14 @@ reading_instance *reading_instances_counted(reading_instances *instances, uint32
 {
     if (instances->by_name == NULL) {
         instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
+        instances->by_place = wmem_map_new(instances->pool, place_hash, place_equal);
     }
     for (; instances->counted <= row; instances->counted++) {
         reading_instance *instance = row_at(instances, instances->counted);
         instance->name_ordinal = first_of(instances->by_name, instance)->named_like_it++;
+        if (instance->name_ordinal > 0) {
+            wmem_map_insert(instances->by_place, instance, instance);
+        }
     }
     return row_at(instances, row);
 }
@@ -132,16 +164,35 @@ reading_instance *reading_instances_indexed(reading_instances *instances, uint32
 {
     if (instances->likes == NULL) {
         instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
-        instances->by_key = wmem_map_new(instances->pool, reading_instance_hash, reading_instance_equal);
     }
     for (; instances->indexed <= row; instances->indexed++) {
         reading_instance *instance = row_at(instances, instances->indexed);
         instance->ordinal = first_of(instances->likes, instance)->like_it++;
-        if (instance->ordinal > 0) {
-            wmem_map_insert(instances->by_key, instance, instance);
-        }
     }
     return row_at(instances, row);
+}
+
+uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row)
+{
+    reading_instances_counted(instances, reading_instances_count(instances) - 1);
+    const reading_instance *instance = row_at(instances, row);
+    if (instance->name_ordinal == 0) {
+        return instance->named_like_it;
+    }
+    return ((const reading_instance *)wmem_map_lookup(instances->by_name, instance))->named_like_it;
+}
+
+/* The first row with this id and parent's name, NULL if there is none. All rows have to be there. */
+static const reading_instance *find_id(reading_instances *instances, const reading_instance *wanted)
+{
+    if (instances->by_id == NULL) {
+        instances->by_id = wmem_map_new(instances->pool, id_hash, id_equal);
+    }
+    for (; instances->with_id < reading_instances_count(instances); instances->with_id++) {
+        reading_instance *instance = row_at(instances, instances->with_id);
+        first_of(instances->by_id, instance)->with_its_id++;
+    }
+    return wmem_map_lookup(instances->by_id, wanted);
 }
 
 /* The row that is like this one of another table, or the first one with this name; UINT32_MAX if there is none. All rows
@@ -159,7 +210,7 @@ static uint32_t find_row(reading_instances *instances, const reading_instance *w
         map = instances->by_name;
     } else {
         reading_instances_indexed(instances, count - 1);
-        map = wanted->ordinal == 0 ? instances->likes : instances->by_key;
+        map = instances->likes;
     }
     const reading_instance *found = wmem_map_lookup(map, wanted);
     return found ? found->row : UINT32_MAX;
@@ -206,7 +257,12 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row)
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
 
-/* Rows that are like each other one by one, from the first on, also have the same ordinals. */
+static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
+{
+    return is_like(a, b) && a->has_no_id == b->has_no_id && a->parent_count == b->parent_count && same_name(a, b);
+}
+
+/* Rows that are aligned one by one, from the first on, also have the same ordinals. */
 static bool same_place(reading_table *here, uint32_t row, reading_table *there)
 {
     table_likeness *like = here->like, *end = here->like + TABLE_LIKENESSES;
@@ -221,49 +277,145 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
     while (!like->parted && like->rows <= row) {
         reading_instance *a = reading_table_instance(here, like->rows);
         reading_instance *b = reading_table_instance(there, like->rows);
-        like->parted = !a || !b || !is_like(&a->key, &b->key);
+        like->parted = !a || !b || !is_aligned(&a->key, &b->key);
         like->rows += !like->parted;
     }
     return row < like->rows;
 }
 
-/* Whoever asks for one row alone, as the Info column does, needs no index of all. */
-static uint32_t first_like(reading_table *table, const reading_instance *wanted)
+/* True if both have the same rows in the same order, of which the first ones were compared. */
+static bool same_rows(reading_table *here, reading_table *there)
 {
-    reading_instance_key key = wanted->key;
-
-    for (uint32_t row = 0; reading_table_has_row(table, row); row++) {
-        if (is_like(&row_at(&table->instances, row)->key, &key)) {
-            return row;
-        }
-    }
-    return UINT32_MAX;
+    return here->rows > 0 && here->rows == there->rows && same_place(here, here->rows - 1, there);
 }
 
-uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
+/* The process' or thread's own id; size 0 if the answer does not tell it. */
+static perf_raw own_id(reading_table *table, uint32_t row)
+{
+    const table_layout *layout = table->side->layout;
+    uint32_t column = layout->own_id ? layout->own_id(table) : UINT32_MAX;
+
+    return column == UINT32_MAX ? (perf_raw){0, 0} : layout->cell(table, row, column);
+}
+
+/* The row with an own id that no other has; UINT32_MAX if there is none or there are several. */
+static uint32_t row_with_own_id(reading_table *table, uint64_t id)
+{
+    if (table->by_own_id == NULL) {
+        table->by_own_id = wmem_map_new(table->side->pool, wmem_int64_hash, g_int64_equal);
+        for (uint32_t row = 0; row < table->rows; row++) {
+            uint64_t *key = wmem_new(table->side->pool, uint64_t);
+            *key = own_id(table, row).value;
+            bool is_new = !wmem_map_contains(table->by_own_id, key);
+            wmem_map_insert(table->by_own_id, key, GUINT_TO_POINTER(is_new ? row + 1 : 0));
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_own_id, &id)) - 1;
+}
+
+static const table_pair no_pair = {UINT32_MAX, false, false}, moved_pair = {UINT32_MAX, false, true};
+
+/* By an id that no other row has in either sample. False if ids prove nothing. */
+static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
+{
+    const reading_instance *first = wanted->key.has_no_id ? NULL : find_id(&here->instances, wanted);
+    const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, wanted) : NULL;
+
+    if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {
+        return false;
+    }
+    *pair = no_pair;
+    if (found) {
+        pair->row = found->row;
+    }
+    return true;
+}
+
+/* `first` is the first row of that name there. */
+static table_pair pair_by_name(reading_table *here, reading_instance *wanted, reading_table *there,
+                               const reading_instance *first)
+{
+    uint32_t count = reading_instances_namesakes(&here->instances, wanted->row);
+    uint32_t count_there = reading_instances_namesakes(&there->instances, first->row);
+    perf_raw own = own_id(here, wanted->row);
+    uint32_t row = first->row;
+
+    if (own.size > 0 && own_id(there, row).size > 0) {
+        bool is_one = count == 1 && count_there == 1;
+        uint32_t found = row_with_own_id(there, own.value);
+        if (is_one && own_id(there, row).value == own.value) {
+            return (table_pair){row, false, false};
+        }
+        if (is_one || row_with_own_id(here, own.value) != UINT32_MAX) {
+            bool is_it = found != UINT32_MAX && same_name(&wanted->key, &row_at(&there->instances, found)->key);
+            return is_it ? (table_pair){found, false, false} : moved_pair;
+        }
+    }
+    if (count != count_there || wanted->key.parent_count != first->key.parent_count) {
+        return moved_pair;
+    }
+    if (wanted->name_ordinal > 0) {
+        row = ((const reading_instance *)wmem_map_lookup(there->instances.by_place, wanted))->row;
+    }
+    return (table_pair){row, count > 1 || wanted->key.parent_count > 1, false};
+}
+
+static table_pair pair_instances(reading_table *here, uint32_t row, reading_table *there)
+{
+    table_pair pair;
+
+    if (!reading_table_has_row(here, row)) {
+        return no_pair;
+    }
+    reading_table_has_row(here, UINT32_MAX);
+    reading_table_has_row(there, UINT32_MAX);
+    reading_instance *wanted = reading_instances_counted(&here->instances, row);
+    bool is_alone = reading_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
+    if (is_alone && same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
+        return (table_pair){row, false, false};
+    }
+    if (there->rows == 0) {
+        return no_pair;
+    }
+    reading_instances_counted(&there->instances, there->rows - 1);
+    const reading_instance *first = wmem_map_lookup(there->instances.by_name, wanted);
+    bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
+    bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
+    if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
+        return pair;
+    }
+    return first ? pair_by_name(here, wanted, there, first) : no_pair;
+}
+
+table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
-        return !here->has_instances && !there->has_instances && reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+        bool is_there = !here->has_instances && !there->has_instances && reading_table_has_row(there, 0);
+        return is_there ? (table_pair){0, false, false} : no_pair;
     }
-    if (same_place(here, row, there)) {
-        return row;
+    if (here->paired_with != there || here->paired_row != row) {
+        here->pair = pair_instances(here, row, there);
+        here->paired_with = there;
+        here->paired_row = row;
     }
-    if (!reading_table_has_row(here, row)) {
-        return UINT32_MAX;
+    return here->pair;
+}
+
+bool reading_table_has_namesakes(reading_table *table)
+{
+    reading_table_has_row(table, UINT32_MAX);
+    for (uint32_t row = 0; table->has_instances && row < table->rows; row++) {
+        if (reading_instances_counted(&table->instances, row)->name_ordinal > 0) {
+            return true;
+        }
     }
-    const reading_instance *wanted = reading_instances_indexed(&here->instances, row);
-    if (!there->was_searched && wanted->ordinal == 0) {
-        there->was_searched = true;
-        return first_like(there, wanted);
-    }
-    reading_table_has_row(there, UINT32_MAX);
-    return find_row(&there->instances, wanted, false);
+    return false;
 }
 
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)
 {
     reading_name_digest(&key->name);
-    reading_instance wanted = {*key, 0, 0, 0, 0, 0};
+    reading_instance wanted = {*key, 0, 0, 0, 0, 0, 0};
 
     reading_table_has_row(table, UINT32_MAX);
     return find_row(&table->instances, &wanted, any_id);

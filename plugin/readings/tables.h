@@ -29,9 +29,11 @@ uint64_t reading_name_digest(reading_name *name);
 typedef struct {
     reading_name name;
     uint32_t id;
-    uint32_t parent;      /* which instance is its parent; 0 without one */
-    uint32_t parent_name; /* the name of that; 0 without one */
-    bool by_id;           /* the id alone tells it */
+    uint32_t parent;       /* which instance is its parent; 0 without one */
+    uint32_t parent_name;  /* the name of that; 0 without one */
+    uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
+    bool by_id;            /* the id alone identifies it */
+    bool has_no_id;
 } reading_instance_key;
 
 typedef struct {
@@ -42,6 +44,7 @@ typedef struct {
         name_ordinal; /* among those with the same name and parent's name, as paths count them; known when counted */
     uint32_t like_it; /* rows like this one so far, if it is the first of them */
     uint32_t named_like_it; /* the same of its name */
+    uint32_t with_its_id;   /* the same of its id and parent's name */
 } reading_instance;
 
 /* By key and ordinal, as keys of maps. */
@@ -51,12 +54,14 @@ gboolean reading_instance_equal(const void *a, const void *b);
 /* Begins as zeros but for the pool. */
 typedef struct {
     wmem_allocator_t *pool;
-    wmem_array_t *rows;  /* reading_instance *, in the order of the sample; NULL before the first */
-    uint32_t counted;    /* rows whose name_ordinal is known */
-    uint32_t indexed;    /* rows whose ordinal is known */
-    wmem_map_t *by_name; /* reading_instance, by name and parent's name -> the first of them */
-    wmem_map_t *likes;   /* reading_instance, by key -> the first of them */
-    wmem_map_t *by_key;  /* reading_instance, by key and ordinal: those that are not the first */
+    wmem_array_t *rows;   /* reading_instance *, in the order of the sample; NULL before the first */
+    uint32_t counted;     /* rows whose name_ordinal is known */
+    uint32_t indexed;     /* rows whose ordinal is known */
+    wmem_map_t *by_name;  /* reading_instance, by name and parent's name -> the first of them */
+    wmem_map_t *likes;    /* reading_instance, by key -> the first of them */
+    wmem_map_t *by_place; /* reading_instance, by name, parent's name and name_ordinal: those that are not the first */
+    uint32_t with_id;     /* rows that by_id holds */
+    wmem_map_t *by_id;    /* reading_instance, by id and parent's name -> the first of them */
 } reading_instances;
 
 uint32_t reading_instances_count(const reading_instances *instances);
@@ -66,6 +71,9 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
 /* A row with its name_ordinal; with its ordinal. */
 reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row);
 reading_instance *reading_instances_indexed(reading_instances *instances, uint32_t row);
+
+/* How many of the rows that were read have this row's name and parent's name. */
+uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row);
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
@@ -78,7 +86,16 @@ typedef struct {
     bool (*next_row)(reading_table *table);
     /* The number in a cell of a row that was read; size 0 if there is none. */
     perf_raw (*cell)(const reading_table *table, uint32_t row, uint32_t column);
+    /* The column with the process' or thread's own id, UINT32_MAX if there is none. NULL: no table has one. */
+    uint32_t (*own_id)(const reading_table *table);
 } table_layout;
+
+/* The row of the same instance in another sample. */
+typedef struct {
+    uint32_t row; /* UINT32_MAX: none */
+    bool assumed; /* nothing tells it from others of its name, of which there are as many as before */
+    bool moved;   /* none, since instances of its name came or went */
+} table_pair;
 
 /* The rows of two tables are mostly the same instances in the same order: how far that is so. */
 typedef struct {
@@ -95,11 +112,15 @@ struct reading_table {
     uint32_t number;
     bool has_instances;
     uint32_t columns;
-    uint32_t rows;     /* read so far */
-    bool complete;     /* all are */
-    bool was_searched; /* for an instance that stands elsewhere in another sample */
+    uint32_t rows; /* read so far */
+    bool complete; /* all are */
     reading_instances instances;
     table_likeness like[TABLE_LIKENESSES];
+    wmem_map_t *by_own_id; /* own id -> row + 1, 0 where several have it; NULL as long as nobody asked */
+    /* the pair that was found last */
+    const reading_table *paired_with;
+    uint32_t paired_row;
+    table_pair pair;
 };
 
 /* One of the samples. */
@@ -124,9 +145,13 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
 reading_instance *reading_table_instance(reading_table *table, uint32_t row);
 reading_instance *reading_table_named(reading_table *table, uint32_t row);
 
-/* The row of `there` with the instance that `row` of `here` is; UINT32_MAX if there is none. Without instances that is
- * the one row that both have. */
-uint32_t reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
+/* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
+ * Proved by the name and parent's name that no other row has in either sample, else by such an id, else by the process' or
+ * thread's own id; else assumed by ordinal, as perfmon does, where as many have the name in both. */
+table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
+
+/* True if two rows have one name: the place alone does not tell them apart. */
+bool reading_table_has_namesakes(reading_table *table);
 
 /* The first row with this name and, unless `any_id`, id. */
 uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id);

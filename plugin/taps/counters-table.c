@@ -176,7 +176,7 @@ static void count_sample(table_view *view, counter *c, readings *r)
     perf_result result = readings_result(r);
 
     c->samples++;
-    if (r->assumed) {
+    if (readings_assumed(r)) {
         c->assumed++;
         tapped_count_assumed(&view->left, r->answer.handle->number, 1);
     }

@@ -173,7 +173,7 @@ static bool collect_row(documents *d, document *doc, readings *r)
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, columns_number(&doc->columns, r), value, r->assumed);
+        add_value(d, doc, columns_number(&doc->columns, r), value, readings_assumed(r));
     }
     return whole;
 }

@@ -102,7 +102,7 @@ static void write_outcome(perf_csv *text, readings *r, const perf_result *result
         perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
     }
     perf_csv_whole(text, r->status);
-    perf_csv_whole(text, r->assumed);
+    perf_csv_whole(text, readings_assumed(r));
 }
 
 /* time, frame, protocol, query, server */
@@ -174,7 +174,7 @@ static bool write_usual_row(long_export *export, readings *r, const perf_result 
     const reading_counter *counter = at->counter;
     readings_path_parts path;
 
-    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || r->assumed ||
+    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || readings_assumed(r) ||
         !readings_path_in_parts(r, &path) || counter->label_size > SHORT_NAME ||
         counter->label_size != path.counter_size) {
         return false;
@@ -243,7 +243,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     begin_answer(export, pinfo, r, call->is_hkpd);
     while (readings_next(r)) {
         write_reading(export, r);
-        assumed += r->assumed;
+        assumed += readings_assumed(r);
         output_take_long(export->task.file, &export->text);
     }
     output_take_at_once(export->task.file, &export->text);

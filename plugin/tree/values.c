@@ -162,6 +162,11 @@ void values_sent(const answer_view *view, proto_tree *tree)
     }
 }
 
+static const char *assumed_note(const readings *r)
+{
+    return readings_assumed(r) ? " (assumed)" : "";
+}
+
 /* What is known of a value before anything of it is shown. Nothing that nobody looks at. */
 typedef struct {
     const char *path;
@@ -209,6 +214,7 @@ static size_t write_result_label(char label[LABEL_SIZE], readings *r, const mean
 
     perf_write(&w, COOKED_NAME ": ");
     perf_write_piece(&w, &what->words);
+    perf_write(&w, assumed_note(r));
     if (*note) {
         perf_write(&w, " (");
         perf_write(&w, note);
@@ -268,7 +274,7 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
     perf_write(&w, row->name);
     perf_write(&w, ": ");
     perf_write_piece(&w, &words);
-    perf_write(&w, r->assumed ? " (order assumed) = " : " = ");
+    perf_write(&w, r->assumed ? " (order assumed) = " : readings_assumed(r) ? " (assumed) = " : " = ");
     perf_write(&w, readings_path(r));
     return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
 }
@@ -329,6 +335,7 @@ static proto_item *add_labelled_structure(proto_tree *tree, const value_structur
         perf_write(&w, " = ");
     }
     perf_write_piece(&w, &what->words);
+    perf_write(&w, assumed_note(r));
     return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
                                       label);
 }
@@ -424,8 +431,9 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
             is_new = is_new && shown[k] != row;
         }
         if (is_new) {
-            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words_of(r, &result),
-                                      r->assumed ? " (order assumed)" : "");
+            const char *words = words_of(r, &result);
+            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words,
+                                      r->assumed ? " (order assumed)" : assumed_note(r));
             shown[count++] = row;
         }
     }
@@ -450,9 +458,11 @@ static headline headline_of(readings *r)
 {
     const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
     perf_result result;
+    headline head = {text_cut(r->pool, path, MAX_HEADLINE_PATH), "", ""};
 
-    return (headline){text_cut(r->pool, path, MAX_HEADLINE_PATH), words_of(r, &result),
-                      r->assumed ? " (order assumed)" : ""};
+    head.words = words_of(r, &result);
+    head.note = r->assumed ? " (order assumed)" : assumed_note(r);
+    return head;
 }
 
 /* Of _Total if it is among the first values, else of the first, where the stream is. Samples of one form have it at the same
@@ -531,15 +541,17 @@ static void show_first(const answer_view *view, value_first *first, const readin
         return;
     }
     tvbuff_t *tvb = answer->tvb;
-    const char *path = first->path, *words = words_of(r, &result);
-    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s", path, words);
+    const char *words = words_of(r, &result), *why = try_val_to_str(result.none, none_reason_vals);
+    const char *shown = result.none == PERF_NONE_OK || why == NULL ? words : why;
+    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s%s", first->path,
+                                                  words, assumed_note(r));
 
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
-    reader_add_generated_string(inner, fields->first_path, tvb, path);
-    const char *why = try_val_to_str(result.none, none_reason_vals);
+    reader_add_generated_string(inner, fields->first_path, tvb,
+                                wmem_strconcat(r->pool, first->path, r->assumed ? " (assumed)" : "", NULL));
     reader_add_generated_string(inner, fields->first_result, tvb,
-                                result.none == PERF_NONE_OK || why == NULL ? words : why);
+                                wmem_strconcat(r->pool, shown, assumed_note(r), NULL));
 }
 
 void value_label_frequency(proto_item *item, uint64_t frequency)

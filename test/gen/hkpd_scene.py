@@ -87,6 +87,10 @@ def machine():
         names = ['Idle', 'System', 'svchost', 'svchost', 'explorer', 'gr\xf6\xdfe', '']
         return [Instance(n) for n in (names[:2] + ['new one'] + names[2:] if at.number % 3 == 2 else names)]
 
+    def process_id(at, k):
+        """Keeps where the new one comes."""
+        return 4 * k if at.number % 3 != 2 or k < 2 else 400 if k == 2 else 4 * (k - 1)
+
     def threads(at):
         where = [x.name for x in processes(at)]
         explorer, svchost = where.index('explorer'), where.index('svchost')
@@ -110,7 +114,7 @@ def machine():
         ], threads),
         Object(230, 'Process', [
             Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER'], share(3)),
-            Counter(784, 'ID Process', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 4 * k, 4),
+            Counter(784, 'ID Process', t['PERF_COUNTER_RAWCOUNT'], process_id, 4),
         ], processes),
         Object(234, 'PhysicalDisk', [
             Counter(206, 'Avg. Disk sec/Read', t['PERF_AVERAGE_TIMER'], grows(10 ** 7, 90000), 4),

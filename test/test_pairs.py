@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who is who between two samples. Each process counts with a speed of its own, so a result says of which two it was made."""
+
+import pytest
+
+from gen.hkpd_block import Counter, Instance, Object
+from gen.hkpd_scene import Talk
+from gen.model import TYPES
+from gen.scene import Scene
+from gen.story_script import NONE, Script, ask, counter, learn, multiple, run, story
+from series import long_rows
+from test_csv import export      # noqa: F401: a fixture
+
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+MOVED = 'instances of this name came or went'
+NEW = 'instance is new'
+
+
+def count(place, number):
+    """Of the process that has this place, in the sample of this number."""
+    return 1000 * place + 7 * (place + 1) * number
+
+
+def made(now, before):
+    """The difference, as text, of process `now` in sample 1 and process `before` in sample 0."""
+    return float(count(now, 1) - count(before, 0))
+
+
+def of_second_sample(text, name):
+    """[(instance, result or reason, assumed)] of one counter"""
+    rows = [r for r in long_rows(text) if r['counter'] == name]
+    rows = [r for r in rows if r['frame'] == rows[-1]['frame']]
+    return [(r['instance'], float(r['result']) if r['result'] else r['reason'], r['assumed']) for r in rows]
+
+
+# (id, name, process) of two samples -> what the second gives
+CASES = {
+    'names': ([(0, 'a', 0), (0, 'b', 1)], [(0, 'b', 1), (0, 'a', 0)], [('b', made(1, 1), '0'), ('a', made(0, 0), '0')]),
+    'as many': ([(0, 'svc', 0), (0, 'svc', 1), (0, 'x', 2)], [(0, 'svc', 0), (0, 'svc', 1), (0, 'x', 2)],
+                [('svc', made(0, 0), '1'), ('svc#1', made(1, 1), '1'), ('x', made(2, 2), '0')]),
+    'another of the name': ([(0, 'svc', 0), (0, 'svc', 1)], [(0, 'svc', 1), (0, 'svc', 2)],
+                            [('svc', made(1, 0), '1'), ('svc#1', made(2, 1), '1')]),
+    'fewer': ([(0, 'svc', 0), (0, 'svc', 1), (0, 'x', 2)], [(0, 'svc', 1), (0, 'x', 2)],
+              [('svc', MOVED, '0'), ('x', made(2, 2), '0')]),
+    'more': ([(0, 'svc', 0)], [(0, 'svc', 0), (0, 'svc', 1)], [('svc', MOVED, '0'), ('svc#1', MOVED, '0')]),
+    'ids': ([(4, 'svc', 0), (8, 'svc', 1)], [(8, 'svc', 1), (12, 'svc', 2)], [('svc', made(1, 1), '0'), ('svc#1', NEW, '0')]),
+}
+
+
+def perflib(case):
+    before, after, _ = CASES[case]
+    s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
+                 instances=lambda number: (before, after)[min(number, 1)])
+    return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+
+
+NO_ID = 2 ** 32 - 1
+
+
+def registry(before, after, ids=None, titles=((1, '1847'), (230, 'Process'), (6, 'Delta'), (784, 'ID Process'))):
+    """The same of HKEY_PERFORMANCE_DATA; ids: the processes' own."""
+    rows = lambda at: (before, after)[min(at.number, 1)]
+    place = lambda at, k: rows(at)[k][2]
+    counters = [Counter(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place(at, k), at.number))]
+    if ids:
+        counters.append(Counter(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: ids[place(at, k)], 4))
+    scene = Scene()
+    objects = [Object(230, 'Process', counters, lambda at: [Instance(name, -1 if i == NO_ID else i) for i, name, _ in rows(at)])]
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    talk.sample()
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('case', CASES)
+def test_instances_of_a_counterset(export, case, passes):
+    text = export(perflib(case), 'long', *passes)
+    assert of_second_sample(text, 'Delta') == CASES[case][2]
+
+
+@PASSES
+@pytest.mark.parametrize('case', CASES)
+def test_instances_of_an_object(export, case, passes):
+    """UniqueIDs that repeat (0) identify nothing."""
+    text = export(registry(*CASES[case][:2]), 'long', *passes)
+    assert of_second_sample(text, 'Delta') == CASES[case][2]
+
+
+@PASSES
+def test_the_process_own_id_tells(export, passes):
+    """One of three ends, another begins: by place each would be taken for another one."""
+    before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'one', 3), (NO_ID, 'two', 4)]
+    after = [(NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'svc', 5), (NO_ID, 'one', 6), (NO_ID, 'two', 4)]
+    scene = registry(before, after, ids=[400, 404, 408, 412, 416, 420, 424])
+    assert of_second_sample(export(scene, 'long', *passes), 'Delta') == [
+        ('svc', made(1, 1), '0'), ('svc#1', made(2, 2), '0'), ('svc#2', MOVED, '0'), ('one', MOVED, '0'),
+        ('two', made(4, 4), '0')]
+
+
+def test_own_ids_that_repeat_prove_nothing(export):
+    before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1)]
+    scene = registry(before, before, ids=[0, 0])
+    assert of_second_sample(export(scene, 'long'), 'Delta') == [('svc', made(0, 0), '1'), ('svc#1', made(1, 1), '1')]
+
+
+def test_threads_of_processes_of_one_name(export):
+    """Which of the two processes is the parent nobody tells; where one of them is gone there is no result."""
+    def scene(second):
+        names = lambda at: ['p', 'p'] if at.number == 0 else second
+        rate = lambda index: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(k, at.number))]
+        threads = lambda at: [Instance('7', parent=(230, 0))]
+        scene = Scene()
+        talk = Talk(scene, objects=[Object(232, 'Thread', rate(6), threads),
+                                    Object(230, 'Process', rate(8), lambda at: [Instance(n) for n in names(at)])])
+        talk.open()
+        talk.titles()
+        talk.sample()
+        talk.sample()
+        return scene
+    assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
+    assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', MOVED, '0')
+
+
+def test_labels_and_columns_say_so(tshark, tmp_path):
+    capture = tmp_path / 'scene.pcap'
+    perflib('as many').write(capture)
+    tree, _ = tshark.run('-r', capture, '-V', '-O', 'pcq')
+    assert 'Set(svc)\\Delta = 7.00 (assumed)' in tree and 'Set(svc#1)\\Delta = 14.0 (assumed)' in tree
+    assert 'Set(x)\\Delta = 21.0\n' in tree
+    assert 'First value: \\\\SRV01\\Set(svc)\\Delta = 7.00 (assumed)' in tree
+    out, _ = tshark.run('-r', capture, '-T', 'fields', '-e', 'pcq.first.result')
+    assert [x for x in out.splitlines() if x][-1] == '7.00 (assumed)'
+    counters, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,counters')
+    assert [line.rstrip(' |').split('|')[-1].split()[-1] for line in counters.splitlines() if 'Delta' in line] == ['1', '1', '0']
