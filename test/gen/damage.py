@@ -393,7 +393,7 @@ def bad_11_reordered(b):
 def bad_12_sealed_stub_as_clear(b):
     """Bytes of a cipher where a stub should be, in a PDU that was not sealed: damage, and no word of decryption."""
     noise = random.Random(12)
-    damage = ('array_counts|stub_short|trailing_bytes|in_size_range|text|size|request_code|status',)
+    damage = ('array_counts|stub_short|trailing_bytes|in_size_range|text|size|request_code|call_failed',)
     for opnum in range(8):
         b.ask(opnum, damage, noise.randbytes(64), [GAP_FIELD])
         handle_only = opnum in (OPEN, CLOSE)        # a handle and a status may be anything
@@ -559,7 +559,7 @@ def bad_22_sizes(b):
         r = buffers.identifiers([good, dict(good, size=size)])
         b.ask(VALIDATE, ('size',), stub=b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1),
               fields=gap(b.request(VALIDATE, hQuery=b.handle, lpData=r, dwAdd=1).fields, 2 + 9, -1))
-        b.answer(VALIDATE, r, ('status',), fields=lambda f: gap(f, 9, -1), status=87)   # the damage is the request's
+        b.answer(VALIDATE, r, ('call_failed',), fields=lambda f: gap(f, 9, -1), status=87)   # the damage is the request's
         b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9, -1))
     r = buffers.identifiers([good, dict(good, name='ninechars', size=60)])
     b.both(INFO, r, ('size',), lambda f: gap(f, 2 + 9 + 9, -1))
