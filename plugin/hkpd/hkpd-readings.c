@@ -227,8 +227,8 @@ static uint32_t own_id(const reading_table *base)
         return table->own_id;
     }
     for (uint32_t i = 0; i < base->columns; i++) {
-        uint32_t index = column_at(table, i)->title_index;
-        if (index == ID_THREAD || (index == ID_PROCESS && found == UINT32_MAX)) {
+        uint32_t title = column_at(table, i)->title_index;
+        if (title == ID_THREAD || (title == ID_PROCESS && found == UINT32_MAX)) {
             found = i;
         }
     }
