@@ -14,6 +14,8 @@ from test_csv import export      # noqa: F401: a fixture
 PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 MOVED = 'instances of this name came or went'
 NEW = 'instance is new'
+FIRST = 'first sample of the handle'
+UNSOUND = 'the answer does not add up, it is not compared with others'
 
 
 def count(place, number):
@@ -122,6 +124,27 @@ def test_threads_of_processes_of_one_name(export):
         return scene
     assert of_second_sample(export(scene(['p', 'p']), 'long'), 'Delta')[0] == ('p/7', made(0, 0), '1')
     assert of_second_sample(export(scene(['p']), 'long'), 'Delta')[0] == ('p/7', MOVED, '0')
+
+
+@PASSES
+def test_an_object_given_twice_is_compared_with_nothing(export, passes):
+    """Which of the two another sample's is nobody tells; of other objects each stays what it is."""
+    delta = lambda index, place: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'],
+                                          lambda at, k: count(place, at.number))]
+    once, other = Object(230, 'Process', delta(6, 1)), Object(238, 'Processor', delta(8, 2))
+    scene = Scene()
+    talk = Talk(scene, objects=[once, other])
+    talk.open()
+    talk.titles()
+    for talk.objects in [once, other], [once, Object(230, 'Process', delta(6, 5)), other], [once, other], [once, other]:
+        talk.sample()
+    rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
+    step = lambda place: float(7 * (place + 1))
+    assert [(r['counterset'], r['reason'] or float(r['result'])) for r in rows] == [
+        ('Process', FIRST), ('Processor', FIRST),
+        ('Process', UNSOUND), ('Process', UNSOUND), ('Processor', step(2)),
+        ('Process', float(count(1, 2) - count(1, 0))), ('Processor', step(2)),
+        ('Process', step(1)), ('Processor', step(2))]
 
 
 def test_labels_and_columns_say_so(tshark, tmp_path):

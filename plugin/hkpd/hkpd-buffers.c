@@ -457,7 +457,7 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
 
 /* Whether the object is sound, and the objects that its instances' parents are in: which instance is which is not certain
- * otherwise. */
+ * otherwise. Neither is it where an object stands in the answer twice. */
 static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsound)
 {
     perf_block_walk walk = *object;
@@ -481,7 +481,8 @@ static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsou
 state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
     wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
-    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* title indexes */
+    wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* title indexes, */
+    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal);
     perf_block_walk begin, walk;
 
     perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
@@ -489,7 +490,8 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
         uint32_t title_index = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
         state_object_place place = {title_index, walk.object.offset};
         wmem_array_append_one(places, place);
-        if (!perf_block_object_sound(&walk)) {
+        bool is_second = wmem_map_insert(seen, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1)) != NULL;
+        if (is_second || !perf_block_object_sound(&walk)) {
             wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
         }
     }
