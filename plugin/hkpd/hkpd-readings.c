@@ -239,19 +239,15 @@ static uint32_t own_id(const reading_table *base)
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
-/* Told by an instance whose key has the parent's object as its id: if it was found by its name (`parent` is 1 then) and which of
- * those it is, or ANY_ORDINAL; else its number in its object (the ordinal) must do. */
-#define ANY_ORDINAL UINT32_MAX
-
-/* A number above 0 for a parent, the same one for the same parent. */
-static uint32_t parent_number(const hkpd_side *side, const reading_instance *identity)
+/* A number above 0 for a parent's name, the same one for the same name in the same object. */
+static uint32_t parent_number(const hkpd_side *side, const reading_instance *parent, uint32_t object)
 {
-    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, identity));
+    reading_instance name = {.key = {.name = parent->key.name, .parent_name = object}};
+    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, &name));
 
     if (number == 0) {
         number = wmem_map_size(side->parents) + 1;
-        wmem_map_insert(side->parents, wmem_memdup(side->base.pool, identity, sizeof *identity),
-                        GUINT_TO_POINTER(number));
+        wmem_map_insert(side->parents, wmem_memdup(side->base.pool, &name, sizeof name), GUINT_TO_POINTER(number));
     }
     return number;
 }
@@ -291,30 +287,23 @@ static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk,
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* An instance is told by its UniqueID, else by its name, its parent and which of those alike it is. The parent's
- * number in its object changes as others come and go: it is told by its own name. */
+/* The parent's number in its object changes as others come and go: it is identified by its own name. Of a parent that is not
+ * there nobody knows how many have its name. */
 static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
 {
     reading_instance_key key = name_of(walk);
     const hkpd_table *object;
     reading_instance *parent = parent_of(side, walk, &object);
-    reading_instance identity = {.key.id = walk->instance.parent_object, .ordinal = walk->instance.parent_instance};
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     key.has_no_id = !key.by_id;
     if (parent) {
         reading_name_digest(&parent->key.name);
-        identity.key.name = parent->key.name;
-        identity.key.parent = 1;
-        identity.ordinal = ANY_ORDINAL;
-        key.parent_name = parent_number(side, &identity);
-        identity.ordinal = parent->name_ordinal;
-    }
-    if (walk->instance.parent_object != 0) {
-        key.parent = parent_number(side, &identity);
-        key.parent_count =
-            parent ? reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row) : 2;
+        key.parent_name = parent_number(side, parent, walk->instance.parent_object);
+        key.parent_count = reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row);
+    } else if (walk->instance.parent_object != 0) {
+        key.parent_count = 2;
     }
     return key;
 }
@@ -415,7 +404,7 @@ static void begin(readings *r)
         r->machine = name + strspn(name, "\\");
     }
     stream->now = new_side(r->pool, r->bytes, r->size);
-    stream->now->parents = wmem_map_new(r->pool, reading_instance_hash, reading_instance_equal);
+    stream->now->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
     stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->now = &stream->now->base;
 }

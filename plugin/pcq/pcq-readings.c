@@ -456,13 +456,9 @@ static table_pair only_row(const pcq_wanted *want, reading_table *there)
 
     if (here->has_instances) {
         const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
-        uint32_t ordinal = named->instance_id == PERF_NO_ID
-                               ? reading_table_named(here, want->row)->name_ordinal
-                               : reading_instances_indexed(&here->instances, want->row)->ordinal;
-        if (ordinal > 0) {
-            return (table_pair){UINT32_MAX, false, false};
+        if (!reading_table_is_first(here, want->row, named->instance_id == PERF_NO_ID)) {
+            return pair;
         }
-        reading_table_has_row(here, UINT32_MAX);
         pair.assumed = reading_instances_namesakes(&here->instances, want->row) > 1;
     }
     pair.row = reading_table_has_row(there, 0) ? 0 : UINT32_MAX;

@@ -30,12 +30,6 @@ static bool same_name(reading_instance_key *x, reading_instance_key *y)
     return memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-/* The same but for ordinals. */
-static bool is_like(reading_instance_key *a, reading_instance_key *b)
-{
-    return a->id == b->id && (a->by_id || (a->parent == b->parent && same_name(a, b)));
-}
-
 /* --- As keys of maps --------------------------------------------------------------------------------------------- */
 
 /* A name's digest is worked out when it is first needed, also of a key. */
@@ -44,7 +38,7 @@ static reading_instance_key *key_in(const void *instance)
     return &((reading_instance *)(uintptr_t)instance)->key;
 }
 
-static unsigned name_hash(const void *instance)
+unsigned reading_name_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
     uint64_t digest = reading_name_digest(&key->name) + key->parent_name; /* keyed already */
@@ -52,34 +46,20 @@ static unsigned name_hash(const void *instance)
     return (unsigned)(digest ^ digest >> 32);
 }
 
-static gboolean name_equal(const void *a, const void *b)
+gboolean reading_name_equal(const void *a, const void *b)
 {
     return same_name(key_in(a), key_in(b));
 }
 
 static unsigned place_hash(const void *instance)
 {
-    return name_hash(instance) + ((const reading_instance *)instance)->name_ordinal * 0x9E3779B1U;
+    return reading_name_hash(instance) + ((const reading_instance *)instance)->name_ordinal * 0x9E3779B1U;
 }
 
 static gboolean place_equal(const void *a, const void *b)
 {
     return ((const reading_instance *)a)->name_ordinal == ((const reading_instance *)b)->name_ordinal &&
-           name_equal(a, b);
-}
-
-static unsigned like_hash(const void *instance)
-{
-    reading_instance_key *key = key_in(instance);
-    uint64_t relations = (uint64_t)key->parent << 32 | key->id;
-    uint64_t told_by = key->by_id ? key->id : reading_name_digest(&key->name) ^ relations;
-
-    return wmem_int64_hash(&told_by);
-}
-
-static gboolean like_equal(const void *a, const void *b)
-{
-    return is_like(key_in(a), key_in(b));
+           reading_name_equal(a, b);
 }
 
 /* An id that does not identify alone does so within its name. */
@@ -99,16 +79,6 @@ static gboolean id_equal(const void *a, const void *b)
     return x->id == y->id && x->by_id == y->by_id && x->parent_name == y->parent_name && (x->by_id || same_name(x, y));
 }
 
-unsigned reading_instance_hash(const void *instance)
-{
-    return like_hash(instance) + ((const reading_instance *)instance)->ordinal * 0x9E3779B1U;
-}
-
-gboolean reading_instance_equal(const void *a, const void *b)
-{
-    return ((const reading_instance *)a)->ordinal == ((const reading_instance *)b)->ordinal && like_equal(a, b);
-}
-
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 uint32_t reading_instances_count(const reading_instances *instances)
@@ -125,7 +95,7 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
 {
     reading_instance *instance = wmem_new(instances->pool, reading_instance);
 
-    *instance = (reading_instance){*key, reading_instances_count(instances), 0, 0, 0, 0, 0};
+    *instance = (reading_instance){.key = *key, .row = reading_instances_count(instances)};
     if (instances->rows == NULL) {
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
@@ -147,7 +117,7 @@ static reading_instance *first_of(wmem_map_t *map, reading_instance *instance)
 reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row)
 {
     if (instances->by_name == NULL) {
-        instances->by_name = wmem_map_new(instances->pool, name_hash, name_equal);
+        instances->by_name = wmem_map_new(instances->pool, reading_name_hash, reading_name_equal);
         instances->by_place = wmem_map_new(instances->pool, place_hash, place_equal);
     }
     for (; instances->counted <= row; instances->counted++) {
@@ -156,18 +126,6 @@ reading_instance *reading_instances_counted(reading_instances *instances, uint32
         if (instance->name_ordinal > 0) {
             wmem_map_insert(instances->by_place, instance, instance);
         }
-    }
-    return row_at(instances, row);
-}
-
-reading_instance *reading_instances_indexed(reading_instances *instances, uint32_t row)
-{
-    if (instances->likes == NULL) {
-        instances->likes = wmem_map_new(instances->pool, like_hash, like_equal);
-    }
-    for (; instances->indexed <= row; instances->indexed++) {
-        reading_instance *instance = row_at(instances, instances->indexed);
-        instance->ordinal = first_of(instances->likes, instance)->like_it++;
     }
     return row_at(instances, row);
 }
@@ -193,27 +151,6 @@ static const reading_instance *find_id(reading_instances *instances, const readi
         first_of(instances->by_id, instance)->with_its_id++;
     }
     return wmem_map_lookup(instances->by_id, wanted);
-}
-
-/* The row that is like this one of another table, or the first one with this name; UINT32_MAX if there is none. All rows
- * have to be there. */
-static uint32_t find_row(reading_instances *instances, const reading_instance *wanted, bool by_name)
-{
-    uint32_t count = reading_instances_count(instances);
-    wmem_map_t *map;
-
-    if (count == 0) {
-        return UINT32_MAX;
-    }
-    if (by_name) {
-        reading_instances_counted(instances, count - 1);
-        map = instances->by_name;
-    } else {
-        reading_instances_indexed(instances, count - 1);
-        map = instances->likes;
-    }
-    const reading_instance *found = wmem_map_lookup(map, wanted);
-    return found ? found->row : UINT32_MAX;
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -259,7 +196,7 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row)
 
 static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
 {
-    return is_like(a, b) && a->has_no_id == b->has_no_id && a->parent_count == b->parent_count && same_name(a, b);
+    return a->id == b->id && a->has_no_id == b->has_no_id && a->parent_count == b->parent_count && same_name(a, b);
 }
 
 /* Rows that are aligned one by one, from the first on, also have the same ordinals. */
@@ -412,11 +349,23 @@ bool reading_table_has_namesakes(reading_table *table)
     return false;
 }
 
-uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id)
+bool reading_table_is_first(reading_table *table, uint32_t row, bool any_id)
 {
-    reading_name_digest(&key->name);
-    reading_instance wanted = {*key, 0, 0, 0, 0, 0, 0};
-
     reading_table_has_row(table, UINT32_MAX);
-    return find_row(&table->instances, &wanted, any_id);
+    reading_instance *instance = reading_instances_counted(&table->instances, row);
+    return any_id ? instance->name_ordinal == 0 : find_id(&table->instances, instance)->row == row;
+}
+
+uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id)
+{
+    reading_instance wanted = {.key = *key};
+
+    if (!reading_table_has_row(table, 0)) {
+        return UINT32_MAX;
+    }
+    reading_table_has_row(table, UINT32_MAX);
+    reading_instances_counted(&table->instances, table->rows - 1);
+    const reading_instance *found =
+        any_id ? wmem_map_lookup(table->instances.by_name, &wanted) : find_id(&table->instances, &wanted);
+    return found ? found->row : UINT32_MAX;
 }

@@ -29,8 +29,7 @@ uint64_t reading_name_digest(reading_name *name);
 typedef struct {
     reading_name name;
     uint32_t id;
-    uint32_t parent;       /* which instance is its parent; 0 without one */
-    uint32_t parent_name;  /* the name of that; 0 without one */
+    uint32_t parent_name;  /* a number for its parent's name and object; 0 without one */
     uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
     bool by_id;            /* the id alone identifies it */
     bool has_no_id;
@@ -39,26 +38,21 @@ typedef struct {
 typedef struct {
     reading_instance_key key;
     uint32_t row;
-    uint32_t ordinal; /* among those that are equal but for this; known when indexed */
-    uint32_t
-        name_ordinal; /* among those with the same name and parent's name, as paths count them; known when counted */
-    uint32_t like_it; /* rows like this one so far, if it is the first of them */
-    uint32_t named_like_it; /* the same of its name */
+    uint32_t name_ordinal;  /* among those with its name and parent's name, as paths count them; known when counted */
+    uint32_t named_like_it; /* rows with both so far, if it is the first of them */
     uint32_t with_its_id;   /* the same of its id and parent's name */
 } reading_instance;
 
-/* By key and ordinal, as keys of maps. */
-unsigned reading_instance_hash(const void *instance);
-gboolean reading_instance_equal(const void *a, const void *b);
+/* Instances as keys of maps, by name and parent's name. */
+unsigned reading_name_hash(const void *instance);
+gboolean reading_name_equal(const void *a, const void *b);
 
 /* Begins as zeros but for the pool. */
 typedef struct {
     wmem_allocator_t *pool;
     wmem_array_t *rows;   /* reading_instance *, in the order of the sample; NULL before the first */
     uint32_t counted;     /* rows whose name_ordinal is known */
-    uint32_t indexed;     /* rows whose ordinal is known */
     wmem_map_t *by_name;  /* reading_instance, by name and parent's name -> the first of them */
-    wmem_map_t *likes;    /* reading_instance, by key -> the first of them */
     wmem_map_t *by_place; /* reading_instance, by name, parent's name and name_ordinal: those that are not the first */
     uint32_t with_id;     /* rows that by_id holds */
     wmem_map_t *by_id;    /* reading_instance, by id and parent's name -> the first of them */
@@ -68,9 +62,8 @@ uint32_t reading_instances_count(const reading_instances *instances);
 
 void reading_instances_add(reading_instances *instances, const reading_instance_key *key);
 
-/* A row with its name_ordinal; with its ordinal. */
+/* A row with its name_ordinal. */
 reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row);
-reading_instance *reading_instances_indexed(reading_instances *instances, uint32_t row);
 
 /* How many of the rows that were read have this row's name and parent's name. */
 uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row);
@@ -153,5 +146,6 @@ table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *
 /* True if two rows have one name: the place alone does not tell them apart. */
 bool reading_table_has_namesakes(reading_table *table);
 
-/* The first row with this name and, unless `any_id`, id. */
-uint32_t reading_table_find(reading_table *table, reading_instance_key *key, bool any_id);
+/* The first row with this name and, unless `any_id`, id; UINT32_MAX if there is none. True if the row is the first so. */
+uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id);
+bool reading_table_is_first(reading_table *table, uint32_t row, bool any_id);
