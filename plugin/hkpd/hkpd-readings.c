@@ -35,13 +35,13 @@ typedef struct {
 
 /* One of the samples. */
 typedef struct {
-    reading_side base;
+    sample_view base;
     const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
     perf_block_walk scout;      /* behind the last object that was found */
     wmem_array_t *tables;       /* hkpd_table * */
     wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
     wmem_map_t *parents;        /* of all samples of a stream: who is a parent (parent_number()) -> its number */
-} hkpd_side;
+} hkpd_view;
 
 /* Where a row's counter block is; offset 0: there is none. */
 typedef struct {
@@ -69,30 +69,30 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_
     wmem_array_append_one(table->columns, column);
 }
 
-static hkpd_table *new_table(hkpd_side *side, const perf_block_walk *walk)
+static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
 {
-    hkpd_table *table = wmem_new0(side->base.pool, hkpd_table);
+    hkpd_table *table = wmem_new0(view->base.pool, hkpd_table);
 
-    reading_table_init(&table->base, &side->base, walk->object.number);
+    reading_table_init(&table->base, &view->base, walk->object.number);
     table->base.has_instances = walk->object.num_instances >= 0;
     table->title_index = walk->object.index;
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
-    table->cells = wmem_array_new(side->base.pool, sizeof(row_counters));
-    table->names.pool = side->base.pool;
+    table->cells = wmem_array_new(view->base.pool, sizeof(row_counters));
+    table->names.pool = view->base.pool;
     return table;
 }
 
-static bool find_next_object(hkpd_side *side)
+static bool find_next_object(hkpd_view *view)
 {
-    if (!perf_block_next_object(&side->scout)) {
+    if (!perf_block_next_object(&view->scout)) {
         return false;
     }
-    hkpd_table *table = new_table(side, &side->scout);
-    wmem_array_append_one(side->tables, table);
-    if (!wmem_map_contains(side->by_index, GUINT_TO_POINTER(table->title_index))) {
-        wmem_map_insert(side->by_index, GUINT_TO_POINTER(table->title_index), table);
+    hkpd_table *table = new_table(view, &view->scout);
+    wmem_array_append_one(view->tables, table);
+    if (!wmem_map_contains(view->by_index, GUINT_TO_POINTER(table->title_index))) {
+        wmem_map_insert(view->by_index, GUINT_TO_POINTER(table->title_index), table);
     }
     return true;
 }
@@ -105,9 +105,9 @@ static hkpd_table *opened(hkpd_table *table)
     if (table == NULL || table->columns) {
         return table;
     }
-    wmem_map_t *ordinals = wmem_map_new(table->base.side->pool, g_direct_hash, g_direct_equal);
+    wmem_map_t *ordinals = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
     perf_block_walk ahead = table->walk;
-    table->columns = wmem_array_new(table->base.side->pool, sizeof(hkpd_column));
+    table->columns = wmem_array_new(table->base.view->pool, sizeof(hkpd_column));
     while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
         if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
             add_column(table, &ahead, ordinals);
@@ -119,10 +119,10 @@ static hkpd_table *opened(hkpd_table *table)
 }
 
 /* Where a kept sample's object stands is known, however many others lie before it. */
-static hkpd_table *table_in_sample(hkpd_side *side, uint32_t title_index)
+static hkpd_table *table_in_sample(hkpd_view *view, uint32_t title_index)
 {
-    const state_object *object = sample_object(side->sample, title_index);
-    perf_block_walk walk = side->scout;
+    const state_object *object = sample_object(view->sample, title_index);
+    perf_block_walk walk = view->scout;
 
     if (object == NULL) {
         return NULL;
@@ -131,20 +131,20 @@ static hkpd_table *table_in_sample(hkpd_side *side, uint32_t title_index)
     if (perf_block_next(&walk) != PERF_BLOCK_OBJECT) {
         return NULL;
     }
-    hkpd_table *table = new_table(side, &walk);
-    wmem_map_insert(side->by_index, GUINT_TO_POINTER(title_index), table);
+    hkpd_table *table = new_table(view, &walk);
+    wmem_map_insert(view->by_index, GUINT_TO_POINTER(title_index), table);
     return table;
 }
 
-static hkpd_table *table_of(hkpd_side *side, uint32_t title_index)
+static hkpd_table *table_of(hkpd_view *view, uint32_t title_index)
 {
     hkpd_table *table;
 
-    while ((table = wmem_map_lookup(side->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
-        if (side->sample) {
-            return table_in_sample(side, title_index);
+    while ((table = wmem_map_lookup(view->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
+        if (view->sample) {
+            return table_in_sample(view, title_index);
         }
-        if (!find_next_object(side)) {
+        if (!find_next_object(view)) {
             return NULL;
         }
     }
@@ -170,7 +170,7 @@ static uint32_t find_column(hkpd_table *table, const hkpd_column *counter, uint3
         return hint;
     }
     if (table->by_counter == NULL) {
-        table->by_counter = wmem_map_new(table->base.side->pool, wmem_int64_hash, g_int64_equal);
+        table->by_counter = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
         for (uint32_t i = table->base.columns; i-- > 0;) {
             wmem_map_insert(table->by_counter, &column_at(table, i)->key, GUINT_TO_POINTER(i + 1));
         }
@@ -240,14 +240,14 @@ static uint32_t own_id(const reading_table *base)
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
 /* A number above 0 for a parent's name, the same one for the same name in the same object. */
-static uint32_t parent_number(const hkpd_side *side, const reading_instance *parent, uint32_t object)
+static uint32_t parent_number(const hkpd_view *view, const reading_instance *parent, uint32_t object)
 {
     reading_instance name = {.key = {.name = parent->key.name, .parent_name = object}};
-    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(side->parents, &name));
+    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(view->parents, &name));
 
     if (number == 0) {
-        number = wmem_map_size(side->parents) + 1;
-        wmem_map_insert(side->parents, wmem_memdup(side->base.pool, &name, sizeof name), GUINT_TO_POINTER(number));
+        number = wmem_map_size(view->parents) + 1;
+        wmem_map_insert(view->parents, wmem_memdup(view->base.pool, &name, sizeof name), GUINT_TO_POINTER(number));
     }
     return number;
 }
@@ -263,9 +263,9 @@ static bool is_in_object(perf_block_event event)
 }
 
 /* The parent's name and which of those alike it is, NULL if there is none; its object. */
-static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk, const hkpd_table **object)
+static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk, const hkpd_table **object)
 {
-    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(side, walk->instance.parent_object) : NULL;
+    hkpd_table *table = walk->instance.parent_object != 0 ? table_of(view, walk->instance.parent_object) : NULL;
     uint32_t row = walk->instance.parent_instance;
     perf_block_event event = PERF_BLOCK_HEADER;
 
@@ -289,18 +289,18 @@ static reading_instance *parent_of(hkpd_side *side, const perf_block_walk *walk,
 
 /* The parent's number in its object changes as others come and go: it is identified by its own name. Of a parent that is not
  * there nobody knows how many have its name. */
-static reading_instance_key key_of(hkpd_side *side, const perf_block_walk *walk)
+static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
 {
     reading_instance_key key = name_of(walk);
     const hkpd_table *object;
-    reading_instance *parent = parent_of(side, walk, &object);
+    reading_instance *parent = parent_of(view, walk, &object);
 
     key.id = walk->instance.unique_id;
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     key.has_no_id = !key.by_id;
     if (parent) {
         reading_name_digest(&parent->key.name);
-        key.parent_name = parent_number(side, parent, walk->instance.parent_object);
+        key.parent_name = parent_number(view, parent, walk->instance.parent_object);
         key.parent_count = reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row);
     } else if (walk->instance.parent_object != 0) {
         key.parent_count = 2;
@@ -318,7 +318,7 @@ static bool next_row(reading_table *base)
 
     while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
-            reading_instance_key key = key_of((hkpd_side *)base->side, &table->walk);
+            reading_instance_key key = key_of((hkpd_view *)base->view, &table->walk);
             reading_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
@@ -334,21 +334,21 @@ static bool next_row(reading_table *base)
     return found;
 }
 
-static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
+static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
 {
     static const table_layout layout = {next_row, cell, own_id};
-    hkpd_side *side = wmem_new0(pool, hkpd_side);
+    hkpd_view *view = wmem_new0(pool, hkpd_view);
 
-    side->base = (reading_side){&layout, pool, bytes, size, {.perf_freq = 0}};
-    side->tables = wmem_array_new(pool, sizeof(hkpd_table *));
-    side->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
-    perf_block_init(&side->scout, bytes, size);
-    if (perf_block_next(&side->scout) == PERF_BLOCK_HEADER) {
-        side->base.clocks.perf_time = perf_block_u64(&side->scout, 56);
-        side->base.clocks.perf_freq = perf_block_u64(&side->scout, 64);
-        side->base.clocks.time_100ns = perf_block_u64(&side->scout, 72);
+    view->base = (sample_view){&layout, pool, bytes, size, {.perf_freq = 0}};
+    view->tables = wmem_array_new(pool, sizeof(hkpd_table *));
+    view->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    perf_block_init(&view->scout, bytes, size);
+    if (perf_block_next(&view->scout) == PERF_BLOCK_HEADER) {
+        view->base.clocks.perf_time = perf_block_u64(&view->scout, 56);
+        view->base.clocks.perf_freq = perf_block_u64(&view->scout, 64);
+        view->base.clocks.time_100ns = perf_block_u64(&view->scout, 72);
     }
-    return side;
+    return view;
 }
 
 /* --- The stream -------------------------------------------------------------------------------------------------- */
@@ -356,12 +356,12 @@ static hkpd_side *new_side(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
 /* The layout's part of it. */
 typedef struct {
     perf_block_walk walk;
-    hkpd_side *now;
-    wmem_map_t *sides; /* state_sample -> hkpd_side: the samples before */
+    hkpd_view *current;
+    wmem_map_t *views; /* state_sample -> hkpd_view: the samples before */
     /* of the object that the walk is in */
     hkpd_table *table;
-    hkpd_table *table_before; /* NULL without one */
-    uint64_t parents_size;    /* bytes of the parents' names that were put before their children's */
+    hkpd_table *previous_table; /* NULL without one */
+    uint64_t parents_size;      /* bytes of the parents' names that were put before their children's */
 } hkpd_stream;
 
 /* What they may take, beside twice the answer's bytes. */
@@ -403,24 +403,24 @@ static void begin(readings *r)
                                     PERF_CODE_PAGE_UTF16, byte_order(&walk), PERF_NAME_MAX);
         r->machine = name + strspn(name, "\\");
     }
-    stream->now = new_side(r->pool, r->bytes, r->size);
-    stream->now->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
-    stream->sides = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
-    r->now = &stream->now->base;
+    stream->current = new_view(r->pool, r->bytes, r->size);
+    stream->current->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
+    stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
+    r->current = &stream->current->base;
 }
 
-static hkpd_side *side_of(readings *r, const state_sample *sample)
+static hkpd_view *view_of(readings *r, const state_sample *sample)
 {
     hkpd_stream *stream = stream_of(r);
-    hkpd_side *side = wmem_map_lookup(stream->sides, sample);
+    hkpd_view *view = wmem_map_lookup(stream->views, sample);
 
-    if (side == NULL) {
-        side = new_side(r->pool, sample->bytes, sample->size);
-        side->parents = stream->now->parents;
-        side->sample = sample;
-        wmem_map_insert(stream->sides, sample, side);
+    if (view == NULL) {
+        view = new_view(r->pool, sample->bytes, sample->size);
+        view->parents = stream->current->parents;
+        view->sample = sample;
+        wmem_map_insert(stream->views, sample, view);
     }
-    return side;
+    return view;
 }
 
 /* The answers to one handle hold now these objects, now those: each has a sample before of its own. */
@@ -435,22 +435,22 @@ static void enter_object(readings *r)
     readings_enter(r, number);
     readings_pair(r, NULL, 0);
     stream->table = NULL;
-    stream->table_before = NULL;
-    r->why_no_before = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    stream->previous_table = NULL;
+    r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous) {
-        hkpd_side *before = side_of(r, previous);
-        readings_pair(r, &before->base, previous->frame);
-        stream->table_before = opened(table_of(before, stream->walk.object.index));
+        hkpd_view *view = view_of(r, previous);
+        readings_pair(r, &view->base, previous->frame);
+        stream->previous_table = opened(table_of(view, stream->walk.object.index));
     }
 }
 
 static void open_table(readings *r)
 {
-    hkpd_side *side = stream_of(r)->now;
+    hkpd_view *view = stream_of(r)->current;
 
-    while (wmem_array_get_count(side->tables) <= r->number && find_next_object(side)) {
+    while (wmem_array_get_count(view->tables) <= r->number && find_next_object(view)) {
     }
-    stream_of(r)->table = opened(*(hkpd_table **)wmem_array_index(side->tables, r->number));
+    stream_of(r)->table = opened(*(hkpd_table **)wmem_array_index(view->tables, r->number));
     r->table = &stream_of(r)->table->base;
 }
 
@@ -493,16 +493,16 @@ const char *hkpd_readings_instance(readings *r)
     const reading_instance *row = reading_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     const hkpd_table *object;
-    const reading_instance *parent = parent_of(stream->now, walk, &object);
+    const reading_instance *parent = parent_of(stream->current, walk, &object);
 
     if (parent) {
         /* its name stands in an answer once, however many children it has: once their names have taken twice the answer's bytes
          * they show its beginning */
         bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
-        const char *before =
+        const char *parent_text =
             name_text(r, &object->walk, &parent->key.name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
-        stream->parents_size += strlen(before);
-        text = wmem_strconcat(r->pool, before, "/", text, NULL);
+        stream->parents_size += strlen(parent_text);
+        text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
 }
@@ -595,15 +595,15 @@ static bool next(readings *r)
 
 /* --- Operands ---------------------------------------------------------------------------------------------------- */
 
-static bool find_before(readings *r, reading_place *place, bool *has_counter)
+static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
-    hkpd_table *before = stream_of(r)->table_before;
+    hkpd_table *previous = stream_of(r)->previous_table;
 
-    if (before == NULL) {
+    if (previous == NULL) {
         return false;
     }
-    place->table = &before->base;
-    place->column = find_column(before, column_of(r), r->at.column);
+    place->table = &previous->base;
+    place->column = find_column(previous, column_of(r), r->at.column);
     *has_counter = place->column != UINT32_MAX;
     if (!*has_counter) {
         return false;
@@ -618,7 +618,7 @@ static bool find_before(readings *r, reading_place *place, bool *has_counter)
 
 /* The base is the next definition's value; the multi counter is that too if it says so, else the 32-bit number behind the
  * timer. */
-static perf_raw operand(readings *r _U_, reading_side *side _U_, const reading_place *place, unsigned need)
+static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_place *place, unsigned need)
 {
     hkpd_table *table = (hkpd_table *)place->table;
     const hkpd_column *column = column_at(table, place->column);
@@ -650,5 +650,5 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout hkpd_readings_layout = {
-    begin, next, know, label, name_set, open_table, find_before, operand, hkpd_readings_instance, is_doubtful,
+    begin, next, know, label, name_set, open_table, find_previous, operand, hkpd_readings_instance, is_doubtful,
 };

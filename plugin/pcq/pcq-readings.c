@@ -23,12 +23,12 @@ typedef struct {
 
 typedef struct {
     reading_table base;
-    perf_walk walk;             /* behind the last row that was read */
-    row_cells first;            /* of the first row: many tables have no other */
-    wmem_array_t *cells;        /* row_cells of those behind it, NULL before there is one */
-    uint32_t ids;               /* offset of the array of ids, 0 if there is none */
-    wmem_map_t *by_id;          /* counter id -> column + 1 */
-    reading_instance_key asked; /* the instance or pattern that the identifier names */
+    perf_walk walk;                 /* behind the last row that was read */
+    row_cells first;                /* of the first row: many tables have no other */
+    wmem_array_t *cells;            /* row_cells of those behind it, NULL before there is one */
+    uint32_t ids;                   /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;              /* counter id -> column + 1 */
+    reading_instance_key requested; /* the instance or pattern that the identifier names */
 } pcq_table;
 
 typedef struct {
@@ -42,7 +42,7 @@ typedef struct {
 
 /* One of the samples. Blocks are found as far as somebody asks. */
 typedef struct {
-    reading_side base;
+    sample_view base;
     perf_filled_form data;
     state_host *server;
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
@@ -58,55 +58,55 @@ typedef struct {
     bool any_assumed; /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
-} pcq_side;
+} pcq_view;
 
-static reading_table *pcq_side_table(pcq_side *side, uint32_t block);
+static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Goes ahead from block to block. */
-static bool find_next_block(pcq_side *side)
+static bool find_next_block(pcq_view *view)
 {
-    perf_walk *scout = &side->scout;
+    perf_walk *scout = &view->scout;
     perf_walk_event event;
 
     while ((event = perf_walk_next(scout)) != PERF_WALK_END) {
         if (event == PERF_WALK_BLOCK) {
-            bool is_doubtful = side->has_doubts && !perf_walk_block_sound(scout);
+            bool is_doubtful = view->has_doubts && !perf_walk_block_sound(scout);
             block_entry entry = {scout->block.offset, scout->block.type, false, NULL, is_doubtful, NULL};
-            wmem_array_append_one(side->blocks, entry);
+            wmem_array_append_one(view->blocks, entry);
             perf_walk_skip_block(scout);
             return true;
         }
     }
-    side->at_end = true;
+    view->at_end = true;
     return false;
 }
 
-static block_entry *block_at(pcq_side *side, uint32_t block)
+static block_entry *block_at(pcq_view *view, uint32_t block)
 {
-    if (side->blocks == NULL) {
-        side->blocks = wmem_array_sized_new(side->base.pool, sizeof(block_entry), 1); /* many answers have no other */
-        perf_walk_init(&side->scout, side->base.bytes, side->base.size);
+    if (view->blocks == NULL) {
+        view->blocks = wmem_array_sized_new(view->base.pool, sizeof(block_entry), 1); /* many answers have no other */
+        perf_walk_init(&view->scout, view->base.bytes, view->base.size);
     }
-    while (wmem_array_get_count(side->blocks) <= block) {
-        if (side->at_end || !find_next_block(side)) {
+    while (wmem_array_get_count(view->blocks) <= block) {
+        if (view->at_end || !find_next_block(view)) {
             return NULL;
         }
     }
-    return wmem_array_index(side->blocks, block);
+    return wmem_array_index(view->blocks, block);
 }
 
-static uint32_t count_blocks(pcq_side *side)
+static uint32_t count_blocks(pcq_view *view)
 {
-    block_at(side, UINT32_MAX);
-    return wmem_array_get_count(side->blocks);
+    block_at(view, UINT32_MAX);
+    return wmem_array_get_count(view->blocks);
 }
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
-static bool pcq_side_doubtful(pcq_side *side, uint32_t block)
+static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
 {
-    const block_entry *entry = side->has_doubts ? block_at(side, block) : NULL;
+    const block_entry *entry = view->has_doubts ? block_at(view, block) : NULL;
 
     return entry && entry->is_doubtful;
 }
@@ -119,137 +119,137 @@ static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
 }
 
 /* True if a counter's known type has another size than its first value, or its counterset no such counter. */
-static bool contradicts(pcq_side *side, const pcq_table *table, state_subject counter, uint32_t column)
+static bool contradicts(pcq_view *view, const pcq_table *table, state_subject counter, uint32_t column)
 {
     static const uint32_t sizes[] = {4, 8};
-    state_known known = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event);
+    state_known known = facts_lookup(view->server, counter, PERF_FACT_COUNTER, view->event);
     uint32_t value = table->base.rows > 0 ? value_at(table, 0, column) : 0;
 
     if (known.fact == NULL) {
         state_subject set = facts_subject(counter.guid, PERF_NO_ID);
-        return facts_lookup(side->server, set, PERF_FACT_SET, side->event).frame !=
+        return facts_lookup(view->server, set, PERF_FACT_SET, view->event).frame !=
                0; /* that frame told all counters */
     }
     uint32_t size = (known.fact->counter.type & PERF_SIZE_MASK) >> 8;
-    return size < array_length(sizes) && value != 0 && perf_le32(side->base.bytes + value) != sizes[size];
+    return size < array_length(sizes) && value != 0 && perf_le32(view->base.bytes + value) != sizes[size];
 }
 
-static bool is_contradicted(pcq_side *side, uint32_t block, const state_identifier *identifier)
+static bool is_contradicted(pcq_view *view, uint32_t block, const state_identifier *identifier)
 {
-    pcq_table *table = (pcq_table *)pcq_side_table(side, block);
+    pcq_table *table = (pcq_table *)pcq_view_table(view, block);
 
     reading_table_has_row(&table->base, 0);
     for (uint32_t column = 0; column < table->base.columns; column++) {
         uint32_t id =
-            table->ids == 0 ? identifier->counter_id : perf_le32(side->base.bytes + table->ids + 4 * (size_t)column);
-        if (contradicts(side, table, facts_subject(identifier->guid, id), column)) {
+            table->ids == 0 ? identifier->counter_id : perf_le32(view->base.bytes + table->ids + 4 * (size_t)column);
+        if (contradicts(view, table, facts_subject(identifier->guid, id), column)) {
             return true;
         }
     }
     return false;
 }
 
-static bool has_base(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+static bool has_base(const pcq_view *view, const state_identifier *a, const state_identifier *b)
 {
     state_subject counter = facts_subject(a->guid, a->counter_id);
-    const state_fact *fact = facts_lookup(side->server, counter, PERF_FACT_COUNTER, side->event).fact;
+    const state_fact *fact = facts_lookup(view->server, counter, PERF_FACT_COUNTER, view->event).fact;
 
     return fact && fact->counter.base_id == b->counter_id;
 }
 
 /* True if one of them is the other's base, of the same instance. */
-static bool are_related(const pcq_side *side, const state_identifier *a, const state_identifier *b)
+static bool are_related(const pcq_view *view, const state_identifier *a, const state_identifier *b)
 {
     return memcmp(a->guid, b->guid, sizeof a->guid) == 0 && a->digest == b->digest &&
-           (has_base(side, a, b) || has_base(side, b, a));
+           (has_base(view, a, b) || has_base(view, b, a));
 }
 
 /* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
  * together. True if any fell. */
-static bool refute(pcq_side *side)
+static bool refute(pcq_view *view)
 {
-    state_assignment *all = &side->assigned;
-    bool *contradicted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+    state_assignment *all = &view->assigned;
+    bool *contradicted = wmem_alloc0_array(view->base.pool, bool, all->count + 1);
 
-    side->refuted = wmem_alloc0_array(side->base.pool, bool, all->count + 1);
+    view->refuted = wmem_alloc0_array(view->base.pool, bool, all->count + 1);
     for (uint32_t i = 0; i < all->count; i++) {
-        contradicted[i] = all->blocks[i] && is_contradicted(side, i, all->blocks[i]);
-        side->refuted[i] |= contradicted[i];
+        contradicted[i] = all->blocks[i] && is_contradicted(view, i, all->blocks[i]);
+        view->refuted[i] |= contradicted[i];
         if (i > 0 && contradicted[i - 1] != contradicted[i] && all->blocks[i - 1] && all->blocks[i] &&
-            are_related(side, all->blocks[i - 1], all->blocks[i])) {
-            side->refuted[i - 1] = side->refuted[i] = true;
+            are_related(view, all->blocks[i - 1], all->blocks[i])) {
+            view->refuted[i - 1] = view->refuted[i] = true;
         }
     }
     for (uint32_t i = 0; i < all->count; i++) {
-        all->blocks[i] = side->refuted[i] ? NULL : all->blocks[i];
-        all->assumed[i] &= !side->refuted[i];
+        all->blocks[i] = view->refuted[i] ? NULL : all->blocks[i];
+        all->assumed[i] &= !view->refuted[i];
     }
-    return memchr(side->refuted, 1, all->count) != NULL;
+    return memchr(view->refuted, 1, all->count) != NULL;
 }
 
 /* Samples of one form agree with what is known like the first of them, as long as nothing is learned. */
-static void refute_unless_agreed(pcq_side *side)
+static void refute_unless_agreed(pcq_view *view)
 {
-    state_sample *sample = (state_sample *)side->sample; /* remembers what was found */
-    uint32_t lessons = side->server->lessons;
+    state_sample *sample = (state_sample *)view->sample; /* remembers what was found */
+    uint32_t lessons = view->server->lessons;
 
-    if (sample && sample->agreed_epoch == side->epoch && sample->agreed == lessons) {
+    if (sample && sample->agreed_epoch == view->epoch && sample->agreed == lessons) {
         return;
     }
-    if (!refute(side) && sample) {
+    if (!refute(view) && sample) {
         sample->agreed = lessons;
-        sample->agreed_epoch = side->epoch;
+        sample->agreed_epoch = view->epoch;
     }
 }
 
 /* All at once: whose a block is can depend on all others. */
-static const state_assignment *assigned(pcq_side *side)
+static const state_assignment *assigned(pcq_view *view)
 {
-    if (side->assigned.blocks == NULL) {
-        uint32_t count = count_blocks(side);
-        uint32_t *types = wmem_alloc_array(side->base.pool, uint32_t, count + 1);
+    if (view->assigned.blocks == NULL) {
+        uint32_t count = count_blocks(view);
+        uint32_t *types = wmem_alloc_array(view->base.pool, uint32_t, count + 1);
         for (uint32_t i = 0; i < count; i++) {
-            types[i] = block_at(side, i)->type;
+            types[i] = block_at(view, i)->type;
         }
-        query_assign(side->base.pool, side->epoch, side->event, types, count, &side->assigned);
-        if (side->epoch != NULL && count > 0) { /* else no block is anybody's */
-            refute_unless_agreed(side);
-            side->any_assumed = memchr(side->assigned.assumed, 1, count) != NULL;
+        query_assign(view->base.pool, view->epoch, view->event, types, count, &view->assigned);
+        if (view->epoch != NULL && count > 0) { /* else no block is anybody's */
+            refute_unless_agreed(view);
+            view->any_assumed = memchr(view->assigned.assumed, 1, count) != NULL;
         }
     }
-    return &side->assigned;
+    return &view->assigned;
 }
 
-static const state_identifier *told_identifier(const pcq_side *side, uint32_t block, uint32_t type)
+static const state_identifier *indexed_identifier(const pcq_view *view, uint32_t block, uint32_t type)
 {
-    const state_identifier *identifier = block < side->index->count ? &side->index->by_index[block] : NULL;
+    const state_identifier *identifier = block < view->index->count ? &view->index->by_index[block] : NULL;
 
     return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
 }
 
 /* Whose a block is, NULL if that is not known. */
-static const state_identifier *pcq_side_identifier(pcq_side *side, uint32_t block)
+static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t block)
 {
-    block_entry *entry = block_at(side, block);
+    block_entry *entry = block_at(view, block);
 
     if (entry && !entry->is_known) {
-        const state_identifier **all = side->index ? NULL : assigned(side)->blocks;
-        entry = block_at(side, block); /* it moved where others were looked at for the first time */
-        entry->identifier = all ? all[block] : told_identifier(side, block, entry->type);
+        const state_identifier **all = view->index ? NULL : assigned(view)->blocks;
+        entry = block_at(view, block); /* it moved where others were looked at for the first time */
+        entry->identifier = all ? all[block] : indexed_identifier(view, block, entry->type);
         entry->is_known = true;
     }
     return entry ? entry->identifier : NULL;
 }
 
 /* Whether that is assumed from the order of the identifiers. */
-static bool pcq_side_assumed(pcq_side *side, uint32_t block)
+static bool pcq_view_assumed(pcq_view *view, uint32_t block)
 {
-    return side->index == NULL && block < assigned(side)->count && side->assigned.assumed[block];
+    return view->index == NULL && block < assigned(view)->count && view->assigned.assumed[block];
 }
 
-static bool pcq_side_any_assumed(pcq_side *side)
+static bool pcq_view_any_assumed(pcq_view *view)
 {
-    return side->index == NULL && assigned(side)->count > 0 && side->any_assumed;
+    return view->index == NULL && assigned(view)->count > 0 && view->any_assumed;
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -258,7 +258,7 @@ static bool pcq_side_any_assumed(pcq_side *side)
 static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passed)
 {
     uint32_t columns = table->base.columns;
-    uint32_t *offsets = wmem_alloc0_array(table->base.side->pool, uint32_t, columns);
+    uint32_t *offsets = wmem_alloc0_array(table->base.view->pool, uint32_t, columns);
     perf_walk_event event;
 
     for (uint32_t i = 0; i < passed; i++) {
@@ -286,7 +286,7 @@ static void read_values(pcq_table *table)
         return;
     }
     if (table->cells == NULL) {
-        table->cells = wmem_array_new(table->base.side->pool, sizeof(row_cells));
+        table->cells = wmem_array_new(table->base.view->pool, sizeof(row_cells));
     }
     wmem_array_append_one(table->cells, cells);
 }
@@ -337,7 +337,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
     const pcq_table *table = (const pcq_table *)base;
 
-    return pcq_raw_at(&((const pcq_side *)base->side)->data, value_at(table, row, column));
+    return pcq_raw_at(&((const pcq_view *)base->view)->data, value_at(table, row, column));
 }
 
 /* Goes to where the first row begins. */
@@ -359,39 +359,39 @@ static void go_to_rows(pcq_table *table)
 }
 
 /* The block as a table; NULL if there is none. */
-static reading_table *pcq_side_table(pcq_side *side, uint32_t block)
+static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
 {
-    block_entry *entry = block_at(side, block);
+    block_entry *entry = block_at(view, block);
 
     if (entry == NULL) {
         return NULL;
     }
     if (entry->table == NULL) {
-        pcq_table *table = wmem_new0(side->base.pool, pcq_table);
-        reading_table_init(&table->base, &side->base, block);
-        perf_walk_block(&table->walk, side->base.bytes, side->base.size, entry->offset);
+        pcq_table *table = wmem_new0(view->base.pool, pcq_table);
+        reading_table_init(&table->base, &view->base, block);
+        perf_walk_block(&table->walk, view->base.bytes, view->base.size, entry->offset);
         go_to_rows(table);
         entry->table = table;
     }
     return &entry->table->base;
 }
 
-static void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
+static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
                           const perf_filled_form *data)
 {
     static const table_layout layout = {next_row, cell, NULL};
 
-    memset(side, 0, sizeof *side);
-    side->base = (reading_side){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
-    side->data = *data;
-    side->server = handle ? handle->server : NULL;
-    side->epoch = query_epoch_at(handle, event);
-    side->event = event;
+    memset(view, 0, sizeof *view);
+    view->base = (sample_view){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
+    view->data = *data;
+    view->server = handle ? handle->server : NULL;
+    view->epoch = query_epoch_at(handle, event);
+    view->event = event;
     if (data->size >= PERF_DATA_HEADER_SIZE) {
-        side->index = query_index_at(side->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
-        side->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
-        side->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
-        side->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
+        view->index = query_index_at(view->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
+        view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
+        view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
+        view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
     }
 }
 
@@ -399,7 +399,7 @@ static void pcq_side_init(pcq_side *side, wmem_allocator_t *pool, const state_ha
 
 /* A counter of the instance that a row of a block of `here` has, as the block's identifier asked for it. */
 typedef struct {
-    pcq_side *here;
+    pcq_view *here;
     uint32_t block;
     uint32_t row;
     uint32_t column; /* where the counter may well be */
@@ -407,19 +407,19 @@ typedef struct {
 } pcq_wanted;
 
 /* Column of a counter in a block, UINT32_MAX if the block does not have it. */
-static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *want)
+static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *want)
 {
-    const uint8_t *ids = side->base.bytes + table->ids;
+    const uint8_t *ids = view->base.bytes + table->ids;
 
     if (table->ids == 0) {
-        const state_identifier *identifier = pcq_side_identifier(side, table->base.number);
+        const state_identifier *identifier = pcq_view_identifier(view, table->base.number);
         return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
     }
     if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
         return want->column;
     }
     if (table->by_id == NULL) {
-        table->by_id = wmem_map_new(side->base.pool, g_direct_hash, g_direct_equal);
+        table->by_id = wmem_map_new(view->base.pool, g_direct_hash, g_direct_equal);
         for (uint32_t column = table->base.columns; column-- > 0;) {
             wmem_map_insert(table->by_id, GUINT_TO_POINTER(perf_le32(ids + 4 * column)), GUINT_TO_POINTER(column + 1));
         }
@@ -428,34 +428,34 @@ static uint32_t column_of(pcq_side *side, pcq_table *table, const pcq_wanted *wa
 }
 
 /* What the identifier of the wanted value's block asks for. */
-static reading_instance_key *asked_of(const pcq_wanted *want, const state_identifier *identifier)
+static reading_instance_key *requested_by(const pcq_wanted *want, const state_identifier *identifier)
 {
-    pcq_table *here = (pcq_table *)pcq_side_table(want->here, want->block);
+    pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
 
-    if (here->asked.name.digest == 0) {
-        here->asked.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
-        here->asked.id = identifier->instance_id;
-        reading_name_digest(&here->asked.name);
+    if (here->requested.name.digest == 0) {
+        here->requested.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
+        here->requested.id = identifier->instance_id;
+        reading_name_digest(&here->requested.name);
     }
-    return &here->asked;
+    return &here->requested;
 }
 
 /* The instance that is looked for: as the row has it, or as the identifier names it. */
 static reading_instance_key *instance_of(const pcq_wanted *want, const state_identifier *identifier)
 {
-    reading_table *here = pcq_side_table(want->here, want->block);
+    reading_table *here = pcq_view_table(want->here, want->block);
 
-    return here->has_instances ? &reading_table_instance(here, want->row)->key : asked_of(want, identifier);
+    return here->has_instances ? &reading_table_instance(here, want->row)->key : requested_by(want, identifier);
 }
 
 /* A block of one instance holds the first that its identifier names: another of that name is not there. */
 static table_pair only_row(const pcq_wanted *want, reading_table *there)
 {
-    reading_table *here = pcq_side_table(want->here, want->block);
+    reading_table *here = pcq_view_table(want->here, want->block);
     table_pair pair = {UINT32_MAX, false, false};
 
     if (here->has_instances) {
-        const state_identifier *named = pcq_side_identifier((pcq_side *)there->side, there->number);
+        const state_identifier *named = pcq_view_identifier((pcq_view *)there->view, there->number);
         if (!reading_table_is_first(here, want->row, named->instance_id == PERF_NO_ID)) {
             return pair;
         }
@@ -467,13 +467,13 @@ static table_pair only_row(const pcq_wanted *want, reading_table *there)
 
 static table_pair row_of(const pcq_wanted *want, const state_identifier *identifier, reading_table *there)
 {
-    if (there->side == &want->here->base && there->number == want->block) {
+    if (there->view == &want->here->base && there->number == want->block) {
         return (table_pair){want->row, false, false};
     }
     if (!there->has_instances) {
         return only_row(want, there);
     }
-    reading_table *here = pcq_side_table(want->here, want->block);
+    reading_table *here = pcq_view_table(want->here, want->block);
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
@@ -484,17 +484,17 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
-static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
+static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
     /* what is known whose it is is calculated with nothing of which that is assumed */
-    bool is_less_certain = pcq_side_assumed(side, block) && !pcq_side_assumed(want->here, want->block);
+    bool is_less_certain = pcq_view_assumed(view, block) && !pcq_view_assumed(want->here, want->block);
 
-    if (pcq_side_doubtful(side, block) || is_less_certain) {
+    if (pcq_view_doubtful(view, block) || is_less_certain) {
         return false;
     }
-    place->table = pcq_side_table(side, block);
-    place->column = column_of(side, (pcq_table *)place->table, want);
+    place->table = pcq_view_table(view, block);
+    place->column = column_of(view, (pcq_table *)place->table, want);
     if (place->column == UINT32_MAX) {
         return false;
     }
@@ -508,48 +508,48 @@ static bool take_from(pcq_side *side, uint32_t block, const pcq_wanted *want, co
 }
 
 /* Number of the block that was asked for so, UINT32_MAX if there is none. */
-static uint32_t block_for(pcq_side *side, const state_identifier *sought)
+static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 {
-    if (side->by_identifier == NULL) {
-        side->by_identifier = wmem_map_new(side->base.pool, query_identifier_hash, query_identifier_equal);
-        for (uint32_t block = count_blocks(side); block-- > 0;) {
-            const state_identifier *identifier = pcq_side_identifier(side, block);
+    if (view->by_identifier == NULL) {
+        view->by_identifier = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
+        for (uint32_t block = count_blocks(view); block-- > 0;) {
+            const state_identifier *identifier = pcq_view_identifier(view, block);
             if (identifier) {
-                wmem_map_insert(side->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
+                wmem_map_insert(view->by_identifier, identifier, GUINT_TO_POINTER(block + 1));
             }
         }
     }
-    return GPOINTER_TO_UINT(wmem_map_lookup(side->by_identifier, sought)) - 1;
+    return GPOINTER_TO_UINT(wmem_map_lookup(view->by_identifier, sought)) - 1;
 }
 
 /* Blocks with instance headers that patterns asked for. */
-static wmem_array_t *pattern_blocks(pcq_side *side)
+static wmem_array_t *pattern_blocks(pcq_view *view)
 {
-    if (side->pattern_blocks == NULL) {
-        uint32_t count = count_blocks(side);
-        side->pattern_blocks = wmem_array_new(side->base.pool, sizeof(uint32_t));
+    if (view->pattern_blocks == NULL) {
+        uint32_t count = count_blocks(view);
+        view->pattern_blocks = wmem_array_new(view->base.pool, sizeof(uint32_t));
         for (uint32_t block = 0; block < count; block++) {
-            const state_identifier *identifier = pcq_side_identifier(side, block);
+            const state_identifier *identifier = pcq_view_identifier(view, block);
             if (identifier && identifier->asks != PERF_ASKS_ONE &&
-                wmem_array_get_count(side->pattern_blocks) < MAX_PATTERN_BLOCKS) {
-                wmem_array_append_one(side->pattern_blocks, block);
+                wmem_array_get_count(view->pattern_blocks) < MAX_PATTERN_BLOCKS) {
+                wmem_array_append_one(view->pattern_blocks, block);
             }
         }
     }
-    return side->pattern_blocks;
+    return view->pattern_blocks;
 }
 
 /* Any other pattern may have brought the instance, too. */
-static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
+static bool find_by_other_patterns(pcq_view *view, const pcq_wanted *want, const state_identifier *identifier,
                                    reading_place *place, bool *has_counter)
 {
-    wmem_array_t *blocks = pattern_blocks(side);
+    wmem_array_t *blocks = pattern_blocks(view);
 
     for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
         uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
-        const state_identifier *other = pcq_side_identifier(side, block);
+        const state_identifier *other = pcq_view_identifier(view, block);
         if (memcmp(other->guid, identifier->guid, sizeof identifier->guid) == 0 &&
-            take_from(side, block, want, identifier, place, has_counter)) {
+            take_from(view, block, want, identifier, place, has_counter)) {
             return true;
         }
     }
@@ -558,12 +558,12 @@ static bool find_by_other_patterns(pcq_side *side, const pcq_wanted *want, const
 
 /* The counter may stand in the block of the same identifier, of one for all counters, for all instances, or for this
  * very instance. */
-static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const state_identifier *identifier,
+static bool find_by_identifier(pcq_view *view, const pcq_wanted *want, const state_identifier *identifier,
                                reading_place *place, bool *has_counter)
 {
     static const uint8_t star[2] = {'*', 0};
     const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
-    reading_instance_key *asked = asked_of(want, identifier);
+    reading_instance_key *requested = requested_by(want, identifier);
     reading_instance_key *instance = instance_of(want, identifier);
 
     reading_name_digest(&instance->name);
@@ -571,7 +571,7 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
         reading_name name;
         uint32_t id;
     } patterns[] = {
-        {asked->name, asked->id},
+        {requested->name, requested->id},
         {instance->name, PERF_NO_ID},
         {instance->name, instance->id},
         {{star, sizeof star, 0}, PERF_NO_ID},
@@ -586,45 +586,45 @@ static bool find_by_identifier(pcq_side *side, const pcq_wanted *want, const sta
         memcpy(sought.guid, identifier->guid, sizeof sought.guid);
         for (unsigned c = 0; c < array_length(counters); c++) {
             sought.counter_id = counters[c];
-            uint32_t block = block_for(side, &sought);
-            if (block != UINT32_MAX && take_from(side, block, want, identifier, place, has_counter)) {
+            uint32_t block = block_for(view, &sought);
+            if (block != UINT32_MAX && take_from(view, block, want, identifier, place, has_counter)) {
                 return true;
             }
         }
     }
-    return find_by_other_patterns(side, want, identifier, place, has_counter);
+    return find_by_other_patterns(view, want, identifier, place, has_counter);
 }
 
 /* True if the block was asked for as the identifier asks. */
-static bool is_asked_alike(pcq_side *side, uint32_t block, const state_identifier *identifier)
+static bool same_identifier_at(pcq_view *view, uint32_t block, const state_identifier *identifier)
 {
-    const state_identifier *there = pcq_side_identifier(side, block);
+    const state_identifier *there = pcq_view_identifier(view, block);
 
     return there && identifier && (there == identifier || query_identifier_equal(there, identifier));
 }
 
 /* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
-static bool pcq_side_same_block(pcq_side *here, pcq_side *there, uint32_t block)
+static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 {
     if (here->epoch == there->epoch && here->index == there->index &&
         (here->index || here->sample->lessons == there->sample->lessons)) {
-        return here->index || pcq_side_identifier(here, block);
+        return here->index || pcq_view_identifier(here, block);
     }
-    return !(pcq_side_assumed(there, block) && !pcq_side_assumed(here, block)) &&
-           is_asked_alike(there, block, pcq_side_identifier(here, block));
+    return !(pcq_view_assumed(there, block) && !pcq_view_assumed(here, block)) &&
+           same_identifier_at(there, block, pcq_view_identifier(here, block));
 }
 
 /* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
-static bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place *place, bool *has_counter)
+static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place *place, bool *has_counter)
 {
-    const state_identifier *identifier = pcq_side_identifier(want->here, want->block);
+    const state_identifier *identifier = pcq_view_identifier(want->here, want->block);
 
     if (identifier == NULL) {
         return false;
     }
-    return (is_asked_alike(side, want->block, identifier) && /* mostly it is the same block of both samples */
-            take_from(side, want->block, want, identifier, place, has_counter)) ||
-           find_by_identifier(side, want, identifier, place, has_counter);
+    return (same_identifier_at(view, want->block, identifier) && /* mostly it is the same block of both samples */
+            take_from(view, want->block, want, identifier, place, has_counter)) ||
+           find_by_identifier(view, want, identifier, place, has_counter);
 }
 
 /* --- The stream -------------------------------------------------------------------------------------------------- */
@@ -632,13 +632,13 @@ static bool pcq_side_find(pcq_side *side, const pcq_wanted *want, reading_place 
 /* The layout's part of a stream. */
 typedef struct {
     perf_walk walk;
-    pcq_side now;
-    pcq_side before;
-    pcq_side older;                     /* where a block of `before` is not sound; its base.pool is NULL without one */
-    pcq_side *earlier;                  /* what the block is compared with, NULL if there is nothing */
-    bool one_form;                      /* this sample and the one before have the same */
-    uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
-    bool same_block;                    /* it was asked for alike */
+    pcq_view current;
+    pcq_view previous;
+    pcq_view older;          /* where a block of `previous` is not sound; its base.pool is NULL without one */
+    pcq_view *earlier;       /* what the block is compared with, NULL if there is nothing */
+    bool one_form;           /* this sample and the one before have the same */
+    uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;         /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
     reading_counter *counters;          /* room for those of a block */
     uint32_t room;
@@ -670,16 +670,16 @@ const state_identifier *pcq_readings_identifier(const readings *r)
 
 bool pcq_readings_assumed(readings *r)
 {
-    return pcq_side_any_assumed(&stream_of(r)->now);
+    return pcq_view_any_assumed(&stream_of(r)->current);
 }
 
-static void open_sample(readings *r, pcq_side *side, const state_sample *sample)
+static void open_sample(readings *r, pcq_view *view, const state_sample *sample)
 {
     perf_filled_form data = sample_data(sample);
 
-    pcq_side_init(side, r->pool, r->answer.handle, sample->event, &data);
-    side->sample = sample;
-    side->has_doubts = sample_has_doubts(sample);
+    pcq_view_init(view, r->pool, r->answer.handle, sample->event, &data);
+    view->sample = sample;
+    view->has_doubts = sample_has_doubts(sample);
 }
 
 /* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
@@ -708,19 +708,19 @@ static void begin(readings *r)
 
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
-    pcq_side_init(&stream->now, r->pool, handle, r->answer.event, &data);
-    stream->now.sample = sample;
-    stream->now.has_doubts = sample && sample_has_doubts(sample);
-    r->now = &stream->now.base;
+    pcq_view_init(&stream->current, r->pool, handle, r->answer.event, &data);
+    stream->current.sample = sample;
+    stream->current.has_doubts = sample && sample_has_doubts(sample);
+    r->current = &stream->current.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
-    r->why_no_before = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
+    r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
-        open_sample(r, &stream->before, previous);
+        open_sample(r, &stream->previous, previous);
         open_older(r, previous);
-        stream->earlier = &stream->before;
+        stream->earlier = &stream->previous;
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
-        readings_pair(r, &stream->before.base, previous->frame);
+        readings_pair(r, &stream->previous.base, previous->frame);
     }
 }
 
@@ -732,15 +732,16 @@ static void enter_block(readings *r)
     const perf_walk *walk = &stream->walk;
 
     readings_enter(r, walk->block.index);
-    stream->identifier = stream->now.index ? told_identifier(&stream->now, walk->block.index, walk->block.type)
-                                           : pcq_side_identifier(&stream->now, walk->block.index);
+    stream->identifier = stream->current.index
+                             ? indexed_identifier(&stream->current, walk->block.index, walk->block.type)
+                             : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;
-    r->assumed = stream->identifier && pcq_side_assumed(&stream->now, walk->block.index);
-    if (stream->before.has_doubts) {
-        bool is_lost = pcq_side_doubtful(&stream->before, r->number);
-        stream->earlier = !is_lost ? &stream->before : stream->older.base.pool ? &stream->older : NULL;
+    r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
+    if (stream->previous.has_doubts) {
+        bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
+        stream->earlier = !is_lost ? &stream->previous : stream->older.base.pool ? &stream->older : NULL;
         readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
-        r->why_no_before = PERF_NONE_DAMAGED;
+        r->why_no_previous = PERF_NONE_DAMAGED;
     }
 }
 
@@ -760,7 +761,7 @@ static void open_counters(readings *r)
 
 static void open_table(readings *r)
 {
-    r->table = pcq_side_table(&stream_of(r)->now, r->number);
+    r->table = pcq_view_table(&stream_of(r)->current, r->number);
 }
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
@@ -769,11 +770,11 @@ static void know(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
-    pcq_side *side = &stream_of(r)->now;
+    pcq_view *view = &stream_of(r)->current;
 
     if (identifier == NULL) {
         bool is_refuted =
-            side->index == NULL && r->number < assigned(side)->count && side->refuted && side->refuted[r->number];
+            view->index == NULL && r->number < assigned(view)->count && view->refuted && view->refuted[r->number];
         counter->none = is_refuted ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
@@ -917,7 +918,7 @@ static void take_value(readings *r)
         at->byte_order = ENC_LITTLE_ENDIAN;
         at->text_size = perf_utf16_size(r->bytes + at->offset, at->size);
     }
-    readings_take(r, pcq_raw_at(&stream_of(r)->now.data, walk->value.offset));
+    readings_take(r, pcq_raw_at(&stream_of(r)->current.data, walk->value.offset));
 }
 
 perf_walk_event pcq_readings_event(readings *r)
@@ -974,48 +975,48 @@ static bool next(readings *r)
 
 static pcq_wanted wanted(readings *r, uint32_t id)
 {
-    return (pcq_wanted){&stream_of(r)->now, r->number, r->at.row, r->at.column, id};
+    return (pcq_wanted){&stream_of(r)->current, r->number, r->at.row, r->at.column, id};
 }
 
 /* Found out once for all answers of a form. */
-static bool form_has_namesakes(pcq_side *side)
+static bool form_has_namesakes(pcq_view *view)
 {
-    perf_form *form = side->sample->form;
+    perf_form *form = view->sample->form;
 
     if (form->namesakes == PERF_FORM_NOT_KNOWN) {
         form->namesakes = PERF_FORM_HAS_NONE;
-        for (uint32_t block = count_blocks(side); block-- > 0 && form->namesakes == PERF_FORM_HAS_NONE;) {
+        for (uint32_t block = count_blocks(view); block-- > 0 && form->namesakes == PERF_FORM_HAS_NONE;) {
             form->namesakes =
-                reading_table_has_namesakes(pcq_side_table(side, block)) ? PERF_FORM_HAS_SOME : PERF_FORM_HAS_NONE;
+                reading_table_has_namesakes(pcq_view_table(view, block)) ? PERF_FORM_HAS_SOME : PERF_FORM_HAS_NONE;
         }
     }
     return form->namesakes == PERF_FORM_HAS_SOME;
 }
 
-static bool find_before(readings *r, reading_place *place, bool *has_counter)
+static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
     if (stream->one_form && stream->compared_block != r->number) {
         stream->compared_block = r->number;
-        stream->same_block =
-            pcq_side_same_block(&stream->now, &stream->before, r->number) && !form_has_namesakes(&stream->now);
+        stream->same_block = pcq_view_same_block(&stream->current, &stream->previous, r->number) &&
+                             !form_has_namesakes(&stream->current);
     }
     if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;
-        *place = (reading_place){.raw = pcq_raw_at(&stream->before.data, stream->walk.value.offset)};
+        *place = (reading_place){.raw = pcq_raw_at(&stream->previous.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
     pcq_wanted want = wanted(r, r->at.counter->id);
-    pcq_side *earlier = stream->earlier;
-    if (earlier && pcq_side_find(earlier, &want, place, has_counter)) {
+    pcq_view *earlier = stream->earlier;
+    if (earlier && pcq_view_find(earlier, &want, place, has_counter)) {
         return true;
     }
-    r->may_be_there = earlier && !*has_counter && !r->assumed && pcq_side_any_assumed(earlier);
+    r->may_be_there = earlier && !*has_counter && !r->assumed && pcq_view_any_assumed(earlier);
     return false;
 }
 
-static perf_raw operand(readings *r, reading_side *side, const reading_place *place _U_, unsigned need)
+static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)
 {
     const state_counter_info *info = &r->at.counter->info;
     uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
@@ -1028,7 +1029,7 @@ static perf_raw operand(readings *r, reading_side *side, const reading_place *pl
     bool has_counter;
 
     if (id == PERF_NO_ID ||
-        !pcq_side_find(side == r->now ? &stream->now : stream->earlier, &want, &found, &has_counter)) {
+        !pcq_view_find(view == r->current ? &stream->current : stream->earlier, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }
     return found.raw;
@@ -1036,9 +1037,9 @@ static perf_raw operand(readings *r, reading_side *side, const reading_place *pl
 
 static bool is_doubtful(readings *r)
 {
-    return pcq_side_doubtful(&stream_of(r)->now, r->number);
+    return pcq_view_doubtful(&stream_of(r)->current, r->number);
 }
 
 const readings_layout pcq_readings_layout = {
-    begin, next, know, label, name_set, open_table, find_before, operand, instance, is_doubtful,
+    begin, next, know, label, name_set, open_table, find_previous, operand, instance, is_doubtful,
 };

@@ -52,45 +52,46 @@ static perf_none check_size(perf_raw raw, perf_none if_absent)
 
 /* What was counted between two samples. Values of 4 bytes wrap; one that moved by half their range or more rather began
  * again. Taken as integers: a double does not hold 64 bits. */
-static bool difference(perf_raw now, perf_raw before, uint64_t *result)
+static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
-    bool wraps = now.size == 4 && before.size == 4;
+    bool wraps = current.size == 4 && previous.size == 4;
 
-    *result = now.value - before.value;
+    *result = current.value - previous.value;
     if (wraps) {
         *result = (uint32_t)*result;
     }
-    return wraps ? *result < UINT64_C(1) << 31 : now.value >= before.value;
+    return wraps ? *result < UINT64_C(1) << 31 : current.value >= previous.value;
 }
 
-static perf_none numerator(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+static perf_none numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
                            uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
-        const perf_none none = check_size(now->time, PERF_NONE_NO_TIME);
+        const perf_none none = check_size(current->time, PERF_NONE_NO_TIME);
 
-        *result = now->time.value - now->value.value;
-        if (none == PERF_NONE_OK && now->time.value < now->value.value) {
+        *result = current->time.value - current->value.value;
+        if (none == PERF_NONE_OK && current->time.value < current->value.value) {
             return PERF_NONE_NOT_STARTED;
         }
         return none;
     }
-    if (!before) {
-        *result = now->value.value;
+    if (!previous) {
+        *result = current->value.value;
         return PERF_NONE_OK;
     }
-    return difference(now->value, before->value, result) ? PERF_NONE_OK : PERF_NONE_VALUE_BACKWARDS;
+    return difference(current->value, previous->value, result) ? PERF_NONE_OK : PERF_NONE_VALUE_BACKWARDS;
 }
 
-static perf_none denominator(perf_operand which, const perf_point *now, const perf_point *before, uint64_t *result)
+static perf_none denominator(perf_operand which, const perf_point *current, const perf_point *previous,
+                             uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
-    const perf_raw now_raw = operand(which, now);
+    const perf_raw now_raw = operand(which, current);
     perf_none none = check_size(now_raw, why->missing);
 
     *result = now_raw.value;
-    if (none == PERF_NONE_OK && before) {
-        const perf_raw before_raw = operand(which, before);
+    if (none == PERF_NONE_OK && previous) {
+        const perf_raw before_raw = operand(which, previous);
         none = check_size(before_raw, why->missing);
         if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result)) {
             none = why->backwards;
@@ -103,22 +104,22 @@ static perf_none denominator(perf_operand which, const perf_point *now, const pe
 }
 
 /* numerator / denominator, seconds where the formula wants them. */
-static perf_none quotient(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+static perf_none quotient(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
                           double *result)
 {
     perf_operand which = formula->denominator;
     uint64_t above;
     uint64_t below;
-    perf_none none = numerator(formula, now, before, &above);
+    perf_none none = numerator(formula, current, previous, &above);
 
     *result = (double)above;
     if (none != PERF_NONE_OK || which == PERF_OPERAND_NOTHING) {
         return none;
     }
     if (which == PERF_OPERAND_BASE_OR_TIME) {
-        which = now->base.size == 0 && now->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
+        which = current->base.size == 0 && current->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
     }
-    none = denominator(which, now, before, &below);
+    none = denominator(which, current, previous, &below);
     if (none != PERF_NONE_OK) {
         return none;
     }
@@ -126,39 +127,39 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *no
         *result = (double)above / (double)below;
         return PERF_NONE_OK;
     }
-    if (now->perf_freq == 0) {
+    if (current->perf_freq == 0) {
         return PERF_NONE_ZERO_DENOMINATOR;
     }
     if (formula->flags & PERF_RATE) {
-        *result = (double)above / ((double)below / (double)now->perf_freq);
+        *result = (double)above / ((double)below / (double)current->perf_freq);
     } else {
-        *result = (double)above / (double)now->perf_freq / (double)below;
+        *result = (double)above / (double)current->perf_freq / (double)below;
     }
     return PERF_NONE_OK;
 }
 
 /* The whole formula, for samples that can be used. */
-static perf_none apply(const perf_formula_info *formula, const perf_point *now, const perf_point *before,
+static perf_none apply(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
                        double *result)
 {
     double value;
 
-    if (before && now->perf_time == before->perf_time && now->time_100ns == before->time_100ns) {
+    if (previous && current->perf_time == previous->perf_time && current->time_100ns == previous->time_100ns) {
         return PERF_NONE_SAME_TIME; /* two samples of one moment are one sample, whatever they hold */
     }
-    perf_none none = quotient(formula, now, before, &value);
+    perf_none none = quotient(formula, current, previous, &value);
     if (none != PERF_NONE_OK) {
         return none;
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
-        none = check_size(now->multi, PERF_NONE_NO_MULTI);
+        none = check_size(current->multi, PERF_NONE_NO_MULTI);
         if (none != PERF_NONE_OK) {
             return none;
         }
-        if (now->multi.value == 0) {
+        if (current->multi.value == 0) {
             return PERF_NONE_ZERO_DENOMINATOR;
         }
-        value /= (double)now->multi.value;
+        value /= (double)current->multi.value;
     }
     if (formula->flags & PERF_COMPLEMENT) {
         value = 1 - value;
@@ -168,7 +169,7 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *now, 
 }
 
 /* Reasons that lie in the type or in the value itself. */
-static perf_none check_value(const perf_counter_type *type, const perf_point *now)
+static perf_none check_value(const perf_counter_type *type, const perf_point *current)
 {
     if (!type) {
         return PERF_NONE_UNKNOWN_TYPE;
@@ -179,41 +180,41 @@ static perf_none check_value(const perf_counter_type *type, const perf_point *no
     if (type->formula == PERF_FORMULA_NONE) {
         return PERF_NONE_NO_FORMULA;
     }
-    return check_size(now->value, PERF_NONE_SIZE);
+    return check_size(current->value, PERF_NONE_SIZE);
 }
 
-perf_result perf_calculate(const perf_counter_type *type, const perf_point *now, const perf_point *before,
-                           perf_none why_no_before)
+perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
+                           perf_none why_no_previous)
 {
-    perf_result result = {0, check_value(type, now)};
+    perf_result result = {0, check_value(type, current)};
 
     if (result.none != PERF_NONE_OK) {
         return result;
     }
     const perf_formula_info *formula = &perf_formulas[type->formula];
     if (!(formula->flags & PERF_NEEDS_PREVIOUS)) {
-        before = NULL;
-    } else if (!before) {
-        result.none = why_no_before != PERF_NONE_OK ? why_no_before : PERF_NONE_FIRST_SAMPLE;
+        previous = NULL;
+    } else if (!previous) {
+        result.none = why_no_previous != PERF_NONE_OK ? why_no_previous : PERF_NONE_FIRST_SAMPLE;
     } else {
-        result.none = check_size(before->value, PERF_NONE_NEW_COUNTER);
+        result.none = check_size(previous->value, PERF_NONE_NEW_COUNTER);
     }
     if (result.none == PERF_NONE_OK) {
-        result.none = apply(formula, now, before, &result.value);
+        result.none = apply(formula, current, previous, &result.value);
     }
     return result;
 }
 
-double perf_interval(const perf_point *now, const perf_point *before)
+double perf_interval(const perf_point *current, const perf_point *previous)
 {
-    if (!now || !before) {
+    if (!current || !previous) {
         return 0;
     }
-    if (now->perf_freq != 0 && now->perf_time > before->perf_time) {
-        return (double)(now->perf_time - before->perf_time) / (double)now->perf_freq;
+    if (current->perf_freq != 0 && current->perf_time > previous->perf_time) {
+        return (double)(current->perf_time - previous->perf_time) / (double)current->perf_freq;
     }
-    if (now->perf_freq == 0 && now->time_100ns > before->time_100ns) {
-        return (double)(now->time_100ns - before->time_100ns) / 1e7;
+    if (current->perf_freq == 0 && current->time_100ns > previous->time_100ns) {
+        return (double)(current->time_100ns - previous->time_100ns) / 1e7;
     }
     return 0;
 }

@@ -69,10 +69,10 @@ typedef struct perf_result {
     perf_none none;
 } perf_result;
 
-/* The value of `now` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE). Where two samples are needed and `before` is
- * NULL, the reason is `why_no_before`. Percentages are not capped, and those of the inverse types may be negative. */
-perf_result perf_calculate(const perf_counter_type *type, const perf_point *now, const perf_point *before,
-                           perf_none why_no_before);
+/* The value of `current` by the formula of `type` (NULL: PERF_NONE_UNKNOWN_TYPE). Where two samples are needed and `previous` is
+ * NULL, the reason is `why_no_previous`. Percentages are not capped, and those of the inverse types may be negative. */
+perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
+                           perf_none why_no_previous);
 
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0; 0 if not known. */
-double perf_interval(const perf_point *now, const perf_point *before);
+double perf_interval(const perf_point *current, const perf_point *previous);

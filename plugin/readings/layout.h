@@ -22,7 +22,7 @@ typedef struct {
 } reading_place;
 
 struct readings_layout {
-    /* Sets up r->own, r->now and r->machine. */
+    /* Sets up r->own, r->current and r->machine. */
     void (*begin)(readings *r);
     /* Goes on to the next value and fills r->at; false at the end. Where a block or object begins it calls
      * readings_enter() and fills what readings.h says of it; r->at ends with readings_take(). */
@@ -36,9 +36,9 @@ struct readings_layout {
     void (*open_table)(readings *r);
     /* The same counter of the same instance in the sample before. Where it is not there, `has_counter` tells whether the
      * counter is. */
-    bool (*find_before)(readings *r, reading_place *place, bool *has_counter);
-    /* What the formula needs beside the value that stands at `place` of `side` (one of PERF_NEEDS_...). */
-    perf_raw (*operand)(readings *r, reading_side *side, const reading_place *place, unsigned need);
+    bool (*find_previous)(readings *r, reading_place *place, bool *has_counter);
+    /* What the formula needs beside the value that stands at `place` of `view` (one of PERF_NEEDS_...). */
+    perf_raw (*operand)(readings *r, sample_view *view, const reading_place *place, unsigned need);
     /* The instance's part of the path, NULL without one. */
     const char *(*instance)(readings *r);
     /* True if the block or object is not certain enough to be compared with another sample. */
@@ -69,8 +69,8 @@ static inline void readings_take(readings *r, perf_raw raw)
 /* r->table, opened if it was not. */
 reading_table *readings_table(readings *r);
 
-/* Gives r->before its clocks: fills r->interval. */
-void readings_pair(readings *r, reading_side *before, uint32_t frame);
+/* Gives r->previous its clocks: fills r->interval. */
+void readings_pair(readings *r, sample_view *previous, uint32_t frame);
 
 /* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
 static inline const char *readings_bounded(wmem_allocator_t *pool, const char *name)

@@ -45,7 +45,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->text_left = READINGS_PATHS_SIZE(r->size);
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     answer->layout->begin(r);
-    r->operands.now = r->now->clocks;
+    r->operands.current = r->current->clocks;
     if (r->machine == NULL || *r->machine == '\0') {
         r->machine = host_address(answer->server);
     }
@@ -86,12 +86,12 @@ void readings_enter(readings *r, uint32_t number)
     r->counters = NULL;
 }
 
-void readings_pair(readings *r, reading_side *before, uint32_t frame)
+void readings_pair(readings *r, sample_view *previous, uint32_t frame)
 {
-    r->before = before;
+    r->previous = previous;
     r->previous_frame = frame;
-    r->operands.before = before ? before->clocks : (perf_point){.perf_freq = 0};
-    r->interval = perf_interval(&r->now->clocks, before ? &before->clocks : NULL);
+    r->operands.previous = previous ? previous->clocks : (perf_point){.perf_freq = 0};
+    r->interval = perf_interval(&r->current->clocks, previous ? &previous->clocks : NULL);
 }
 
 reading_table *readings_table(readings *r)
@@ -115,7 +115,7 @@ uint32_t readings_raw_size(readings *r)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 
-static void fill_point(readings *r, reading_side *side, const reading_place *place, unsigned flags, perf_point *point)
+static void fill_point(readings *r, sample_view *view, const reading_place *place, unsigned flags, perf_point *point)
 {
     const struct {
         unsigned flag;
@@ -129,35 +129,35 @@ static void fill_point(readings *r, reading_side *side, const reading_place *pla
 
     for (unsigned i = 0; i < array_length(operands); i++) {
         if (flags & operands[i].flag) {
-            *operands[i].raw = r->answer.layout->operand(r, side, place, operands[i].flag);
+            *operands[i].raw = r->answer.layout->operand(r, view, place, operands[i].flag);
         }
     }
 }
 
 #define NEEDS_OPERANDS (PERF_NEEDS_BASE | PERF_NEEDS_TIME | PERF_NEEDS_FREQ | PERF_NEEDS_MULTI)
 
-static bool operands_before(readings *r, unsigned flags, perf_point *before, perf_none *why)
+static bool previous_operands(readings *r, unsigned flags, perf_point *previous, perf_none *why)
 {
     reading_place place = {.table = NULL};
     bool has_counter = false;
 
     bool is_doubtful = r->answer.layout->is_doubtful(r);
 
-    *why = is_doubtful ? PERF_NONE_DAMAGED : r->why_no_before;
-    if (r->before == NULL || is_doubtful) {
+    *why = is_doubtful ? PERF_NONE_DAMAGED : r->why_no_previous;
+    if (r->previous == NULL || is_doubtful) {
         return false;
     }
-    if (!r->answer.layout->find_before(r, &place, &has_counter)) {
+    if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
         *why = place.moved       ? PERF_NONE_MOVED
                : has_counter     ? PERF_NONE_NEW_INSTANCE
                : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
                                  : PERF_NONE_NEW_COUNTER;
         return false;
     }
-    before->value = place.raw;
+    previous->value = place.raw;
     r->operands.assumed = place.assumed;
     if (flags & NEEDS_OPERANDS) {
-        fill_point(r, r->before, &place, flags, before);
+        fill_point(r, r->previous, &place, flags, previous);
     }
     return true;
 }
@@ -170,15 +170,15 @@ void readings_find_operands(readings *r)
         return;
     }
     r->operands.known = true;
-    r->operands.now.value = r->at.raw;
+    r->operands.current.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
         reading_place place = {.table = readings_table(r), r->at.row, r->at.column, r->at.raw};
-        fill_point(r, r->now, &place, flags, &r->operands.now);
+        fill_point(r, r->current, &place, flags, &r->operands.current);
     }
     r->operands.why = PERF_NONE_OK;
     r->operands.assumed = false;
-    r->operands.has_before =
-        (flags & PERF_NEEDS_PREVIOUS) && operands_before(r, flags, &r->operands.before, &r->operands.why);
+    r->operands.has_previous =
+        (flags & PERF_NEEDS_PREVIOUS) && previous_operands(r, flags, &r->operands.previous, &r->operands.why);
 }
 
 perf_result readings_result(readings *r)
@@ -190,12 +190,12 @@ perf_result readings_result(readings *r)
         return none;
     }
     if (r->at.raw.size == 0 || counter->type->formula == PERF_FORMULA_NONE) {
-        perf_point alone = r->now->clocks;
+        perf_point alone = r->current->clocks;
         alone.value = r->at.raw;
         return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
     }
     readings_find_operands(r);
-    return perf_calculate(counter->type, &r->operands.now, r->operands.has_before ? &r->operands.before : NULL,
+    return perf_calculate(counter->type, &r->operands.current, r->operands.has_previous ? &r->operands.previous : NULL,
                           r->operands.why);
 }
 
@@ -401,65 +401,65 @@ static inline void put_number(perf_writer *w, const char *name, uint64_t value)
     perf_write_integer(w, value);
 }
 
-static inline void put_operand(perf_writer *w, const char *name, perf_raw now, const char *name_before,
-                               const perf_raw *before)
+static inline void put_operand(perf_writer *w, const char *name, perf_raw current, const char *name_before,
+                               const perf_raw *previous)
 {
-    if (now.size > 0) {
-        put_number(w, name, now.value);
+    if (current.size > 0) {
+        put_number(w, name, current.value);
     }
-    if (before && before->size > 0) {
-        put_number(w, name_before, before->value);
+    if (previous && previous->size > 0) {
+        put_number(w, name_before, previous->value);
     }
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(perf_writer *w, const char *name, uint64_t now, uint64_t before)
+static void put_clock(perf_writer *w, const char *name, uint64_t current, uint64_t previous)
 {
-    if (now >= before) {
-        put_number(w, name, now - before);
+    if (current >= previous) {
+        put_number(w, name, current - previous);
     }
 }
 
 /* The same for all values of a formula that have the same sample before. */
-static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
+static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *previous)
 {
-    const perf_point *now = &r->operands.now;
+    const perf_point *current = &r->operands.current;
 
-    if (r->clocks.formula != formula || r->clocks.before != (before ? r->before : NULL)) {
+    if (r->clocks.formula != formula || r->clocks.previous != (previous ? r->previous : NULL)) {
         perf_writer own = perf_writer_of(r->clocks.text, sizeof r->clocks.text);
-        if (formula->denominator == PERF_OPERAND_TICKS && before) {
-            put_clock(&own, ", T1 - T0 = ", now->perf_time, before->perf_time);
+        if (formula->denominator == PERF_OPERAND_TICKS && previous) {
+            put_clock(&own, ", T1 - T0 = ", current->perf_time, previous->perf_time);
         }
-        if (formula->denominator == PERF_OPERAND_100NS && before) {
-            put_clock(&own, ", H1 - H0 = ", now->time_100ns, before->time_100ns);
+        if (formula->denominator == PERF_OPERAND_100NS && previous) {
+            put_clock(&own, ", H1 - H0 = ", current->time_100ns, previous->time_100ns);
         }
         if (formula->flags & (PERF_RATE | PERF_TICKS)) {
-            put_number(&own, ", F = ", now->perf_freq);
+            put_number(&own, ", F = ", current->perf_freq);
         }
         r->clocks.formula = formula;
-        r->clocks.before = before ? r->before : NULL;
+        r->clocks.previous = previous ? r->previous : NULL;
         r->clocks.size = (unsigned)(own.to - r->clocks.text);
     }
     perf_write_bytes(w, r->clocks.text, r->clocks.size);
 }
 
-static void put_operands(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *before)
+static void put_operands(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *previous)
 {
-    const perf_point *now = &r->operands.now;
-    bool has_base = (formula->flags & PERF_NEEDS_BASE) && now->base.size > 0;
+    const perf_point *current = &r->operands.current;
+    bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
 
-    put_operand(w, ", N1 = ", now->value, ", N0 = ", before ? &before->value : NULL);
+    put_operand(w, ", N1 = ", current->value, ", N0 = ", previous ? &previous->value : NULL);
     if (has_base) {
-        put_operand(w, ", B1 = ", now->base, ", B0 = ", before ? &before->base : NULL);
+        put_operand(w, ", B1 = ", current->base, ", B0 = ", previous ? &previous->base : NULL);
     } else if (formula->flags & PERF_NEEDS_TIME) {
-        put_operand(w, ", O1 = ", now->time, ", O0 = ", before ? &before->time : NULL);
+        put_operand(w, ", O1 = ", current->time, ", O0 = ", previous ? &previous->time : NULL);
     }
-    put_clocks(r, w, formula, before);
+    put_clocks(r, w, formula, previous);
     if (formula->flags & PERF_NEEDS_FREQ) {
-        put_operand(w, ", OF = ", now->freq, NULL, NULL);
+        put_operand(w, ", OF = ", current->freq, NULL, NULL);
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
-        put_operand(w, ", M1 = ", now->multi, NULL, NULL);
+        put_operand(w, ", M1 = ", current->multi, NULL, NULL);
     }
 }
 
@@ -476,5 +476,5 @@ void readings_write_formula(readings *r, perf_writer *w)
 
     perf_write(w, formula->text);
     readings_find_operands(r);
-    put_operands(r, w, formula, r->operands.has_before ? &r->operands.before : NULL);
+    put_operands(r, w, formula, r->operands.has_previous ? &r->operands.previous : NULL);
 }

@@ -78,16 +78,16 @@ typedef struct readings {
     uint32_t size;
     const char *machine;  /* without backslashes */
     uint32_t names_event; /* as of when names are looked up: the answer's, unless somebody says otherwise */
-    reading_side *now;
+    sample_view *current;
     reading at;         /* the reading that was pulled last */
     bool with_refusals; /* for whoever sets it, blocks of an error are readings too */
     struct {
         bool known;
-        perf_point now;
-        perf_point before;
-        bool has_before;
+        perf_point current;
+        perf_point previous;
+        bool has_previous;
         perf_none why; /* there is none */
-        bool assumed;  /* `before` may be of another instance of this name */
+        bool assumed;  /* `previous` may be of another instance of its name */
     } operands;        /* of its formula, as they were found when they were asked for */
 
     /* of the block or object that the stream is in */
@@ -97,13 +97,13 @@ typedef struct readings {
     bool has_instances;    /* paths have an instance, which may be nameless */
     const char *instance;  /* of the row, once somebody asked */
     uint32_t instance_row;
-    uint32_t status;         /* Win32 error of the block, 0 elsewhere */
-    bool assumed;            /* which counters they are is assumed from the order of the identifiers */
-    bool may_be_there;       /* the sample before may have the counter that was looked for last: there it is assumed */
-    reading_side *before;    /* NULL: there is no sample before */
-    perf_none why_no_before; /* then */
-    uint32_t previous_frame; /* 0 without a sample before */
-    double interval;         /* seconds between the two by the server's clock, 0 if it stood still */
+    uint32_t status;       /* Win32 error of the block, 0 elsewhere */
+    bool assumed;          /* which counters they are is assumed from the order of the identifiers */
+    bool may_be_there;     /* the sample before may have the counter that was looked for last: there it is assumed */
+    sample_view *previous; /* NULL: there is no sample before */
+    perf_none why_no_previous; /* then */
+    uint32_t previous_frame;   /* 0 without a sample before */
+    double interval;           /* seconds between the two by the server's clock, 0 if it stood still */
     reading_counter *counters; /* one for each column */
 
     /* the path as it was last written, and how much of it stands before its counter */
@@ -122,7 +122,7 @@ typedef struct readings {
     /* the end of formulas, as it was last written */
     struct {
         const perf_formula_info *formula;
-        const reading_side *before;
+        const sample_view *previous;
         unsigned size;
         char text[120];
     } clocks;
@@ -154,7 +154,7 @@ perf_result readings_result(readings *r);
 /* True if whose value it is was assumed, or from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || (r->operands.known && r->operands.has_before && r->operands.assumed);
+    return r->assumed || (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 
 /* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not

@@ -155,18 +155,18 @@ static const reading_instance *find_id(reading_instances *instances, const readi
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-void reading_table_init(reading_table *table, reading_side *side, uint32_t number)
+void reading_table_init(reading_table *table, sample_view *view, uint32_t number)
 {
     memset(table, 0, sizeof *table);
-    table->side = side;
+    table->view = view;
     table->number = number;
-    table->instances.pool = side->pool;
+    table->instances.pool = view->pool;
 }
 
 bool reading_table_has_row(reading_table *table, uint32_t row)
 {
     while (table->rows <= row && !table->complete) {
-        if (table->side->layout->next_row(table)) {
+        if (table->view->layout->next_row(table)) {
             table->rows++;
         } else {
             table->complete = true;
@@ -179,7 +179,7 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
 {
     const perf_raw none = {0, 0};
 
-    return reading_table_has_row(table, row) ? table->side->layout->cell(table, row, column) : none;
+    return reading_table_has_row(table, row) ? table->view->layout->cell(table, row, column) : none;
 }
 
 reading_instance *reading_table_instance(reading_table *table, uint32_t row)
@@ -200,7 +200,7 @@ static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
 }
 
 /* Rows that are aligned one by one, from the first on, also have the same ordinals. */
-static bool same_place(reading_table *here, uint32_t row, reading_table *there)
+static bool aligned_to(reading_table *here, uint32_t row, reading_table *there)
 {
     table_likeness *like = here->like, *end = here->like + TABLE_LIKENESSES;
 
@@ -223,13 +223,13 @@ static bool same_place(reading_table *here, uint32_t row, reading_table *there)
 /* True if both have the same rows in the same order, of which the first ones were compared. */
 static bool same_rows(reading_table *here, reading_table *there)
 {
-    return here->rows > 0 && here->rows == there->rows && same_place(here, here->rows - 1, there);
+    return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there);
 }
 
 /* The process' or thread's own id; size 0 if the answer does not tell it. */
 static perf_raw own_id(reading_table *table, uint32_t row)
 {
-    const table_layout *layout = table->side->layout;
+    const table_layout *layout = table->view->layout;
     uint32_t column = layout->own_id ? layout->own_id(table) : UINT32_MAX;
 
     return column == UINT32_MAX ? (perf_raw){0, 0} : layout->cell(table, row, column);
@@ -239,9 +239,9 @@ static perf_raw own_id(reading_table *table, uint32_t row)
 static uint32_t row_with_own_id(reading_table *table, uint64_t id)
 {
     if (table->by_own_id == NULL) {
-        table->by_own_id = wmem_map_new(table->side->pool, wmem_int64_hash, g_int64_equal);
+        table->by_own_id = wmem_map_new(table->view->pool, wmem_int64_hash, g_int64_equal);
         for (uint32_t row = 0; row < table->rows; row++) {
-            uint64_t *key = wmem_new(table->side->pool, uint64_t);
+            uint64_t *key = wmem_new(table->view->pool, uint64_t);
             *key = own_id(table, row).value;
             bool is_new = !wmem_map_contains(table->by_own_id, key);
             wmem_map_insert(table->by_own_id, key, GUINT_TO_POINTER(is_new ? row + 1 : 0));

@@ -71,7 +71,7 @@ uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row)
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
 typedef struct reading_table reading_table;
-typedef struct reading_side reading_side;
+typedef struct sample_view sample_view;
 
 /* How a layout reads its tables. */
 typedef struct {
@@ -101,7 +101,7 @@ typedef struct {
 #define TABLE_LIKENESSES 4
 
 struct reading_table {
-    reading_side *side;
+    sample_view *view;
     uint32_t number;
     bool has_instances;
     uint32_t columns;
@@ -117,7 +117,7 @@ struct reading_table {
 };
 
 /* One of the samples. */
-struct reading_side {
+struct sample_view {
     const table_layout *layout;
     wmem_allocator_t *pool;
     const uint8_t *bytes;
@@ -126,7 +126,7 @@ struct reading_side {
 };
 
 /* `table` is the first member of a layout's own structure. */
-void reading_table_init(reading_table *table, reading_side *side, uint32_t number);
+void reading_table_init(reading_table *table, sample_view *view, uint32_t number);
 
 /* True if there is such a row; reads as far as that. */
 bool reading_table_has_row(reading_table *table, uint32_t row);

@@ -198,7 +198,7 @@ static void count_interval(query *q, double interval)
 
 static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
-    const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->now->clocks;
+    const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->current->clocks;
     double interval = q->samples > 0 ? perf_interval(clocks, &q->clocks) : 0;
     double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
     double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
