@@ -1,9 +1,9 @@
 /* hosts.c
- * Whose state it is, and when: servers and events; and the rooms of the state, registered together.
+ * Whose state it is, and when: servers and events.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "state/state.h"
+#include "state/hosts.h"
 
 #include <epan/to_str.h>
 
@@ -89,18 +89,4 @@ void hosts_register(void)
 {
     servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset);
-}
-
-void state_register(void)
-{
-    static bool done;
-
-    if (!done) { /* by the other protocol */
-        hosts_register();
-        facts_register();
-        handles_register();
-        queries_register();
-        samples_register();
-        done = true;
-    }
 }
