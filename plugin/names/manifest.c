@@ -3,10 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/names-file.h"
+#include "names/manifest.h"
 
 #include <wsutil/report_message.h>
 
+#include "names/parse.h"
 #include "perf/counter-types.h"
 #include "state/state.h"
 #include "text/value-strings.h"

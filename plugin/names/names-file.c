@@ -5,6 +5,8 @@
  */
 #include "names/names-file.h"
 
+#include "names/manifest.h"
+#include "names/parse.h"
 #include "state/state.h"
 
 #include <stdio.h>
@@ -13,7 +15,6 @@
 
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
-#include <wsutil/strtoi.h>
 
 #include "text/value-strings.h"
 
@@ -118,47 +119,10 @@ typedef struct {
     char *server; /* owned; NULL: any */
 } line_fields;
 
-bool names_parse_number(const char *text, uint32_t *number)
-{
-    bool is_hex = g_str_has_prefix(text, "0x");
-
-    return g_ascii_isdigit(*text) && (is_hex ? ws_hexstrtou32 : ws_strtou32)(text, NULL, number);
-}
-
 static bool parse_id(const char *text, uint32_t *id)
 {
     *id = PERF_NO_ID;
     return strcmp(text, "-") == 0 || names_parse_number(text, id);
-}
-
-bool names_parse_scale(const char *text, int32_t *scale)
-{
-    uint32_t number;
-    bool negative = *text == '-';
-
-    if (!names_parse_number(text + negative, &number) || number > INT32_MAX) {
-        return false;
-    }
-    *scale = negative ? -(int32_t)number : (int32_t)number;
-    return true;
-}
-
-/* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes */
-bool names_parse_guid(const char *text, uint8_t guid[16])
-{
-    static const char form[] = "{........-....-....-....-............}";
-    static const uint8_t places[16] = {7, 5, 3, 1, 12, 10, 17, 15, 20, 22, 25, 27, 29, 31, 33, 35};
-
-    for (unsigned i = 0; i < sizeof form; i++) {
-        if (form[i] == '.' ? !g_ascii_isxdigit(text[i]) : text[i] != form[i]) {
-            return false;
-        }
-    }
-    for (unsigned i = 0; i < sizeof places; i++) {
-        const char *digits = text + places[i];
-        guid[i] = (uint8_t)(g_ascii_xdigit_value(digits[0]) << 4 | g_ascii_xdigit_value(digits[1]));
-    }
-    return true;
 }
 
 /* Takes the escapes out, in place. */
