@@ -112,20 +112,30 @@ def test_info_after_the_sample(tshark, tmp_path):
         assert paths(frame) in (truth(first[1]), [None] * 3) or ASSUMED in frame.experts
 
 
-UNIQUE = {
-    'one': lambda s: [ask(s, 1, 'a')],
+OF_OWN_TYPES = {
     'four-types': lambda s: [ask(s, 1, 'a'), ask(s, NONE, 'a'), ask(s, 2, '*'), ask(s, NONE, '*')],
     'two-types': lambda s: [ask(s, 4, '*'), ask(s, NONE, 'b')],
 }
 
 
 @PASSES
-@pytest.mark.parametrize('asked', UNIQUE)
-def test_without_info_where_only_one_order_is_possible(tshark, tmp_path, asked, two_pass):
-    """Each dwType comes once: no doubt, so no remark, even though the blocks are not in the order of the additions."""
+@pytest.mark.parametrize('turn', [False, True], ids=['as-added', 'turned'])
+@pytest.mark.parametrize('asked', OF_OWN_TYPES)
+def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, turn, two_pass):
+    """In the order of the additions they are assumed so; in another their types do not fit, and nobody's names are shown."""
     s = gauge()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-    scene = story(server, lambda c: (learn(c, s), run(c, UNIQUE[asked](s), info=False)))
+    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
+    scene = story(server, lambda c: (learn(c, s), run(c, OF_OWN_TYPES[asked](s), info=False)))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for number, message in answers(scene):
+        assert paths(frames[number]) == ([None] * len(truth(message)) if turn else truth(message))
+        assert (ASSUMED in frames[number].experts) == (not turn)
+
+
+@PASSES
+def test_without_info_one_counter_is_certain(tshark, tmp_path, two_pass):
+    s = gauge()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     assert not [f for f in frames.values() if ASSUMED in f.experts]
@@ -184,10 +194,10 @@ def test_info_without_the_additions(tshark, tmp_path, two_pass):
 @PASSES
 @pytest.mark.parametrize('gone', [[], [3]], ids=['', 'less'])
 def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_pass):
-    """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it has the
-    only place there is."""
+    """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it is
+    assumed to stand behind it."""
     s = gauge()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    server = Script([s])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -205,7 +215,7 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     for number, message in answers(scene):
         assert paths(frames[number]) == [p.replace('\\\\SRV01', '\\\\192.0.2.20') for p in truth(message)]
-        assert ASSUMED not in frames[number].experts
+        assert ASSUMED in frames[number].experts
 
 
 @PASSES
@@ -512,7 +522,7 @@ def test_filters_find_paths(tshark, tmp_path):
 
 
 def test_changed_counters_without_info(tshark, tmp_path):
-    """Added, then removed: what is left has the only place there is."""
+    """Added, then removed: what is left alone is certain, several are assumed to stand as they were added."""
     s = gauge()
     server = Script([s])
 
@@ -536,7 +546,7 @@ def test_changed_counters_without_info(tshark, tmp_path):
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
         compare_paths(frames, scene)
-        assert not [f for f in frames.values() if ASSUMED in f.experts]
+        assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [True, False, True, True, False]
 
 
 @PASSES

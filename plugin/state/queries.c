@@ -466,30 +466,16 @@ const state_query_entry *query_entries(const state_handle *handle, uint32_t even
     return then ? list_next(&then->all, event, next) : NULL;
 }
 
-#define NUM_TYPES 5
-
-/* NUM_TYPES of an unknown one. */
-static unsigned number_of_type(uint32_t type)
-{
-    static const uint8_t numbers[] = {0, 1, 2, NUM_TYPES, 3, NUM_TYPES, 4};
-
-    return type < sizeof numbers ? numbers[type] : NUM_TYPES;
-}
-
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
  * instead, and what a pattern other than "*" gives is not known. Of an unknown type nothing is. */
-static bool fits(bool all_counters, state_asks asks, uint32_t type)
-{
-    if (type == 0) {
-        return true;
-    }
-    return number_of_type(type) < NUM_TYPES && all_counters == ((type & 2) != 0) &&
-           (asks == PERF_ASKS_PATTERN || (asks == PERF_ASKS_ALL) == ((type & 4) != 0));
-}
-
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
 {
-    return fits(identifier->counter_id == PERF_NO_ID, identifier->asks, type);
+    bool is_known = type == 1 || type == 2 || type == 4 || type == 6;
+    bool of_all_counters = (type & 2) != 0, of_all_instances = (type & 4) != 0;
+
+    return type == 0 ||
+           (is_known && of_all_counters == (identifier->counter_id == PERF_NO_ID) &&
+            (identifier->asks == PERF_ASKS_PATTERN || of_all_instances == (identifier->asks == PERF_ASKS_ALL)));
 }
 
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
@@ -521,88 +507,8 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
 
-/* Identifiers of one class (what they ask for, all counters or one) fit the same types, and blocks of one type are alike: no
- * two of a kind can be told apart. */
-#define NUM_CLASSES 6
-
-typedef struct {
-    unsigned members[NUM_CLASSES];
-    unsigned blocks[NUM_TYPES];
-} class_match;
-
-static unsigned class_of(const state_identifier *identifier)
-{
-    return (unsigned)identifier->asks * 2 + (identifier->counter_id == PERF_NO_ID);
-}
-
-static bool class_fits(unsigned number, unsigned type_number)
-{
-    static const uint32_t types[NUM_TYPES] = {0, 1, 2, 4, 6};
-
-    return fits(number % 2, (state_asks)(number / 2), types[type_number]);
-}
-
-/* What is missing for blocks of one instance or of all, patterns have to make up for; errors take what is left. */
-static bool can_match(const class_match *match)
-{
-    for (unsigned all_counters = 0; all_counters < 2; all_counters++) {
-        const unsigned *members = match->members + all_counters, *blocks = match->blocks + 1 + all_counters;
-        int of_one = (int)(blocks[0] - members[PERF_ASKS_ONE * 2]);
-        int of_all = (int)(blocks[2] - members[PERF_ASKS_ALL * 2]);
-        if (MAX(of_one, 0) + MAX(of_all, 0) > (int)members[PERF_ASKS_PATTERN * 2]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The others, where one of a class has one of a type. */
-static bool can_match_without(class_match match, unsigned number, unsigned type)
-{
-    match.members[number]--;
-    match.blocks[type]--;
-    return can_match(&match);
-}
-
-/* The class whose only member the only block of a type belongs to, in every way to match them; NUM_CLASSES if there is
- * none. */
-static unsigned only_class(const class_match *match, unsigned type)
-{
-    unsigned only = NUM_CLASSES;
-
-    for (unsigned c = 0; c < NUM_CLASSES; c++) {
-        if (match->members[c] > 0 && class_fits(c, type) && can_match_without(*match, c, type)) {
-            if (match->members[c] > 1 || only < NUM_CLASSES) {
-                return NUM_CLASSES;
-            }
-            only = c;
-        }
-    }
-    return only;
-}
-
-/* Names the blocks that only one identifier fits. */
-static void assign_certain(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
-{
-    class_match match = {{0}, {0}};
-    const state_identifier *member[NUM_CLASSES + 1] = {NULL};
-
-    for (uint32_t i = 0; i < assignment->count; i++) {
-        unsigned type = number_of_type(types[i]), number = class_of(identifiers[i]);
-        if (type == NUM_TYPES) {
-            return;
-        }
-        match.blocks[type]++;
-        match.members[number]++;
-        member[number] = identifiers[i];
-    }
-    for (uint32_t i = 0; i < assignment->count; i++) {
-        unsigned type = number_of_type(types[i]);
-        assignment->blocks[i] = match.blocks[type] == 1 ? member[only_class(&match, type)] : NULL;
-    }
-}
-
-/* The others, if all fit so; what is certain is in order then, too. */
+/* The only identifier for the only block is certain; several are assumed to have their blocks in the order in which they were
+ * added, if all fit so. */
 static void assign_by_order(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
 {
     for (uint32_t i = 0; i < assignment->count; i++) {
@@ -611,7 +517,7 @@ static void assign_by_order(const state_identifier **identifiers, const uint32_t
         }
     }
     for (uint32_t i = 0; i < assignment->count; i++) {
-        assignment->assumed[i] = assignment->blocks[i] == NULL;
+        assignment->assumed[i] = assignment->count > 1;
         assignment->blocks[i] = identifiers[i];
     }
 }
@@ -660,7 +566,6 @@ void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32
     }
     if (!assign_as_before(epoch->before, types, assignment) &&
         (identifiers = identifiers_of(pool, epoch->query, event, count)) != NULL) {
-        assign_certain(identifiers, types, assignment);
         assign_by_order(identifiers, types, assignment);
     }
     for (uint32_t i = 0; i < count && epoch->doubted; i++) {

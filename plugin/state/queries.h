@@ -112,8 +112,7 @@ const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t
 bool query_is_told(const state_query_epoch *epoch);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
-/* Without an index: a block is given to an identifier if every way to give all of them agrees on it; where the order of the
- * identifiers is one of those ways, that order is assumed for the others. `types` holds the dwType of each of `count`
- * blocks. */
+/* Without an index: the only block is the only identifier's; several are assumed to stand in the order in which the identifiers
+ * were added, if all fit so. `types` holds the dwType of each of `count` blocks. */
 void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment);
