@@ -272,7 +272,7 @@ def processor():
 def test_better_than_the_built_in_list(tshark, tmp_path):
     s = processor()
     names = lines(tmp_path / 'n', ('name', CPU, '-', 'en', 'My Processor'), ('name', CPU, 7, 'en', 'My DPC'),
-                  ('counter', CPU, 7, '0x00400500', '-', '-', '-', '-', 0))
+                  ('counter', CPU, 7, '0x00400400', '-', '-', '-', '-', 0))
     scene = queried(s)
     got = by_path(with_file(tshark, tmp_path, scene, names)[answers(scene)[1][0]])
     assert got == {'\\\\SRV01\\My Processor(_Total)\\My DPC': (3.0, None)}

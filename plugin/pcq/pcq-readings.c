@@ -54,8 +54,7 @@ typedef struct {
     bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
-    bool *refuted;    /* of each block then: a known type refutes what was assigned; NULL where none does */
-    bool any_assumed; /* some block is only assumed to be whose it was assigned to */
+    bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
 } pcq_view;
@@ -118,90 +117,6 @@ static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
     return cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
 }
 
-/* True if a counter's known type has another size than its first value, or its counterset no such counter. */
-static bool contradicts(pcq_view *view, const pcq_table *table, state_subject counter, uint32_t column)
-{
-    static const uint32_t sizes[] = {4, 8};
-    state_known known = facts_lookup(view->server, counter, PERF_FACT_COUNTER, view->event);
-    uint32_t value = table->base.rows > 0 ? value_at(table, 0, column) : 0;
-
-    if (known.fact == NULL) {
-        state_subject set = facts_subject(counter.guid, PERF_NO_ID);
-        return facts_lookup(view->server, set, PERF_FACT_SET, view->event).frame !=
-               0; /* that frame told all counters */
-    }
-    uint32_t size = (known.fact->counter.type & PERF_SIZE_MASK) >> 8;
-    return size < array_length(sizes) && value != 0 && perf_le32(view->base.bytes + value) != sizes[size];
-}
-
-static bool is_contradicted(pcq_view *view, uint32_t block, const state_identifier *identifier)
-{
-    pcq_table *table = (pcq_table *)pcq_view_table(view, block);
-
-    reading_table_has_row(&table->base, 0);
-    for (uint32_t column = 0; column < table->base.columns; column++) {
-        uint32_t id =
-            table->ids == 0 ? identifier->counter_id : perf_le32(view->base.bytes + table->ids + 4 * (size_t)column);
-        if (contradicts(view, table, facts_subject(identifier->guid, id), column)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_base(const pcq_view *view, const state_identifier *a, const state_identifier *b)
-{
-    state_subject counter = facts_subject(a->guid, a->counter_id);
-    const state_fact *fact = facts_lookup(view->server, counter, PERF_FACT_COUNTER, view->event).fact;
-
-    return fact && fact->counter.base_id == b->counter_id;
-}
-
-/* True if one of them is the other's base, of the same instance. */
-static bool are_related(const pcq_view *view, const state_identifier *a, const state_identifier *b)
-{
-    return memcmp(a->guid, b->guid, sizeof a->guid) == 0 && a->digest == b->digest &&
-           (has_base(view, a, b) || has_base(view, b, a));
-}
-
-/* What is known of a block's counters refutes that it is whose it seems to be; a value and its base beside it fall
- * together. True if any fell. */
-static bool refute(pcq_view *view)
-{
-    state_assignment *all = &view->assigned;
-    bool *contradicted = wmem_alloc0_array(view->base.pool, bool, all->count + 1);
-
-    view->refuted = wmem_alloc0_array(view->base.pool, bool, all->count + 1);
-    for (uint32_t i = 0; i < all->count; i++) {
-        contradicted[i] = all->blocks[i] && is_contradicted(view, i, all->blocks[i]);
-        view->refuted[i] |= contradicted[i];
-        if (i > 0 && contradicted[i - 1] != contradicted[i] && all->blocks[i - 1] && all->blocks[i] &&
-            are_related(view, all->blocks[i - 1], all->blocks[i])) {
-            view->refuted[i - 1] = view->refuted[i] = true;
-        }
-    }
-    for (uint32_t i = 0; i < all->count; i++) {
-        all->blocks[i] = view->refuted[i] ? NULL : all->blocks[i];
-        all->assumed[i] &= !view->refuted[i];
-    }
-    return memchr(view->refuted, 1, all->count) != NULL;
-}
-
-/* Samples of one form agree with what is known like the first of them, as long as nothing is learned. */
-static void refute_unless_agreed(pcq_view *view)
-{
-    state_sample *sample = (state_sample *)view->sample; /* remembers what was found */
-    uint32_t lessons = view->server->lessons;
-
-    if (sample && sample->agreed_epoch == view->epoch && sample->agreed == lessons) {
-        return;
-    }
-    if (!refute(view) && sample) {
-        sample->agreed = lessons;
-        sample->agreed_epoch = view->epoch;
-    }
-}
-
 /* All at once: whose a block is can depend on all others. */
 static const state_assignment *assigned(pcq_view *view)
 {
@@ -212,10 +127,7 @@ static const state_assignment *assigned(pcq_view *view)
             types[i] = block_at(view, i)->type;
         }
         query_assign(view->base.pool, view->epoch, view->event, types, count, &view->assigned);
-        if (view->epoch != NULL && count > 0) { /* else no block is anybody's */
-            refute_unless_agreed(view);
-            view->any_assumed = memchr(view->assigned.assumed, 1, count) != NULL;
-        }
+        view->any_assumed = count > 0 && memchr(view->assigned.assumed, 1, count) != NULL;
     }
     return &view->assigned;
 }
@@ -606,8 +518,7 @@ static bool same_identifier_at(pcq_view *view, uint32_t block, const state_ident
 /* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
 static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 {
-    if (here->epoch == there->epoch && here->index == there->index &&
-        (here->index || here->sample->lessons == there->sample->lessons)) {
+    if (here->epoch == there->epoch && here->index == there->index) {
         return here->index || pcq_view_identifier(here, block);
     }
     return !(pcq_view_assumed(there, block) && !pcq_view_assumed(here, block)) &&
@@ -770,12 +681,9 @@ static void know(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
-    pcq_view *view = &stream_of(r)->current;
 
     if (identifier == NULL) {
-        bool is_refuted =
-            view->index == NULL && r->number < assigned(view)->count && view->refuted && view->refuted[r->number];
-        counter->none = is_refuted ? PERF_NONE_ORDER_REFUTED : PERF_NONE_COUNTER_NOT_KNOWN;
+        counter->none = PERF_NONE_COUNTER_NOT_KNOWN;
         return;
     }
     state_known known = facts_lookup(r->answer.server, facts_subject(identifier->guid, counter->id), PERF_FACT_COUNTER,

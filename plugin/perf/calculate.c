@@ -180,6 +180,9 @@ static perf_none check_value(const perf_counter_type *type, const perf_point *cu
     if (type->formula == PERF_FORMULA_NONE) {
         return PERF_NONE_NO_FORMULA;
     }
+    if (current->value.size == 4 && (type->value & PERF_SIZE_MASK) == PERF_SIZE_LARGE) {
+        return PERF_NONE_TOO_SHORT; /* 8 bytes for a type of 4 are what providers send */
+    }
     return check_size(current->value, PERF_NONE_SIZE);
 }
 

@@ -13,6 +13,7 @@
 /* What a type is made of. The value columns hold the field's content shifted
  * down, as a bit mask field of a tree shows it: X(value, name, meaning) */
 #define PERF_SIZE_MASK 0x00000300u
+#define PERF_SIZE_LARGE 0x00000100u
 #define PERF_KIND_MASK 0x00000C00u
 #define PERF_SUBTYPE_MASK 0x000F0000u
 #define PERF_TIMER_MASK 0x00300000u

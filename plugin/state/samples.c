@@ -99,7 +99,6 @@ static state_sample *new_sample(state_handle *handle, uint32_t size, uint32_t ev
     sample->event = event;
     sample->frame = frame;
     sample->size = size;
-    sample->lessons = handle->server->lessons;
     sample->previous = handle->newest;
     if (sample->previous) {
         sample->pause = sample->previous->pause;
@@ -202,10 +201,6 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
     }
     state_sample *sample = new_sample(handle, size, event, frame);
     sample->summary = newest->summary;
-    if (newest->lessons == sample->lessons) {
-        sample->agreed = newest->agreed;
-        sample->agreed_epoch = newest->agreed_epoch;
-    }
     take_form(sample, newest->form, numbers);
     add_newest(sample);
     return sample;

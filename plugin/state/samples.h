@@ -37,9 +37,6 @@ struct state_sample {
     perf_data_summary summary; /* PerflibV2: what it holds */
     uint8_t pause;             /* PerflibV2: samples to come of which no form is tried, */
     uint8_t next_pause;        /* and after how long a pause the last try was in vain */
-    uint32_t lessons;          /* what its server had taught when it was kept */
-    uint32_t agreed;           /* PerflibV2: what it had taught when no type refuted whose the blocks seem to be, */
-    const void *agreed_epoch;  /* in that of the query; NULL as long as nobody looked */
     uint8_t headline; /* PerflibV2: 1 + place of the value that the Info column shows; 0 as long as nobody looked */
     state_sample *previous;  /* the sample before it of the same handle, NULL for the first */
     uint32_t num_objects;    /* HKPD, 0 elsewhere */
