@@ -17,8 +17,12 @@
 
 /* --- Room ---------------------------------------------------------------- */
 
-char *perf_csv_make_room(perf_csv *csv, size_t size)
+/* Where up to `size` bytes go, NULL if there is no memory for them. */
+static char *make_room(perf_csv *csv, size_t size)
 {
+    if (csv->room - csv->size >= size) {
+        return csv->data + csv->size;
+    }
     size_t room = csv->room + csv->room / 2 + size + FIRST_ROOM;
     char *data = csv->failed ? NULL : realloc(csv->data, room);
     if (data == NULL) {
@@ -52,7 +56,7 @@ static void close_cell(perf_csv *csv, const char *end)
 /* Where a cell of up to `size` bytes begins, behind its comma. */
 static char *open_cell(perf_csv *csv, size_t size)
 {
-    char *at = perf_csv_room(csv, size + 1);
+    char *at = make_room(csv, size + 1);
 
     if (at && csv->in_row) {
         *at++ = ',';
@@ -73,7 +77,7 @@ void perf_csv_cells(perf_csv *csv, const perf_csv *cells)
 
 void perf_csv_end_row(perf_csv *csv)
 {
-    char *at = perf_csv_room(csv, 2);
+    char *at = make_room(csv, 2);
 
     if (at) {
         memcpy(at, "\r\n", 2);
@@ -125,17 +129,6 @@ void perf_csv_pdh_number(perf_csv *csv, double value)
 
 /* What makes a cell of RFC 4180 need quotes. */
 static const char special[] = ",\"\r\n";
-
-perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size)
-{
-    char *end = put_doubled(room, text, size);
-    perf_csv_part part = {room, (size_t)(end - room), false};
-
-    for (const char *one = special; *one != '\0'; one++) {
-        part.needs_quotes = part.needs_quotes || memchr(text, *one, size);
-    }
-    return part;
-}
 
 void perf_csv_text(perf_csv *csv, const char *text)
 {

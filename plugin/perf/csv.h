@@ -33,38 +33,6 @@ void perf_csv_end_row(perf_csv *csv);
 /* The cells of another text, which has no end of a row. */
 void perf_csv_cells(perf_csv *csv, const perf_csv *cells);
 
-/* --- Rows in one go ------------------------------------------------------ */
-
-/* Part of a cell as it stands in many rows, worked out once: quotes are doubled. */
-typedef struct perf_csv_part {
-    const char *text;
-    size_t size;
-    bool needs_quotes;
-} perf_csv_part;
-
-/* Writes the part to `room`, twice the text's bytes. */
-perf_csv_part perf_csv_part_of(char *room, const char *text, size_t size);
-
-/* Where up to `size` bytes go, NULL if there is no memory for them: where they end is the text's new size. */
-char *perf_csv_make_room(perf_csv *csv, size_t size);
-
-static inline char *perf_csv_room(perf_csv *csv, size_t size)
-{
-    return csv->room - csv->size >= size ? csv->data + csv->size : perf_csv_make_room(csv, size);
-}
-
-/* One cell of two parts. */
-static inline char *perf_csv_put_parts(char *at, const perf_csv_part *first, const perf_csv_part *second)
-{
-    bool in_quotes = first->needs_quotes || second->needs_quotes;
-
-    *at = '"';
-    at = perf_put(at + in_quotes, first->text, first->size);
-    at = perf_put(at, second->text, second->size);
-    *at = '"';
-    return at + in_quotes;
-}
-
 /* --- PDH-CSV ------------------------------------------------------------ */
 
 /* A blank where there is no value. */

@@ -287,32 +287,21 @@ static void write_prefix(readings *r)
     r->prefix_set = instance ? NULL : r->set_label;
 }
 
-bool readings_path_in_parts(readings *r, readings_path_parts *parts)
+const char *readings_path(readings *r)
 {
     const char *label = readings_counter(r);
 
     if (label == NULL) {
-        return false;
+        return NULL;
     }
     if (r->prefix_number != r->number || r->prefix_row != r->at.row) {
         write_prefix(r);
     }
-    *parts = (readings_path_parts){r->path, r->prefix_size, label, bounded_size(r, label, r->at.counter->label_size)};
-    size_t size = parts->prefix_size + parts->counter_size;
+    size_t label_size = bounded_size(r, label, r->at.counter->label_size), size = r->prefix_size + label_size;
 
     r->text_left -= size < r->text_left ? size : r->text_left;
-    return true;
-}
-
-const char *readings_path(readings *r)
-{
-    readings_path_parts parts;
-
-    if (!readings_path_in_parts(r, &parts)) {
-        return NULL;
-    }
-    make_room(r, parts.prefix_size + parts.counter_size + 1);
-    *perf_put(r->path + parts.prefix_size, parts.counter, parts.counter_size) = '\0';
+    make_room(r, size + 1);
+    *perf_put(r->path + r->prefix_size, label, label_size) = '\0';
     return r->path;
 }
 

@@ -161,17 +161,6 @@ static inline bool readings_assumed(const readings *r)
  * known. */
 const char *readings_path(readings *r);
 
-/* The same in two parts: what stands before the counter is the same for all values of an instance. The counter may be cut.
- * False where there is no path. */
-typedef struct {
-    const char *prefix;
-    size_t prefix_size;
-    const char *counter;
-    size_t counter_size;
-} readings_path_parts;
-
-bool readings_path_in_parts(readings *r, readings_path_parts *parts);
-
 /* What identifiers ask for, as paths: "\\SRV\Set(instance)\Counter", without the machine if that is NULL; "*" for all
  * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
 #define READINGS_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))

@@ -21,21 +21,6 @@ static const char *const column_names[] = {"time",       "frame",    "protocol",
                                            "counterset", "instance", "counter",  "path",   "raw",
                                            "result",     "unit",     "reason",   "status", "assumed"};
 
-/* Most names are shorter, and most blocks have fewer counters: theirs are quoted for each value. */
-#define SHORT_NAME 96
-#define KEPT_COUNTERS 256
-
-/* Of a row: the name twice, two numbers, the unit, commas, quotes and the end. */
-#define ROOM_FOR_THE_REST (4 * SHORT_NAME + 2 * PERF_DECIMAL_SIZE + 64)
-
-/* A counter's name as all its rows have it. */
-typedef struct {
-    uint64_t answer; /* in which that was worked out, from this */
-    const char *label;
-    perf_csv_part part;
-    char text[2 * SHORT_NAME];
-} counter_name;
-
 /* One -z. */
 typedef struct {
     output_task task;
@@ -46,12 +31,6 @@ typedef struct {
     /* whose they are */
     uint32_t table;
     uint32_t row;
-    /* the part of the instance's paths before the counter, once there was one */
-    bool has_prefix;
-    perf_csv_part prefix;
-    GByteArray *prefix_text;
-    uint64_t answers;
-    counter_name names[KEPT_COUNTERS];
 } long_export;
 
 static void reset(void *data)
@@ -111,7 +90,6 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     const state_handle *handle = r->answer.handle;
     perf_csv *head = &export->of_answer;
 
-    export->answers++;
     perf_csv_clear(head);
     perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     perf_csv_whole(head, pinfo->num);
@@ -144,64 +122,6 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
     perf_csv_end_row(text);
 }
 
-/* --- A row as nearly all are: a number, from which a result was calculated ---------------------------------------- */
-
-static const perf_csv_part *name_of(long_export *export, const reading_counter *counter, uint32_t column)
-{
-    counter_name *name = &export->names[column % KEPT_COUNTERS];
-
-    if (name->answer != export->answers || name->label != counter->label) {
-        name->answer = export->answers;
-        name->label = counter->label;
-        name->part = perf_csv_part_of(name->text, counter->label, counter->label_size);
-    }
-    return &name->part;
-}
-
-static void keep_prefix(long_export *export, const readings_path_parts *path)
-{
-    export->has_prefix = true;
-    g_byte_array_set_size(export->prefix_text, 2 * (unsigned)path->prefix_size);
-    export->prefix = perf_csv_part_of((char *)export->prefix_text->data, path->prefix, path->prefix_size);
-}
-
-/* False, and nothing was written, if the row is not like that, or its name is too long or cut. */
-static bool write_usual_row(long_export *export, readings *r, const perf_result *result)
-{
-    static const perf_csv_part nothing = {"", 0, false};
-    static const char end[] = ",,0,0\r\n";
-    const reading *at = &r->at;
-    const reading_counter *counter = at->counter;
-    readings_path_parts path;
-
-    if (result->none != PERF_NONE_OK || !at->is_number || r->status != 0 || readings_assumed(r) ||
-        !readings_path_in_parts(r, &path) || counter->label_size > SHORT_NAME ||
-        counter->label_size != path.counter_size) {
-        return false;
-    }
-    if (!export->has_prefix) {
-        keep_prefix(export, &path);
-    }
-    const perf_csv *head = &export->of_instance;
-    const perf_csv_part *name = name_of(export, counter, at->column);
-    char *to = perf_csv_room(&export->text, head->size + export->prefix.size + ROOM_FOR_THE_REST);
-    if (to) {
-        to = perf_put(to, head->data, head->size);
-        *to++ = ',';
-        to = perf_csv_put_parts(to, name, &nothing);
-        *to++ = ',';
-        to = perf_csv_put_parts(to, &export->prefix, name);
-        *to++ = ',';
-        to += perf_decimal_u64(to, at->raw.value);
-        *to++ = ',';
-        to += is_whole(at) ? perf_decimal_u64(to, at->raw.value) : perf_decimal_exact(to, result->value);
-        *to++ = ',';
-        to = perf_put(to, counter->type->unit, strlen(counter->type->unit));
-        export->text.size = (size_t)(perf_put(to, end, sizeof end - 1) - export->text.data);
-    }
-    return true;
-}
-
 static void write_reading(long_export *export, readings *r)
 {
     perf_result result = {0, PERF_NONE_NO_FORMULA};
@@ -213,15 +133,12 @@ static void write_reading(long_export *export, readings *r)
         perf_csv *head = &export->of_instance;
         export->table = r->number;
         export->row = r->at.row;
-        export->has_prefix = false;
         perf_csv_clear(head);
         perf_csv_cells(head, &export->of_answer);
         perf_csv_text(head, readings_set(r));
         perf_csv_text(head, readings_instance(r));
     }
-    if (!write_usual_row(export, r, &result)) {
-        write_row(export, r, &result);
-    }
+    write_row(export, r, &result);
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -268,7 +185,6 @@ static ws_stat_started start(const char *argument, void *user _U_)
 {
     long_export *export = g_new0(long_export, 1);
 
-    export->prefix_text = g_byte_array_new();
     WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
 }
 

@@ -107,27 +107,6 @@ static void test_cells(perf_csv *csv)
     perf_csv_free(&cells);
 }
 
-/* The same row in one go and cell by cell. */
-static void test_parts(perf_csv *csv)
-{
-    static const char *const texts[] = {"plain", "a,b", "say \"so\"", "\"", "", "line\nend", "\r"};
-    const unsigned count = sizeof texts / sizeof *texts;
-    char rooms[2][40], whole[40], expected[200];
-
-    for (unsigned i = 0; i < count * count; i++) {
-        const char *a = texts[i / count], *b = texts[i % count];
-        perf_csv_part first = perf_csv_part_of(rooms[0], a, strlen(a));
-        perf_csv_part second = perf_csv_part_of(rooms[1], b, strlen(b));
-        char *at = perf_csv_room(csv, first.size + second.size + 2);
-        csv->size = (size_t)(perf_csv_put_parts(at, &first, &second) - csv->data);
-        snprintf(expected, sizeof expected, "%.*s", (int)csv->size, csv->data);
-        perf_csv_clear(csv);
-        snprintf(whole, sizeof whole, "%s%s", a, b);
-        perf_csv_text(csv, whole);
-        expect(csv, expected);
-    }
-}
-
 /* More than the first room, cell by cell and in one. */
 static void test_growth(perf_csv *csv)
 {
@@ -194,7 +173,6 @@ int main(void)
     test_rfc(&csv);
     test_calendar(&csv);
     test_cells(&csv);
-    test_parts(&csv);
     test_growth(&csv);
     test_room(&csv);
     test_failure();
