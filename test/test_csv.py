@@ -159,7 +159,7 @@ def test_export_objects(tshark, tmp_path):
         folder = tmp_path / ('objects%d' % len(passes))
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % folder)
         files = {p.name: p.read_bytes().decode() for p in folder.iterdir()}
-        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv']
+        assert sorted(files) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
         assert compare_pdh(files['SRV01-query-1.csv'], first) == compare_pdh(files['SRV01-query-2.csv'], second) == 3
 
 
@@ -167,7 +167,7 @@ def test_export_objects_of_hkpd(tshark, tmp_path):
     scene = hkpd_scene.session(samples=3)
     scene.write(tmp_path / 'scene.pcap')
     tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
-    only, = (tmp_path / 'objects').iterdir()
+    only, = (tmp_path / 'objects').glob('*.csv')
     assert re.fullmatch(r'SRV01-hkpd-\d+\.csv', only.name)
     assert compare_pdh(only.read_bytes().decode(), series(scene)) > 60
 
@@ -176,24 +176,29 @@ def test_names_among_the_objects(tshark, tmp_path):
     """What -z pcq,names writes."""
     whole_session().write(tmp_path / 'scene.pcap')
     for passes in [], ['-2']:
-        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq-names,%s' % (tmp_path / 'objects'),
+        tshark.run('-q', '-r', tmp_path / 'scene.pcap', *passes, '--export-objects', 'pcq,%s' % (tmp_path / 'objects'),
                    '-z', 'pcq,names,%s' % (tmp_path / 'names'))
-        only, = (tmp_path / 'objects').iterdir()
-        assert only.name == 'pcq_names' and only.read_bytes() == (tmp_path / 'names').read_bytes()
-        assert only.read_text().startswith('# pcq names 1\n') and len(only.read_text().splitlines()) > 50
-        only.unlink()
+        names = tmp_path / 'objects' / 'pcq_names'
+        assert names.read_bytes() == (tmp_path / 'names').read_bytes()
+        assert names.read_text().startswith('# pcq names 1\n') and len(names.read_text().splitlines()) > 50
+        names.unlink()
 
 
-def objects_of(s, *kinds):
-    """{kind: [(name, text)]} of sharkd, all tapped at once"""
-    out, = s.ask(('tap', {'tap%d' % i: 'eo:' + kind for i, kind in enumerate(kinds)}))
-    found = {}
-    for tap in filter(None, json.loads(out)['result']['taps']):
-        names = [o['filename'] for o in tap['objects']]
-        told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
-        found[tap['tap'].removeprefix('eo:')] = [
-            (n, base64.b64decode(json.loads(t)['result']['data']).decode()) for n, (t,) in zip(names, told)]
-    return found
+def test_no_names_no_object(tshark, tmp_path):
+    """A capture whose names were browsed before it."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
+    story(Script([s]), lambda c: run(c, [ask(s, 1)], 2)).write(tmp_path / 'scene.pcap')
+    tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
+    assert [p.name for p in (tmp_path / 'objects').iterdir()] == ['SRV01-query-1.csv']
+
+
+def objects_of(s):
+    """{name: text} of sharkd"""
+    out, = s.ask(('tap', dict(tap0='eo:pcq')))
+    tap = json.loads(out)['result']['taps'][0]
+    names = [o['filename'] for o in tap['objects']]
+    told = [s.ask(('download', dict(token='%s_%d' % (tap['tap'], i)))) for i in range(len(names))]
+    return {n: base64.b64decode(json.loads(t)['result']['data']).decode() for n, (t,) in zip(names, told)}
 
 
 def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
@@ -204,18 +209,15 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
     s = sharkd()
     for _ in range(2):
         s.load(tmp_path / 'scene.pcap')
-        for kinds in [('pcq',), ('pcq', 'pcq-names'), ('pcq-names',), ('pcq-names', 'pcq'), ('pcq',), ('pcq-names',)]:
-            found = objects_of(s, *kinds)
-            assert sorted(found) == sorted(kinds)
-            for name, text in found.get('pcq', ()):
-                assert compare_pdh(text, {'SRV01-query-1.csv': first, 'SRV01-query-2.csv': second}[name]) == 3
-            assert len(found.get('pcq', 'two')) in (2, 3)
-            for name, text in found.get('pcq-names', ()):
-                assert name == 'pcq_names' and text.startswith('# pcq names 1\n') and 'First' in text
-            assert len(found.get('pcq-names', 'o')) == 1
+        for _ in range(3):
+            found = objects_of(s)
+            assert sorted(found) == ['SRV01-query-1.csv', 'SRV01-query-2.csv', 'pcq_names']
+            for name, answers in ('SRV01-query-1.csv', first), ('SRV01-query-2.csv', second):
+                assert compare_pdh(found[name], answers) == 3
+            assert found['pcq_names'].startswith('# pcq names 1\n') and 'First' in found['pcq_names']
             s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
         s.load(tmp_path / 'other.pcap')
-        (name, text), = objects_of(s, 'pcq')['pcq']
+        text, = (text for name, text in objects_of(s).items() if name.endswith('.csv'))
         assert compare_pdh(text, series(whole_session())) > 60
 
 
@@ -225,7 +227,8 @@ def test_what_the_list_of_objects_says(sharkd, tmp_path):     # noqa: F811
     s = sharkd()
     s.load(scene.write(tmp_path / 'scene.pcap'))
     out, = s.ask(('tap', dict(tap0='eo:pcq')))
-    rows = sorted(json.loads(out)['result']['taps'][0]['objects'], key=lambda o: o['pkt'])
+    rows = sorted(json.loads(out)['result']['taps'][0]['objects'], key=lambda o: o['filename'])
+    assert (rows[-1]['type'], rows.pop()['filename']) == ('text/plain', 'pcq_names')
     assert [(o['pkt'], o['hostname'], o['type'], o['filename']) for o in rows] == [
         (a[0].frame, 'SRV01', 'text/csv', 'SRV01-query-%d.csv' % n) for n, a in enumerate((first, second), 1)]
 
@@ -245,7 +248,7 @@ def test_objects_of_odd_servers(tshark, tmp_path):
         scene.write(tmp_path / 'scene.pcap')
         folder = tmp_path / ('objects%d' % i)
         tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % folder)
-        only, = folder.iterdir()
+        only, = (p for p in folder.iterdir() if p.name != 'pcq_names')
         assert only.name.endswith('-query-1.csv') and only.name[0] != '.', only.name
         only.name.encode('utf-8')       # no half of a character
         assert len(pdh_rows(only.read_bytes().decode())) == 3
@@ -268,7 +271,7 @@ def test_sessions(tshark, tmp_path):
     suffixes = {'': first, '-query-2': second, '-query-1-session-2': first, '-query-2-session-2': second,
                 '-query-1-session-3': first, '-query-2-session-3': second}
     assert {p.name for p in tmp_path.glob('run*')} == {'run%s.csv' % x for x in suffixes}
-    assert {p.name for p in (tmp_path / 'objects').iterdir()} == {'SRV01%s.csv' % (x or '-query-1') for x in suffixes}
+    assert {p.name for p in (tmp_path / 'objects').glob('*.csv')} == {'SRV01%s.csv' % (x or '-query-1') for x in suffixes}
     for suffix, answers in suffixes.items():
         assert compare_pdh((tmp_path / ('run%s.csv' % suffix)).read_bytes().decode(), answers) == 3
     assert len(long_rows((tmp_path / 'long').read_bytes().decode())) == 3 * 6

@@ -1,10 +1,10 @@
 /* export-objects.c
- * Export objects of two kinds: a PDH-CSV file for each query, and the names file.
+ * Export objects: a PDH-CSV file for each query, and the names file.
  *
  * Wireshark wants each object whole in memory, and says neither when the last packet has gone by nor, always, when it
  * frees what was listed. So an object is listed when it is complete, and is Wireshark's from then on:
  *
- *   - of packets that are seen again, when the kind knows that nothing more comes;
+ *   - of packets that are seen again, when it is known that nothing more comes for it;
  *   - of packets that are seen for the first time (tshark in one pass, a capture that is running), when statistics are
  *     drawn. Newer listeners are drawn first: one that is registered with the first call is drawn before the list is.
  *
@@ -19,87 +19,24 @@
 #include <epan/export_object.h>
 #include <epan/tap.h>
 
-#define NAMES_FILTER_NAME "pcq-names"
-
 /* Wireshark cuts a name that is too long at its end, where the handle is told; it writes some characters as three. */
 #define LONGEST_HOST 64
 
-/* A kind, and the one list of it that is filled. */
-typedef struct objects_kind {
-    void (*list_rest)(struct objects_kind *kind); /* lists what is not listed yet, and counts what was assumed */
+/* The one list that is filled. */
+static struct {
     int tap;
     documents *documents;       /* that objects are made of, NULL as long as there was no answer */
-    bool is_listed;             /* the names are */
+    bool has_names;             /* they are listed */
     export_object_list_t *list; /* NULL before the first call */
-    uint32_t frame;             /* that was told last */
+    uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    bool is_drawn; /* it has a listener for that */
+    bool is_drawn; /* there is a listener for that */
     tapped_left_out left;
-} objects_kind;
-
-/* --- Of both kinds ----------------------------------------------------------------------------------------------- */
-
-static GSList *kinds; /* objects_kind */
-
-static tap_packet_status redraw(void *kind _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
-                                tap_flags_t flags _U_)
-{
-    return TAP_PACKET_REDRAW;
-}
-
-/* A window may be gone, and its list with it. */
-static void draw(void *data)
-{
-    objects_kind *kind = data;
-
-    if (kind->list == NULL || !have_tap_listener(kind->tap)) {
-        return;
-    }
-    if (kind->first_look) {
-        kind->list_rest(kind);
-    }
-    if (!kind->has_said) {
-        output_say_left_out(&kind->left, "columns");
-        kind->has_said = true;
-    }
-}
-
-static void clear(objects_kind *kind)
-{
-    kind->list = NULL;
-    kind->frame = 0;
-    kind->has_said = false;
-    kind->left = (tapped_left_out){.any_read = false};
-    kind->is_listed = false;
-    if (kind->documents) {
-        documents_free(g_steal_pointer(&kind->documents));
-    }
-}
-
-/* Each call that a list is told; false if nothing is to be done with it. Not everybody who looks at the packets again says so;
- * they begin with the first then. */
-static bool is_told(objects_kind *kind, export_object_list_t *list, const packet_info *pinfo, const tapped_call *tapped)
-{
-    if (kind->list == NULL || (!tapped->is_first_look && pinfo->num < kind->frame)) {
-        clear(kind);
-        kind->list = list;
-        kind->first_look = tapped->is_first_look;
-        if (!kind->is_drawn) {
-            kind->is_drawn = true;
-            output_listen(TAPPED_NAME, kind, NULL, NULL, redraw, draw);
-        }
-    }
-    kind->frame = pinfo->num;
-    if (kind->list == list) {
-        tapped_count(&kind->left, tapped);
-    }
-    return kind->list == list;
-}
+} objects;
 
 /* Lists an object; the strings and `data` are Wireshark's then. */
-static void list_object(const objects_kind *kind, uint32_t frame, const char *host, const char *type, char *name,
-                        void *data, size_t size)
+static void list_object(uint32_t frame, const char *host, const char *type, char *name, void *data, size_t size)
 {
     export_object_entry_t *entry = g_new0(export_object_entry_t, 1);
 
@@ -109,30 +46,7 @@ static void list_object(const objects_kind *kind, uint32_t frame, const char *ho
     entry->filename = name;
     entry->payload_data = data;
     entry->payload_len = size;
-    kind->list->add_entry(kind->list->gui_data, entry);
-}
-
-/* Who asked for objects, and there was not even a call, has not been told so: nobody was called. */
-static void say_nothing_came(void)
-{
-    static const tapped_left_out nothing;
-
-    for (GSList *at = kinds; at; at = at->next) {
-        const objects_kind *kind = at->data;
-        if (have_tap_listener(kind->tap) && kind->list == NULL) {
-            output_say_left_out(&nothing, "");
-        }
-    }
-}
-
-static void register_kind(objects_kind *kind, int proto, tap_packet_cb add, export_object_gui_reset_cb reset)
-{
-    if (kinds == NULL) {
-        register_shutdown_routine(say_nothing_came);
-    }
-    kinds = g_slist_prepend(kinds, kind);
-    kind->tap = register_export_object(proto, add, reset);
-    tapped_add(kind->tap);
+    objects.list->add_entry(objects.list->gui_data, entry);
 }
 
 /* --- Documents ------------------------------------------------------------------------------------------------- */
@@ -146,7 +60,7 @@ static void take(void *user, perf_csv *text, bool whole)
     }
 }
 
-static void list_document(const objects_kind *kind, document *doc)
+static void list_document(document *doc)
 {
     perf_csv text = {0};
     const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
@@ -155,93 +69,132 @@ static void list_document(const objects_kind *kind, document *doc)
         end--; /* not within a character */
     }
     doc->is_listed = true;
-    if (document_write(kind->documents, doc, take, &text) && !text.failed) {
+    if (document_write(objects.documents, doc, take, &text) && !text.failed) {
         /* the host first; a name that begins with a dot would be hidden */
         char *suffix = document_suffix(doc);
         char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
                                      doc->machine, suffix);
-        list_object(kind, doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
+        list_object(doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
         g_free(suffix);
     }
     perf_csv_free(&text);
 }
 
-static void list_documents(objects_kind *kind)
+static void list_names(void)
 {
-    for (unsigned i = 0; kind->documents && i < kind->documents->all->len; i++) {
-        document *doc = g_ptr_array_index(kind->documents->all, i);
-        if (!doc->is_listed) {
-            list_document(kind, doc);
-        }
-    }
-    if (kind->documents) {
-        documents_count_assumed(kind->documents, &kind->left);
-    }
-}
-
-static objects_kind document_kind = {.list_rest = list_documents};
-
-static tap_packet_status add_document(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                                      tap_flags_t flags _U_)
-{
-    const tapped_call *tapped = call;
-    objects_kind *kind = &document_kind;
-
-    if (!is_told(kind, list, pinfo, tapped) || tapped->answer == NULL) {
-        return TAP_PACKET_DONT_REDRAW;
-    }
-    kind->documents = kind->documents ? kind->documents : documents_new(NULL);
-    document *doc = documents_add(kind->documents, pinfo, tapped);
-    if (doc && !kind->first_look && tapped->answer->sample == tapped->answer->handle->newest) {
-        list_document(kind, doc);
-        documents_count_assumed(kind->documents, &kind->left);
-    }
-    return TAP_PACKET_REDRAW;
-}
-
-static void reset_documents(void)
-{
-    clear(&document_kind);
-}
-
-/* --- Names -------------------------------------------------------------------------------------------------------- */
-
-static void list_names(objects_kind *kind)
-{
-    char *text = kind->is_listed ? NULL : names_file_text();
+    char *text = objects.has_names ? NULL : names_file_text();
 
     if (text) {
-        kind->is_listed = true;
-        list_object(kind, kind->frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
+        objects.has_names = true;
+        list_object(objects.frame, NULL, "text/plain", g_strdup("pcq_names"), text, strlen(text));
     }
 }
 
-static objects_kind names_kind = {.list_rest = list_names};
+/* --- The list ------------------------------------------------------------------------------------------------------ */
 
-/* Seen again, a capture has taught all that it will with its first call. */
-static tap_packet_status add_names(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                                   tap_flags_t flags _U_)
+/* What is not listed yet. */
+static void list_rest(void)
+{
+    for (unsigned i = 0; objects.documents && i < objects.documents->all->len; i++) {
+        document *doc = g_ptr_array_index(objects.documents->all, i);
+        if (!doc->is_listed) {
+            list_document(doc);
+        }
+    }
+    if (objects.documents) {
+        documents_count_assumed(objects.documents, &objects.left);
+    }
+    list_names();
+}
+
+static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
+                                tap_flags_t flags _U_)
+{
+    return TAP_PACKET_REDRAW;
+}
+
+/* A window may be gone, and its list with it. */
+static void draw(void *data _U_)
+{
+    if (objects.list == NULL || !have_tap_listener(objects.tap)) {
+        return;
+    }
+    if (objects.first_look) {
+        list_rest();
+    }
+    if (!objects.has_said) {
+        output_say_left_out(&objects.left, "columns");
+        objects.has_said = true;
+    }
+}
+
+static void reset(void)
+{
+    objects.list = NULL;
+    objects.frame = 0;
+    objects.has_said = false;
+    objects.left = (tapped_left_out){.any_read = false};
+    objects.has_names = false;
+    if (objects.documents) {
+        documents_free(g_steal_pointer(&objects.documents));
+    }
+}
+
+/* Not everybody who looks at the packets again says so; they begin with the first then. */
+static void begin(export_object_list_t *list, const packet_info *pinfo, bool is_first_look)
+{
+    if (objects.list && (is_first_look || pinfo->num >= objects.frame)) {
+        return;
+    }
+    reset();
+    objects.list = list;
+    objects.first_look = is_first_look;
+    if (!objects.is_drawn) {
+        objects.is_drawn = true;
+        output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, draw);
+    }
+}
+
+/* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */
+static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                             tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
 
-    if (is_told(&names_kind, list, pinfo, tapped) && !tapped->unread && !names_kind.first_look) {
-        list_names(&names_kind);
+    begin(list, pinfo, tapped->is_first_look);
+    if (objects.list != list) {
+        return TAP_PACKET_DONT_REDRAW;
+    }
+    objects.frame = pinfo->num;
+    tapped_count(&objects.left, tapped);
+    if (!tapped->unread && !objects.first_look) {
+        list_names();
+    }
+    if (tapped->answer == NULL) {
+        return TAP_PACKET_REDRAW;
+    }
+    objects.documents = objects.documents ? objects.documents : documents_new(NULL);
+    document *doc = documents_add(objects.documents, pinfo, tapped);
+    if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
+        list_document(doc);
+        documents_count_assumed(objects.documents, &objects.left);
     }
     return TAP_PACKET_REDRAW;
 }
 
-static void reset_names(void)
+/* Who asked for objects, and there was not even a call, has not been told so: nobody was called. */
+static void say_nothing_came(void)
 {
-    clear(&names_kind);
+    static const tapped_left_out nothing;
+
+    if (have_tap_listener(objects.tap) && objects.list == NULL) {
+        output_say_left_out(&nothing, "");
+    }
 }
 
-/* Export objects belong to protocols, and each has one kind: so there is a protocol that has nothing else. */
 void export_objects_register(int proto)
 {
-    register_kind(&document_kind, proto, add_document, reset_documents);
-    if (proto_get_id_by_filter_name(NAMES_FILTER_NAME) == -1) {
-        proto =
-            proto_register_protocol("Names of performance counters, to be exported", "PCQ-NAMES", NAMES_FILTER_NAME);
-        register_kind(&names_kind, proto, add_names, reset_names);
-    }
+    register_shutdown_routine(say_nothing_came);
+    objects.tap = register_export_object(proto, add, reset);
+    tapped_add(objects.tap);
 }

@@ -21,8 +21,7 @@ void export_long_register(void);
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
 
-/* File, Export Objects, and `--export-objects KIND,DIR`: a PDH-CSV file for each query (PCQ, pcq); the names file (PCQ-NAMES,
- * pcq-names). */
+/* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query, and the names file. */
 void export_objects_register(int proto);
 
 /* Their files: what was not written whole ends the program with exit status 1. */
