@@ -243,11 +243,13 @@ def test_over_the_tree_s_budget(tshark, tmp_path):
 
 
 def test_io_graph(tshark, tmp_path):
-    """What an I/O graph draws: one counter out of all that a frame holds."""
+    """What an I/O graph draws: one counter out of all that a frame holds. Wireshark 4.0 adds to memory that it has not set: glibc
+    sets it to 0 for this."""
     scene = processors()
     scene.write(tmp_path / 'scene.pcap')
-    out, _ = tshark.run('-q', '-r', tmp_path / 'scene.pcap', *rows(w='\\Processor(1)\\Level'),
-                        '-z', 'io,stat,0,MAX(pcq.watch.w)pcq.watch.w,AVG(pcq.watch.w)pcq.watch.w,COUNT(pcq.watch.w)pcq.watch.w')
+    out = subprocess.run([TSHARK, '-q', '-r', tmp_path / 'scene.pcap', *rows(w='\\Processor(1)\\Level'), '-z',
+                          'io,stat,0,MAX(pcq.watch.w)pcq.watch.w,AVG(pcq.watch.w)pcq.watch.w,COUNT(pcq.watch.w)pcq.watch.w'],
+                         env=dict(tshark.env, MALLOC_PERTURB_='255'), stdout=subprocess.PIPE, text=True).stdout
     line = next(line for line in out.splitlines() if '<>' in line)
     assert [float(x) for x in line.split('|')[2:5]] == [301, 151, 4]
 
@@ -326,35 +328,15 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
         assert 'pcq.watch.w == 301' in text and set(re.findall(r'pcq[.]watch[.](\w+)', text)) <= {'w', 'v'}
 
 
-def test_what_fits_in_one_capture_need_not_in_the_next(sharkd, tmp_path):  # noqa: F811
-    s = sharkd()
-    s.ask(('setconf', dict(name='uat', value=row('w', '\\Processor(1)\\Level').removeprefix('uat:'))))
-    said = []
-    for instances in ('0', '1'), ('0',), ('0', '1'):
-        s.load(processors(instances=instances).write(tmp_path / 'scene.pcap'))
-        out, = s.ask(('tap', dict(tap0='nstat:pcq,counters')))
-        said.append('fit no counter of this capture: w' in out)
-    assert said == [False, True, False]
+# --- Letters and characters that mean something ------------------------------------------------------------------------
 
 
-# --- What is not there --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize('form', ['long', 'csv'])
-@pytest.mark.parametrize('names, said', [
-    (['w'], []), (['w', 'n', 'v'], ['n']), (['n', 'wrong'], ['n', 'wrong']), ([], []),
-])
-def test_an_export_says_which_rows_fit_nothing(tshark, tmp_path, form, names, said):
-    paths = {'w': '\\Processor(1)\\Level', 'v': CPU, 'n': '\\Processor\\Level', 'wrong': '\\\\OTHER\\Processor(1)\\Level'}
-    capture = processors().write(tmp_path / 'scene.pcap')
-    _, err = tshark.run('-q', '-r', capture, *rows(**{n: paths[n] for n in names}), '-z', 'pcq,%s,%s' % (form, tmp_path / 'out'))
-    line = 'tshark: pcq: watched counters that fit no counter of this capture: %s\n' % ', '.join(said)
-    assert err == (line if said else '')
-
-
-def test_a_row_that_fits_later_than_another_fits(tshark, tmp_path):
-    """One counter is there from the first answer on, the other in the last alone."""
-    capture = processors(instances=lambda n: ['0'] if n < 3 else ['0', '1']).write(tmp_path / 'scene.pcap')
-    _, err = tshark.run('-q', '-r', capture, *rows(early='\\Processor(0)\\Level', late='\\Processor(1)\\Level'), '-z',
-                        'pcq,long,%s' % (tmp_path / 'out'))
-    assert err == ''
+@pytest.mark.parametrize('instance, paths, fits', [
+    ('ZÜRICH', '\\Processor(zürich)\\level', True), ('диск', '\\Processor(ДИСК)\\Level', True), ('ς', '\\Processor(Σ)\\Level', True),
+    ('straße', '\\Processor(STRASSE)\\Level', False), ('ı', '\\Processor(I)\\Level', False), ('é', '\\Processor(e)\\Level', False),
+    ('*', '\\Processor([*])\\Level', True), ('x', '\\Processor([*])\\Level', False), ('a;b', '\\Processor(a[;]b)\\Level', True),
+    ('Intel[R] 1', '\\Processor(intel[r] *)\\Level', True), ('[*]', '\\Processor([[][*]])\\Level', True)])
+def test_letters_and_what_stands_for_itself(watched, instance, paths, fits):
+    """Letter by letter in capitals, as Windows compares: sharp s is no SS, the dotless i no I."""
+    shown = watched(processors(samples=2, instances=[instance]), paths)
+    assert [x for _, x in sorted(shown.items())] == ([[0.0], [100.0]] if fits else [])

@@ -9,19 +9,23 @@
 #include <stddef.h>
 #include <string.h>
 
-#define BETWEEN ";"
+#define BETWEEN ';'
 #define BLANKS " \t"
 
-static char small(char c)
+/* "[*]", "[;]", "[[]" and "[ ]" stand for what is in the brackets; all other brackets for themselves. */
+static bool is_literal(const char *pattern)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return pattern[0] == '[' && pattern[1] != '\0' && strchr("*;[ ", pattern[1]) && pattern[2] == ']';
 }
 
 /* The first of the patterns without the blanks around it, which may be empty. Returns those behind it, NULL if there are none. */
 static const char *take_first(const char *patterns, const char **begin, const char **end)
 {
-    const char *behind = patterns + strcspn(patterns, BETWEEN);
+    const char *behind = patterns;
 
+    while (*behind && *behind != BETWEEN) {
+        behind += is_literal(behind) ? 3 : 1;
+    }
     *begin = patterns + strspn(patterns, BLANKS);
     *end = behind;
     while (*end > *begin && strchr(BLANKS, (*end)[-1])) {
@@ -66,8 +70,8 @@ static bool matches(const char *pattern, const char *end, const char *path)
         if (pattern < end && *pattern == '*') {
             star = ++pattern;
             from = path;
-        } else if (pattern < end && small(*pattern) == small(*path)) {
-            pattern++;
+        } else if (pattern < end && pattern[is_literal(pattern)] == *path) {
+            pattern += is_literal(pattern) ? 3 : 1;
             path++;
         } else if (star) {
             pattern = star;

@@ -1,8 +1,8 @@
 /* pattern.h
  * Patterns of counter paths: "\Processor(*)\% Processor Time", several of them with ";" between.
  *
- * `*` stands for any text, everything else for itself, ASCII letters in either case (as PDH compares them). A pattern that
- * begins with one backslash fits the paths of every machine.
+ * `*` stands for any text, everything else for itself; `[*]`, `[;]`, `[[]` and `[ ]` for what is in the brackets, where it would
+ * mean something else. A pattern that begins with one backslash fits the paths of every machine.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */

@@ -5,8 +5,6 @@
  */
 #include "readings/tapped.h"
 
-#include "readings/watch.h"
-
 #include <epan/tap.h>
 
 #define MAX_TAPS 4
@@ -43,7 +41,6 @@ void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
-        watch_note(copy->answer, pinfo->pool);
     }
     for (unsigned i = 0; i < num_taps; i++) {
         if (have_tap_listener(taps[i])) {
@@ -121,15 +118,6 @@ static char *assumed_line(const tapped_left_out *left, const char *what)
     return line;
 }
 
-static char *unwatched_line(void)
-{
-    char *names = watch_unmatched();
-    char *line = names ? g_strdup_printf("watched counters that fit no counter of this capture: %s", names) : NULL;
-
-    g_free(names);
-    return line;
-}
-
 static char *counted(uint64_t count, const char *one, const char *more, const char *what)
 {
     return g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, what);
@@ -161,5 +149,5 @@ char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsign
     if (left->assumed > 0 && number-- == 0) {
         return assumed_line(left, what);
     }
-    return left->any_read && number == 0 ? unwatched_line() : NULL;
+    return NULL;
 }

@@ -91,6 +91,7 @@ static void forget_rows(void)
     forget_streams();
     for (unsigned i = 0; i < num_rows; i++) {
         proto_deregister_field(proto_watch, rows[i].hf);
+        g_free(rows[i].patterns);
     }
     if (fields) {
         proto_add_deregistered_data(fields); /* with names and paths; what is open may still show them */
@@ -99,6 +100,21 @@ static void forget_rows(void)
     rows = NULL;
     fields = NULL;
     num_rows = 0;
+}
+
+/* As Windows compares names: letter by letter in capitals, and never one for two. These two have none there. */
+static char *in_capitals(const char *text)
+{
+    GString *capitals = g_string_new(NULL);
+    char *valid = g_utf8_make_valid(text, -1);
+
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar letter = g_utf8_get_char(at);
+        bool has_none = letter == 0x131 || letter == 0x17F; /* dotless i, long s */
+        g_string_append_unichar(capitals, has_none ? letter : g_unichar_toupper(letter));
+    }
+    g_free(valid);
+    return g_string_free(capitals, FALSE);
 }
 
 static void add_row(const table_row *from)
@@ -120,7 +136,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, field.hfinfo.blurb, -1, false};
+    *row = (watch_row){field.hfinfo.name, in_capitals(from->paths), -1};
     fields[num_rows++] = field;
 }
 
@@ -190,18 +206,19 @@ static watch_stream *stream_of(const readings_answer *answer)
 }
 
 /* Of nothing, or as GLib's memory. */
-static watch_row **find_fitting(const char *path)
+static watch_row **find_fitting(const char *shown_path)
 {
     watch_row **fitting = none;
     unsigned count = 0;
+    char *path = in_capitals(shown_path);
 
     for (unsigned i = 0; i < num_rows; i++) {
-        if (perf_patterns_match(rows[i].paths, path)) {
+        if (perf_patterns_match(rows[i].patterns, path)) {
             fitting = fitting == none ? g_new0(watch_row *, num_rows + 1) : fitting;
             fitting[count++] = &rows[i];
-            rows[i].matched = true;
         }
     }
+    g_free(path);
     return fitting;
 }
 
@@ -235,46 +252,6 @@ watch_stream *watch_begin_all(const readings_answer *answer)
     return num_rows > 0 ? stream_of(answer) : NULL;
 }
 
-/* --- What is not there ------------------------------------------------------------------------------------------- */
-
-void watch_note(const readings_answer *answer, wmem_allocator_t *pool)
-{
-    unsigned matched = 0;
-
-    while (matched < num_rows && rows[matched].matched) {
-        matched++;
-    }
-    if (matched == num_rows) {
-        return;
-    }
-    watch_stream *stream = stream_of(answer);
-    readings *r = readings_begin_for_all(pool, answer);
-
-    while (readings_next(r)) {
-        watch_fitting(stream, r);
-    }
-}
-
-char *watch_unmatched(void)
-{
-    GString *names = g_string_new(NULL);
-
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (!rows[i].matched) {
-            g_string_append_printf(names, "%s%s", names->len > 0 ? ", " : "", rows[i].name);
-        }
-    }
-    return g_string_free(names, names->len == 0);
-}
-
-static void forget_capture(void)
-{
-    forget_streams();
-    for (unsigned i = 0; i < num_rows; i++) {
-        rows[i].matched = false;
-    }
-}
-
 void watch_register(int proto, module_t *module)
 {
     static uat_field_t columns_shown[] = {
@@ -299,5 +276,5 @@ void watch_register(int proto, module_t *module)
                                   "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
                                   "pcq.watch.NAME holds the results of the values whose paths fit.",
                                   uat);
-    register_cleanup_routine(forget_capture);
+    register_cleanup_routine(forget_streams);
 }

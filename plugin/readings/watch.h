@@ -11,9 +11,8 @@
 /* A row of the table. */
 typedef struct {
     const char *name;
-    const char *paths; /* patterns, as the user wrote them */
-    int hf;            /* FT_DOUBLE */
-    bool matched;      /* it fitted some path of this capture, as far as anybody looked */
+    char *patterns; /* of paths, in capitals; its own */
+    int hf;         /* FT_DOUBLE */
 } watch_row;
 
 /* The table, as a preference of `module`; its fields are `proto`'s. */
@@ -28,9 +27,3 @@ watch_stream *watch_begin_all(const readings_answer *answer);
 
 /* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);
-
-/* Notes which rows fit some path of an answer, for as long as there are others. */
-void watch_note(const readings_answer *answer, wmem_allocator_t *pool);
-
-/* The names of the rows that fitted no path of this capture so far: "disk, network"; NULL if there are none. To be freed. */
-char *watch_unmatched(void);

@@ -67,7 +67,13 @@ static void test_cost(void)
 int main(void)
 {
     expect(PATH, PATH, true);
-    expect("\\\\srv\\processor information(0,0)\\% processor time", PATH, true);
+    expect("\\\\srv\\processor information(0,0)\\% processor time", PATH, false); /* who asks has both in capitals */
+    expect("\\Jobs([*])\\a[;]b", "\\\\SRV\\Jobs(*)\\a;b", true);
+    expect("\\Jobs([*])\\a[;]b", "\\\\SRV\\Jobs(x)\\a;b", false);
+    expect("\\Jobs\\end[ ] ;\\Other\\x", "\\\\SRV\\Jobs\\end ", true);
+    expect("\\Jobs\\end[ ] ;\\Other\\x", "\\\\SRV\\Jobs\\end", false);
+    expect("\\Card(Intel[R] [[]*])\\*", "\\\\SRV\\Card(Intel[R] [2])\\x", true);
+    expect("\\Card([", "\\\\SRV\\Card([", true);
     expect("\\Processor Information(0,0)\\% Processor Time", PATH, true);
     expect("\\Processor Information(*)\\% Processor Time", PATH, true);
     expect("\\Processor Information(*)\\*", PATH, true);
@@ -78,8 +84,8 @@ int main(void)
     expect(" ; ", PATH, false);
     expect("*", PATH, true);
     expect("***", PATH, true);
-    expect("*processor*processor*processor*", PATH, false);
-    expect("*processor*processor*", PATH, true);
+    expect("*Processor*Processor*Processor*", PATH, false);
+    expect("*Processor*Processor*", PATH, true);
     expect("\\\\OTHER\\*", PATH, false);
     expect("\\\\SRV\\*", PATH, true);
     expect("\\SRV\\*", PATH, false);
