@@ -56,6 +56,24 @@ def test_kerberos_and_the_other_kind_of_key(tshark):
     assert rows and {s for s, in rows} == {'0'}
 
 
+def test_a_keytab_is_a_key_for_ntlm_too(tshark, tmp_path):
+    """One that does not fit is not called none; one that nobody uses is said to be unused, and why."""
+    empty = tmp_path / 'other.keytab'
+    empty.write_bytes(b'\x05\x02')
+    file = ['-o', 'kerberos.file:%s' % empty]
+    for name, protocol in (('tcp-ntlm', 'NTLM'), ('tcp-kerberos', 'Kerberos')):
+        for args, finding, words in ((['-o', 'kerberos.decrypt:TRUE'] + file, 'does not fit', 'the key given does not fit'),
+                                     (file, 'does not fit', 'kerberos.decrypt is off'),
+                                     (['-o', 'kerberos.decrypt:TRUE', '-K', str(empty)], 'sealed', 'no key that fits'),
+                                     (['-K', str(empty)], 'sealed', 'no key')):
+            calls = told(tshark, name, *args)
+            assert len(calls) > 10
+            for _, found, info, message in calls:
+                assert found == finding and info.endswith(', sealed with %s, %s' % (protocol, words)), (args, found, info)
+                assert finding == 'sealed' or 'kerberos.file' in message
+    assert '-K needs the first' in told(tshark, 'tcp-kerberos', '-K', str(empty))[0][3]
+
+
 @pytest.mark.parametrize('name', ['tcp-ntlm', 'tcp-kerberos'])
 def test_the_remedy_is_seen_at_once(tshark, name):
     """Within the 80 characters that a window has room for, with what Wireshark writes before it."""

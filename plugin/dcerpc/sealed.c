@@ -27,29 +27,21 @@ typedef struct {
     const char *place; /* a reader has to see it without scrolling */
     const char *option;
     const char *key;
-    const char *module; /* of the preferences */
-    const char *preference;
     const char *not_fitting; /* why a key that was given may not fit */
 } lock;
 
 static const lock ntlm = {
-    "NTLM",
-    "NTLMSSP preferences, NT Password",
-    "-o ntlmssp.nt_password:PASSWORD",
+    "NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
     "the password of the account that logged on, or a keytab with its key",
-    "ntlmssp",
-    "nt_password",
     "it is another account's, or the logon (NTLMSSP_AUTH) or a call after it is not in the capture"};
 
 static const lock kerberos = {
-    "Kerberos",
-    "KRB5 preferences, keytab file",
-    "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB",
+    "Kerberos", "KRB5 preferences, keytab file", "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB; -K needs the first",
     "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
-    "kerberos",
-    "file",
-    "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the "
-    "capture, or kerberos.decrypt is off"};
+    "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the capture"};
+
+/* What was given to open it. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
+typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB } given_key;
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
@@ -94,29 +86,72 @@ static const lock *lock_of(tvbuff_t *stub)
     }
 }
 
-static bool is_given(const lock *what)
+static pref_t *preference_of(const char *module_name, const char *name)
 {
-    module_t *module = prefs_find_module(what->module);
-    pref_t *preference = module ? prefs_find_preference(module, what->preference) : NULL;
-    const char *value = preference ? prefs_get_string_value(preference, pref_current) : NULL;
+    module_t *module = prefs_find_module(module_name);
 
-    return value && *value;
+    return module ? prefs_find_preference(module, name) : NULL;
+}
+
+static bool has_text(pref_t *preference)
+{
+    const char *text = preference ? prefs_get_string_value(preference, pref_current) : NULL;
+
+    return text && *text;
+}
+
+/* A keytab may hold the key of an account, too, which opens NTLM. */
+static given_key key_given(const lock *what)
+{
+    pref_t *decrypt = preference_of("kerberos", "decrypt"); /* NULL where Wireshark has no Kerberos */
+    bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
+
+    if (what == &ntlm && has_text(preference_of("ntlmssp", "nt_password"))) {
+        return KEY;
+    }
+    if (has_text(preference_of("kerberos", "file"))) {
+        return decrypts ? KEYTAB : UNUSED_KEYTAB;
+    }
+    return decrypts ? PERHAPS_KEYTAB : NO_KEY;
+}
+
+static const char *why_sealed(wmem_allocator_t *pool, const lock *what, given_key given)
+{
+    switch (given) {
+    case KEY:
+    case KEYTAB:
+        return wmem_strdup_printf(pool, "The key given (%s) does not fit: %s. The call is sealed with %s",
+                                  given == KEY ? "ntlmssp.nt_password" : "kerberos.file", what->not_fitting,
+                                  what->name);
+    case UNUSED_KEYTAB:
+        return wmem_strdup_printf(pool,
+                                  "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o "
+                                  "kerberos.decrypt:TRUE). The call is sealed with %s; what opens it is %s",
+                                  what->name, what->key);
+    case PERHAPS_KEYTAB:
+        return wmem_strdup_printf(
+            pool,
+            "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, "
+            "kerberos.file empty). The call is sealed with %s; what opens it is %s",
+            what->name, what->key);
+    default:
+        return wmem_strdup_printf(pool, "Key: %s (%s). The call is sealed with %s; what opens it is %s", what->place,
+                                  what->option, what->name, what->key);
+    }
 }
 
 static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
 {
-    bool given = is_given(what);
+    static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
+                                       "kerberos.decrypt is off", "no key that fits"};
+    given_key given = key_given(what);
     proto_item *item =
         tree && tree->last_child ? tree->last_child : tree; /* the protocol's, which has just been added */
-    const char *why =
-        given ? wmem_strdup_printf(pinfo->pool, "The key given (%s.%s) does not fit: %s. The call is sealed with %s",
-                                   what->module, what->preference, what->not_fitting, what->name)
-              : wmem_strdup_printf(pinfo->pool, "Key: %s (%s). The call is sealed with %s; what opens it is %s",
-                                   what->place, what->option, what->name, what->key);
+    const char *why = why_sealed(pinfo->pool, what, given);
+    bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
 
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name,
-                    given ? "the key given does not fit" : "no key");
-    expert_add_info_format(pinfo, item, given ? &ei_does_not_fit : &ei_sealed, "%s", why);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name, says[given]);
+    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", why);
     tell(pinfo, why);
 }
 
