@@ -667,7 +667,7 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
     c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
     line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
-    assert '1 answer belongs to no known query: ' in line
+    assert 'answers of no known query: 1; ' in line
     row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
 
@@ -762,7 +762,7 @@ def test_sealed_calls_are_said(tshark, tmp_path, form, name, options, words):
                            'pcq.expert.sealed || pcq.expert.key_does_not_fit', *options)
     for passes in [], ['-2']:
         line, = said(tshark, tmp_path, capture, form, *options, *passes)
-        assert 'pcq: %d requests and responses were not read: ' % len(sealed) in line and all(w in line for w in words), line
+        assert 'pcq: requests and responses not read: %d; ' % len(sealed) in line and all(w in line for w in words), line
 
 
 @FORMS
@@ -813,7 +813,7 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
     """With each row, and once for the whole: how many, and of which query."""
     capture = assumed().write(tmp_path / 'scene.pcap')
     line, = said(tshark, tmp_path, capture, form, *passes)
-    assert 'whose %d of the %s are is assumed' % (count, 'rows' if form == 'long' else 'columns') in line
+    assert '%s of an assumed counter or instance: %d; ' % ('rows' if form == 'long' else 'columns', count) in line
     assert '(query 2)' in line and 'QueryCounterInfo' in line
     if form == 'long':
         rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
@@ -832,7 +832,7 @@ def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
         for handle in handles * 3:
             c.data(handle)
     line, = said(tshark, tmp_path, story(Script([s]), talk).write(tmp_path / 'a.pcap'), 'long')
-    assert 'whose 12 of the rows are is assumed' in line and '(queries 1, 2)' in line
+    assert 'rows of an assumed counter or instance: 12; ' in line and '(queries 1, 2)' in line
 
 
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
@@ -851,7 +851,7 @@ def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_
     capture, out = story(Script([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
     _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.sample_limit:0', '-z', 'pcq,csv,%s' % out)
     assert [p.rpartition('\\')[2] for p in pdh_rows(out.read_bytes().decode())[0][1:]] == ['#1', '#2', 'One']
-    assert 'whose 2 of the columns are is assumed' in err, err
+    assert 'columns of an assumed counter or instance: 2; ' in err, err
 
 
 @pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'sealed with NTLM', 'ntlmssp.nt_password']),
@@ -887,7 +887,7 @@ def test_damaged_answers_are_said(tshark, tmp_path, form):
     """Each answer that does not add up, and each without its request."""
     name = TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap'
     lines = said(tshark, tmp_path, name, form)
-    assert len(lines) == 1 and re.search(r'pcq: \d+ answers? do(es)? not add up: ', lines[0]), lines
+    assert len(lines) == 1 and re.search(r'pcq: answers that do not add up: \d+; ', lines[0]), lines
 
 
 # --- Files --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -84,8 +85,16 @@ def test_twice_over_sessions_that_are_forgotten(tshark, tmp_path, statistic):
 
 
 def last_rows(text):
-    """The sentences behind a table's rows."""
-    return [line[:-2] for line in text.split('\n')[3:] if line.count(' |') == 1 and line.endswith(' |')]
+    """The notes behind a table's rows: one line each, that fits a window."""
+    rows = [line[:-2] for line in text.split('\n')[3:] if line.count(' |') == 1 and line.endswith(' |')]
+    assert all(len(r) <= 60 for r in rows), rows
+    return rows
+
+
+def said_so(rows, lines, label, count):
+    """A brief note in the table, and on standard error the same with what to do."""
+    note = '%s: %d' % (label, count)
+    return rows == [note] and len(lines) == 1 and lines[0].startswith(note + '; ')
 
 
 def notes(tshark, capture, statistic, *args):
@@ -103,7 +112,8 @@ def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     rows, lines = notes(tshark, SEALED, statistic)
     assert len(lines) == 1 and all(w in lines[0] for w in ('not read: ', 'NTLM', 'ntlmssp.nt_password')), lines
     if statistic in TABLES:
-        assert rows == lines
+        sealed = tshark.fields(SEALED, ['frame.number'], '-Y', 'pcq.expert.sealed')
+        assert said_so(rows, lines, 'requests and responses not read', len(sealed)), rows
     else:
         shown, = drawn(tshark, SEALED, statistic)
         assert re.findall(r'^Requests +(\d+) ', shown, re.M) == ['0'] and re.search('^Requests and responses not read +[1-9]', shown, re.M)
@@ -140,14 +150,54 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
     path = scene.write(tmp_path / 'a.pcap')
     for statistic in TABLES:
         rows, lines = notes(tshark, path, statistic)
-        assert rows == lines and len(rows) == 1 and rows[0].startswith('1 answer does not add up'), rows
+        assert said_so(rows, lines, 'answers that do not add up', 1), rows
+
+
+def denied(opnum, count=5):
+    """A client that tries again and again, and is not let in at this operation."""
+    s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
+    scene = Scene()
+
+    def alter(number, kind, stub):
+        return bytes(len(stub) - 4) + struct.pack('<I', 5) if (number, kind) == (opnum, 'response') else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    for _ in range(count):
+        c.open()
+    return scene
+
+
+def test_a_table_of_nothing_but_failed_calls_says_so(tshark, tmp_path):
+    path = denied(stubs.OPEN).write(tmp_path / 'a.pcap')
+    for statistic in TABLES:
+        rows, lines = notes(tshark, path, statistic)
+        assert said_so(rows, lines, 'calls that failed', 5), (rows, lines)
+        assert 'OpenQueryHandle with ERROR_ACCESS_DENIED' in lines[0]
+
+
+def test_failed_calls_beside_values_are_no_reason(tshark, tmp_path):
+    scene = denied(stubs.OPEN, 1)
+    server = Script([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))])
+    run(tcp_line(scene, server, client_port=50002).client(), [ask(server.sets[0], 1)], 1)
+    assert notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') == ([], [])
+
+
+def test_packets_that_were_cut_are_said(tshark, tmp_path):
+    """As a capture with a snapshot length has them: whose responses are long are calls without one."""
+    scene = session()
+    whole = scene.write(tmp_path / 'a.pcap')
+    subprocess.run(['editcap', '-s', '200', whole, tmp_path / 'cut.pcap'], check=True)
+    kinds = [row[0] for row in tshark.fields(tmp_path / 'cut.pcap', ['dcerpc.pkt_type'], '-Y', 'pcq')]
+    rows, lines = notes(tshark, tmp_path / 'cut.pcap', 'pcq,queries')
+    lost = kinds.count('0') - kinds.count('2')
+    assert lost > 20 and 'calls without a captured response: %d' % lost in rows, (rows, lines)
+    assert any('snapshot length' in x for x in lines)
 
 
 def test_assumed_samples_are_said(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-    assert rows == lines and len(rows) == 1 and rows[0].startswith('whose 6 of the samples are is assumed')
+    assert said_so(rows, lines, 'samples of an assumed counter or instance', 6), rows
 
 
 def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
@@ -156,7 +206,7 @@ def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
     for count in (1, 8, 9):
         scene = story(Script([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)
                                                             for _ in range(count)]))
-        (line,), _ = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
+        _, (line,) = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
         said.append(re.search(r'\((.*?)\)', line)[1])
     assert said == ['query 1', 'queries 1, 2, 3, 4, 5, 6, 7, 8', 'queries 1, 2, 3, 4, 5, 6, 7, 8 and others']
 

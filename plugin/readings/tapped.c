@@ -1,9 +1,11 @@
 /* tapped.c
- * What statistics and exports are told of each call.
+ * What statistics and exports are handed of each call.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "readings/tapped.h"
+
+#include "text/value-strings.h"
 
 #include <epan/tap.h>
 
@@ -67,25 +69,49 @@ void tapped_tell_unread(packet_info *pinfo, const char *why)
 
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
-void tapped_count(tapped_left_out *left, const tapped_call *tapped)
+static bool is_cut(const readings_answer *answer)
+{
+    return tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
+}
+
+static void count_answer(tapped_left_out *left, const readings_answer *answer)
+{
+    left->samples += answer->handle && answer->sample;
+    left->strange += answer->handle == NULL;
+    left->damaged += answer->handle && answer->sample == NULL && !is_cut(answer);
+}
+
+static void count_unread(tapped_left_out *left, const char *why)
 {
     unsigned i = 0;
 
-    if (tapped->unread) { /* there are few reasons; what finds no room is counted with the last */
-        const char *why = g_intern_string(tapped->unread);
-        while (i + 1 < TAPPED_REASONS && left->unread[i].why && left->unread[i].why != why) {
-            i++;
-        }
-        if (left->unread[i].why == NULL) {
-            left->unread[i].why = why;
-        }
-        left->unread[i].calls++;
+    why = g_intern_string(why); /* there are few reasons; what finds no room is counted with the last */
+    while (i + 1 < TAPPED_REASONS && left->unread[i].why && left->unread[i].why != why) {
+        i++;
+    }
+    if (left->unread[i].why == NULL) {
+        left->unread[i].why = why;
+    }
+    left->unread[i].calls++;
+}
+
+void tapped_count(tapped_left_out *left, const tapped_call *tapped)
+{
+    if (tapped->unread) {
+        count_unread(left, tapped->unread);
         return;
     }
     left->any_read = true;
-    if (tapped->answer && !tapped->is_repeated) {
-        left->strange += tapped->answer->handle == NULL;
-        left->damaged += tapped->answer->handle && tapped->answer->sample == NULL;
+    if (tapped->is_repeated) {
+        return;
+    }
+    left->requests += !tapped->is_response;
+    left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
+    if (tapped->answer) {
+        count_answer(left, tapped->answer);
+    } else if (tapped->has_status && tapped->status != 0 && !tapped->is_probe && left->failed++ == 0) {
+        left->failed_status = tapped->status;
+        left->failed_operation = g_intern_string(tapped->operation);
     }
 }
 
@@ -102,52 +128,84 @@ void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values
     }
 }
 
-static char *assumed_line(const tapped_left_out *left, const char *what)
+static const char *queries_named(wmem_allocator_t *pool, const tapped_left_out *left)
 {
-    GString *queries = g_string_new(left->num_queries == 1 ? "query" : "queries");
+    wmem_strbuf_t *queries = wmem_strbuf_new(pool, left->num_queries == 1 ? "query" : "queries");
 
     for (unsigned i = 0; i < MIN(left->num_queries, TAPPED_QUERIES); i++) {
-        g_string_append_printf(queries, "%s %u", i > 0 ? "," : "", left->queries[i]);
+        wmem_strbuf_append_printf(queries, "%s %u", i > 0 ? "," : "", left->queries[i]);
     }
-    g_string_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
-    char *line = g_strdup_printf("whose %" PRIu64 " of the %s are is assumed from the order of the counters (%s): "
-                                 "QueryCounterInfo, which a client calls when it begins, or calls behind it are not in "
-                                 "the capture",
-                                 left->assumed, what, queries->str);
-    g_string_free(queries, TRUE);
-    return line;
+    wmem_strbuf_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
+    return wmem_strbuf_get_str(queries);
 }
 
-static char *counted(uint64_t count, const char *one, const char *more, const char *what)
+/* "answers that do not add up: 2"; and what to do about it, unless it has to be brief. */
+static char *note(tapped_form form, const char *what, uint64_t count, const char *why)
 {
-    return g_strdup_printf("%" PRIu64 " %s%s", count, count == 1 ? one : more, what);
+    return form == TAPPED_BRIEF ? g_strdup_printf("%s: %" PRIu64, what, count)
+                                : g_strdup_printf("%s: %" PRIu64 "; %s", what, count, why);
 }
 
-char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number)
+static char *assumed_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, tapped_form form)
+{
+    return note(
+        form, wmem_strdup_printf(pool, "%s of an assumed counter or instance", what), left->assumed,
+        wmem_strdup_printf(pool,
+                           "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
+                           "behind it are not in the capture, or several instances have one name",
+                           queries_named(pool, left)));
+}
+
+static char *failed_note(wmem_allocator_t *pool, const tapped_left_out *left, tapped_form form)
+{
+    return note(form, "calls that failed", left->failed,
+                wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
+                                   left->failed_operation, text_win32_error(pool, left->failed_status)));
+}
+
+static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, unsigned number,
+                       tapped_form form)
 {
     for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
         if (number-- == 0) {
-            return counted(left->unread[i].calls, "request or response was not read: ",
-                           "requests and responses were not read: ", left->unread[i].why);
+            return note(form, "requests and responses not read", left->unread[i].calls, left->unread[i].why);
         }
     }
     if (!left->any_read && left->unread[0].why == NULL && number-- == 0) {
         return g_strdup(
-            "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the filter; or "
-            "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
-            "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
-            "from before the client connects");
+            form == TAPPED_BRIEF
+                ? "no performance counter call is here or passes the filter"
+                : "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the "
+                  "filter; or "
+                  "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
+                  "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
+                  "from before the client connects");
+    }
+    if (left->failed > 0 && left->samples == 0 && number-- == 0) {
+        return failed_note(pool, left, form);
+    }
+    if (left->requests > left->responses + 1 && number-- == 0) { /* one: the capture ends */
+        return note(form, "calls without a captured response", left->requests - left->responses,
+                    "responses were lost, or cut by a snapshot length");
     }
     if (left->strange > 0 && number-- == 0) {
-        return counted(left->strange, "answer belongs", "answers belong",
-                       " to no known query: the requests were not captured, or not opened");
+        return note(form, "answers of no known query", left->strange, "the requests were not captured, or not opened");
     }
     if (left->damaged > 0 && number-- == 0) {
-        return counted(left->damaged, "answer does", "answers do",
-                       " not add up: Analyze, Expert Information (-z expert) says where");
+        return note(form, "answers that do not add up", left->damaged,
+                    "Analyze, Expert Information (-z expert) says where");
     }
     if (left->assumed > 0 && number-- == 0) {
-        return assumed_line(left, what);
+        return assumed_note(pool, left, what, form);
     }
     return NULL;
+}
+
+char *tapped_note(const tapped_left_out *left, const char *what, unsigned number, tapped_form form)
+{
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
+    char *found = find_note(pool, left, what, number, form);
+
+    wmem_destroy_allocator(pool);
+    return found;
 }

@@ -1,5 +1,5 @@
 /* tapped.h
- * What statistics and exports are told of each call, of either protocol.
+ * What statistics and exports are handed of each call, of either protocol.
  *
  * The packet code fills a tapped_call on the stack and hands it over; without a listener nothing is kept, and nothing is
  * formatted before a listener asks for it.
@@ -68,7 +68,7 @@ static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identif
 
 void tapped_register(void);
 
-/* Another tap that is told the same, as Wireshark gives one to each kind of export objects. */
+/* Another tap that is handed the same, as Wireshark gives one to each kind of export objects. */
 void tapped_add(int tap_id);
 
 /* True if somebody listens. */
@@ -89,8 +89,14 @@ void tapped_tell_unread(packet_info *pinfo, const char *why);
 
 typedef struct {
     bool any_read;    /* some call could be read */
-    uint64_t strange; /* answers of no known query */
-    uint64_t damaged; /* answers that do not add up */
+    uint64_t samples; /* answers with values */
+    uint64_t requests;
+    uint64_t responses; /* captured whole */
+    uint64_t strange;   /* answers of no known query */
+    uint64_t damaged;   /* answers that do not add up */
+    uint64_t failed;    /* calls, and how the first did */
+    uint32_t failed_status;
+    const char *failed_operation;
     struct {
         const char *why; /* interned */
         uint64_t calls;
@@ -100,12 +106,15 @@ typedef struct {
     uint32_t queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
 } tapped_left_out;
 
-/* Each call that a listener is told. `left` begins as zeros. */
+/* Each call that a listener is handed. `left` begins as zeros. */
 void tapped_count(tapped_left_out *left, const tapped_call *tapped);
 
 /* Values of a query of which whose they are was assumed from the order. */
 void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values);
 
-/* A sentence for each kind of what was left out, or taken with a doubt: how many (`what` says of assumed ones: "values"),
- * and what to do. `number` counts them from 0; NULL behind the last. To be freed. */
-char *tapped_left_out_line(const tapped_left_out *left, const char *what, unsigned number);
+/* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
+typedef enum { TAPPED_BRIEF, TAPPED_LONG } tapped_form;
+
+/* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). `number` counts
+ * them from 0; NULL behind the last. To be freed. */
+char *tapped_note(const tapped_left_out *left, const char *what, unsigned number, tapped_form form);

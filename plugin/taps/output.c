@@ -57,19 +57,14 @@ void output_failed(const char *format, ...)
 }
 
 /* Several listeners may leave out the same. */
-void output_say(const char *line)
-{
-    if (g_hash_table_add(said, g_strdup(line))) {
-        report_warning("pcq: %s", line);
-    }
-}
-
 void output_say_left_out(const tapped_left_out *left, const char *what)
 {
     char *line;
 
-    for (unsigned i = 0; (line = tapped_left_out_line(left, what, i)) != NULL; i++) {
-        output_say(line);
+    for (unsigned i = 0; (line = tapped_note(left, what, i, TAPPED_LONG)) != NULL; i++) {
+        if (g_hash_table_add(said, g_strdup(line))) {
+            report_warning("pcq: %s", line);
+        }
         g_free(line);
     }
 }

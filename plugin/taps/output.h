@@ -61,13 +61,10 @@ void output_report(const char *path, int error);
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* Warns of something that was left out, once a run. */
-void output_say(const char *line);
-
 /* An output that waits for the first packet; NULL for none. If none comes, that is a failure at the program's end. */
 void output_put_off(const char *path);
 
-/* Says what an output had to leave out, one line each; `what` are those that can be assumed: "values". */
+/* Warns of what an output had to leave out, one line each and once a run; `what` are those that can be assumed: "values". */
 void output_say_left_out(const tapped_left_out *left, const char *what);
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */

@@ -15,7 +15,6 @@
 
 #define OTHERS "(all others: there are too many)"
 #define TEXT_CHUNK 16384
-#define NOTE_WIDTH 40 /* characters */
 
 static GSList *tables; /* taps_table */
 
@@ -113,7 +112,7 @@ static stat_tap_table_item *fields_of(const taps_table *t)
     return fields;
 }
 
-/* What those see that are told nothing. A window might look here before its first packet comes. */
+/* What those see that are handed nothing. A window might look here before its first packet comes. */
 static void add_empty_table(stat_tap_table_ui *ui)
 {
     static const tapped_left_out nothing;
@@ -122,7 +121,7 @@ static void add_empty_table(stat_tap_table_ui *ui)
 
     stat_tap_add_table(ui, table);
     if (!in_window) {
-        none = none ? none : tapped_left_out_line(&nothing, "", 0);
+        none = none ? none : tapped_note(&nothing, "", 0, TAPPED_BRIEF);
         stat_tap_init_table_row(table, 0, 0, NULL);
         table->elements[0]->type = TABLE_ITEM_STRING;
         table->elements[0]->value.string_value = none;
@@ -161,7 +160,7 @@ static void reset_view(table_view *view)
     begin_rows(view);
 }
 
-/* A listener without a view is about to be told: if its window is the only one, what that showed goes at once, and
+/* A listener without a view is about to be handed calls: if its window is the only one, what that showed goes at once, and
  * nobody else looks at views. */
 static void reset(stat_tap_table *table)
 {
@@ -290,30 +289,13 @@ void table_changed(table_view *view, unsigned row)
 
 /* --- Notes ----------------------------------------------------------------------------------------------------- */
 
-/* A sentence must not make its column wider than the window. */
-static void wrap(char *line)
-{
-    char *begin = line;
-
-    for (char *at = strchr(line, ' '); at; at = strchr(at + 1, ' ')) {
-        size_t word = strcspn(at + 1, " ");
-        if ((size_t)(at - begin) + word >= NOTE_WIDTH) {
-            *at = '\n';
-            begin = at + 1;
-        }
-    }
-}
-
 /* Behind the rows that there are now. */
 static void show_notes(table_view *view)
 {
     char *line;
 
     g_ptr_array_set_size(view->notes, 0);
-    for (unsigned i = 0; (line = tapped_left_out_line(&view->left, "samples", i)) != NULL; i++) {
-        if (in_window) {
-            wrap(line);
-        }
+    for (unsigned i = 0; (line = tapped_note(&view->left, "samples", i, TAPPED_BRIEF)) != NULL; i++) {
         g_ptr_array_add(view->notes, line);
         make_row(view, view->rows->len + i);
         stat_tap_table_item_type *item = cell(view, view->rows->len + i, 0);
@@ -347,9 +329,7 @@ static void show_view(table_view *view)
         show_row(view, i);
     }
     show_notes(view);
-    for (unsigned i = 0; i < view->notes->len; i++) {
-        output_say(g_ptr_array_index(view->notes, i));
-    }
+    output_say_left_out(&view->left, "samples");
 }
 
 static void show_all(void *data _U_)
