@@ -77,6 +77,7 @@ static table_view *view_new(taps_table *t)
     view->ui = t->ui;
     view->ui.tables = NULL;
     view->of = t;
+    view->blank = g_new0(stat_tap_table_item_type, t->ui.nfields);
     view->table = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&view->ui, view->table);
     begin_rows(view);
@@ -89,6 +90,7 @@ static void view_free(void *data)
     table_view *view = data;
 
     end_rows(view);
+    g_free(view->blank);
     free_stat_tables(&view->ui);
     g_array_free(view->ui.tables, TRUE);
     g_free(view);
@@ -199,29 +201,13 @@ static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned c
     return &view->table->elements[row][place_of(view->of, column)];
 }
 
-/* stat_tap_init_table_row() moves all rows for each that is new: memory for 30,000 of them came to three times what they take. */
-static void make_row(table_view *view, unsigned row)
-{
-    stat_tap_table *table = view->table;
-
-    if (row >= view->room) {
-        view->room = MAX(64, 2 * row);
-        table->elements = g_renew(stat_tap_table_item_type *, table->elements, view->room);
-    }
-    if (row >= table->num_elements) {
-        table->elements[row] = g_new0(stat_tap_table_item_type, table->num_fields);
-        table->num_elements = row + 1;
-    }
-}
-
 static void *add_row(table_view *view, const char *text)
 {
     unsigned row = view->rows->len;
     unsigned *data = g_malloc0(view->of->row_size);
 
     *data = row;
-    make_row(view, row);
-    memset(view->table->elements[row], 0, view->ui.nfields * sizeof(stat_tap_table_item_type)); /* a note stood there */
+    stat_tap_init_table_row(view->table, row, (unsigned)view->ui.nfields, view->blank); /* a note stood there */
     g_ptr_array_add(view->rows, data);
     for (unsigned i = 0; i < view->ui.nfields; i++) {
         stat_tap_table_item_enum type = view->of->columns[i].type;
@@ -297,7 +283,7 @@ static void show_notes(table_view *view)
     g_ptr_array_set_size(view->notes, 0);
     for (unsigned i = 0; (line = tapped_note(&view->left, "samples", i, TAPPED_BRIEF)) != NULL; i++) {
         g_ptr_array_add(view->notes, line);
-        make_row(view, view->rows->len + i);
+        stat_tap_init_table_row(view->table, view->rows->len + i, 0, view->blank);
         stat_tap_table_item_type *item = cell(view, view->rows->len + i, 0);
         item->type = TABLE_ITEM_STRING;
         item->value.string_value = line;

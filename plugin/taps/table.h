@@ -52,7 +52,7 @@ struct table_view {
     stat_tap_table_ui ui; /* first: Wireshark's listener points to it */
     taps_table *of;
     stat_tap_table *table;
-    unsigned room; /* for rows in it */
+    stat_tap_table_item_type *blank; /* a row of it without values */
     void *own;
     GHashTable *known;   /* what tells rows apart -> their data; emptied with the capture, unless forget() does more */
     GPtrArray *rows;     /* the data of each, which begin with its number */
