@@ -369,11 +369,19 @@ void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t c
     item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
 }
 
+/* A window shows every number that is no integer with six decimals. */
+static bool is_whole(const table_column *column)
+{
+    return strcmp(column->format, "%.0f") == 0;
+}
+
 void table_set_number(table_view *view, unsigned row, unsigned column, double number)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
 
-    if (in_window) {
+    if (in_window && is_whole(&view->of->columns[column])) {
+        table_set_count(view, row, column, (uint64_t)number);
+    } else if (in_window) {
         stat_tap_table_item_type *item = cell(view, row, column);
         item->type = TABLE_ITEM_FLOAT;
         item->value.float_value = number;

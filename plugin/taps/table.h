@@ -21,7 +21,7 @@ typedef struct table_view table_view;
 typedef struct {
     stat_tap_table_item_enum type; /* TABLE_ITEM_FLOAT may lack a number */
     const char *name;
-    const char *format; /* of numbers that are printed */
+    const char *format; /* of numbers that are printed; "%.0f": an integer in a window */
     size_t count;       /* TABLE_ITEM_UINT: where a row's data have it, a uint64_t; 0: show() sets it */
 } table_column;
 
