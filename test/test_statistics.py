@@ -561,6 +561,32 @@ def test_refused_is_the_same_everywhere(stat, passes):
     assert sum(int(r['Refused']) for r in stat(scene, 'queries', *passes)) == refused
 
 
+@PASSES
+def test_failed_blocks_of_an_assumed_order(stat, passes):
+    """The order alone says whose block failed, until QueryCounterInfo does (in two passes from the first answer on); of what was
+    refused the server said it itself."""
+    there = ['ab', 'a', 'a', 'ab']
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5, 5]), instances=lambda n: [(ord(x), x) for x in there[n]])
+
+    def talk(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 9, 'a'), ask(s, 1, 'b')])
+        c.data(h, 1000)
+        c.data(h, 1000)
+        c.info(h)
+        c.data(h, 1000)
+        c.data(h, 1000)
+    scene = story(Script([s]), talk)
+    rows = stat(scene, 'refusals', *passes)
+    assert list(rows[0]) == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client', 'Meaning', 'Assumed']
+    assert [(r['Path'].rpartition('Set')[2], r['Times'], r['Assumed']) for r in rows] == [
+        ('(a)\\#9', '1', '0'), ('(b)\\Size', '2', '0' if passes else '1')]
+    counted = {r['Counter'].rpartition('Set')[2]: (r['Samples'], r['Refusals'], r['Assumed']) for r in stat(scene, 'counters', *passes)}
+    two = '0' if passes else '2'
+    assert counted == {'(a)\\Size': ('4', '0', two), '(a)\\#9': ('0', '1', '0'), '(b)\\Size': ('2', '2', two)}
+
+
 def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [1, 1]))
     server = Script([s])

@@ -14,7 +14,7 @@ typedef struct {
     unsigned row;
     const char *unit; /* of its results */
     uint64_t samples, resets, gaps, refusals;
-    uint64_t assumed; /* samples of which it is assumed that they are its own */
+    uint64_t assumed; /* samples and failed blocks of which it is assumed that they are its own */
     perf_summary results;
 } counter;
 
@@ -171,15 +171,20 @@ static series *series_of(table_view *view, follower *f, readings *r)
     return s;
 }
 
+static void count_assumed(table_view *view, counter *c, const readings *r)
+{
+    if (readings_assumed(r)) {
+        c->assumed++;
+        tapped_count_assumed(&view->left, r->answer.handle->number, 1);
+    }
+}
+
 static void count_sample(table_view *view, counter *c, readings *r)
 {
     perf_result result = readings_result(r);
 
     c->samples++;
-    if (readings_assumed(r)) {
-        c->assumed++;
-        tapped_count_assumed(&view->left, r->answer.handle->number, 1);
-    }
+    count_assumed(view, c, r);
     if (result.none == PERF_NONE_OK) {
         perf_summary_add(&c->results, result.value);
     } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
@@ -209,11 +214,15 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
     table_changed(view, s->counter->row);
 }
 
-static void count_refusal(table_view *view, const char *path)
+/* Of an identifier, or of the block that `r` is at. */
+static void count_refusal(table_view *view, const char *path, const readings *r)
 {
     counter *c = table_row(view, path, path, NULL);
 
     c->refusals++;
+    if (r) {
+        count_assumed(view, c, r);
+    }
     table_changed(view, c->row);
 }
 
@@ -238,7 +247,7 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
         if (!at->is_refused && !at->is_text) {
             count_value(view, f, r, at, answered);
         } else if (at->is_refused && readings_path(r)) {
-            count_refusal(view, readings_path(r));
+            count_refusal(view, readings_path(r), r);
         }
     }
 }
@@ -249,7 +258,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
-            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left));
+            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left), NULL);
         }
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {

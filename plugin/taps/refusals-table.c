@@ -17,6 +17,7 @@ typedef struct {
     unsigned row;
     uint64_t times;
     uint64_t first_frame;
+    uint64_t assumed; /* times that it is assumed whose block failed */
 } refusal;
 
 #define COLUMNS(X) \
@@ -26,13 +27,15 @@ typedef struct {
     X(FIRST_FRAME, TABLE_ITEM_UINT, "First frame", "%u", offsetof(refusal, first_frame)) \
     X(QUERY, TABLE_ITEM_STRING, "Query", NULL, 0) \
     X(CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
-    X(MEANING, TABLE_ITEM_STRING, "Meaning", NULL, 0)
+    X(MEANING, TABLE_ITEM_STRING, "Meaning", NULL, 0) \
+    X(ASSUMED, TABLE_ITEM_UINT, "Assumed", "%u", offsetof(refusal, assumed))
 
 enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status)
+static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
+                   bool assumed)
 {
     char *key = g_strdup_printf("%p %u %s", (const void *)tapped->handle, status, path);
     bool is_new = false;
@@ -49,6 +52,7 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
     }
     g_free(key);
     refused->times++;
+    refused->assumed += assumed;
     table_changed(view, refused->row);
 }
 
@@ -60,7 +64,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
             refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left),
-                   tapped->identifiers[i].status);
+                   tapped->identifiers[i].status, false);
         }
     }
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
@@ -72,7 +76,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     while ((at = readings_next(r)) != NULL) {
         if (at->is_refused) {
             const char *path = readings_path(r);
-            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status);
+            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status, path && r->assumed);
         }
     }
 }
