@@ -1148,6 +1148,11 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},
 static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NULL, NULL}};
 
+static void tell_sealed(packet_info *pinfo, const sealed_call *call)
+{
+    tapped_tell_unread(pinfo, call->why);
+}
+
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
 static void apply_preferences(void)
@@ -1210,7 +1215,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(proto_pcq, tapped_tell_unread);
+    sealed_register(proto_pcq, opnum_vals, tell_sealed);
     state_register();
     names_file_register();
     tapped_register();

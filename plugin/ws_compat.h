@@ -34,6 +34,13 @@ typedef bool ws_pref_bool;
 typedef gboolean ws_pref_bool;
 #endif
 
+/* What a heuristic dissector returns. */
+#if WS_AT_LEAST(4, 4)
+typedef bool ws_heuristic;
+#else
+typedef gboolean ws_heuristic;
+#endif
+
 /* The table of operations, as dcerpc_init_uuid() takes it. */
 #if WS_AT_LEAST(4, 4)
 typedef const dcerpc_sub_dissector ws_dcerpc_table;

@@ -445,10 +445,12 @@ COMMANDS = {
         lambda out, folder: len(out.splitlines()) > 2 and all(float(line.split('\t')[1]) > 25 for line in out.splitlines()),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
     'tshark -r FILE -Y pcq.expert.sealed -T fields -e _ws.expert.message': prints('sealed with NTLM', count=100),
+    'tshark -r FILE -Y "pcq.sealed.operation == 6" -T fields -e frame.time -e ip.src -e ip.dst -e pcq.sealed.size':
+        prints('127.0.0.1\t1584', '127.0.0.1\t24', count=20),
     'tshark -r FILE -Y pcq.expert.key_does_not_fit': lambda out, folder: out == '',
 }
 # Its key would open what these are about.
-WITHOUT_KEY = ('pcq.expert.sealed', 'pcq.expert.key_does_not_fit')
+WITHOUT_KEY = ('pcq.expert.sealed', 'pcq.sealed', 'pcq.expert.key_does_not_fit')
 # What other tests run, or what runs this.
 ELSEWHERE = {
     'script/dissect': 'test_scripts.py', 'script/dissect CAPTURE -o ntlmssp.nt_password:PASSWORD': 'test_scripts.py',

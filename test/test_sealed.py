@@ -3,6 +3,7 @@
 
 import json
 import re
+import struct
 
 import pytest
 
@@ -15,6 +16,11 @@ WRONG_KEYTAB = ['-o', 'kerberos.decrypt:TRUE', '-o', 'kerberos.file:%s' % (PCAPS
 
 NTLM = ['smb3-ntlm', 'tcp-ntlm', 'tcp-bigendian', 'tcp-mixed-endian', 'two-clients', 'handle-life', 'smb2-impacket']
 KERBEROS = ['tcp-kerberos', 'smb3-kerberos']
+SEALED = NTLM + KERBEROS + ['big-answer']
+
+
+def with_key(name):
+    return [x for k in KEYS[name + '.pcap'] for x in ('-o', k)]
 
 
 def told(tshark, name, *args):
@@ -98,13 +104,80 @@ def test_what_is_not_sealed_is_silent(tshark, name):
 
 def test_the_key_of_hkey_performance_data(tshark):
     """Of sealed winreg only what opens HKEY_PERFORMANCE_DATA concerns us."""
-    rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.col.Info'], '-Y', 'pcq.expert.sealed')
-    assert rows and all(info.startswith('OpenHKP') and info.endswith('request, sealed with NTLM, no key') for info, in rows)
+    rows = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size',
+                                                      'dcerpc.pkt_type'], '-Y', 'pcq.expert.sealed')
+    truth = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['dcerpc.opnum', 'dcerpc.pkt_type'],
+                          '-Y', 'winreg && dcerpc.opnum in {3, 32, 33}')
+    assert rows and [[opnum, kind] for _, opnum, _, kind in rows] == truth
+    for info, _, size, kind in rows:
+        assert info.startswith('OpenHKP') and size == {'0': '8', '2': '24'}[kind]
+        assert info.endswith('%s, %s bytes, sealed with NTLM, no key' % ({'0': 'request', '2': 'response'}[kind], size))
     all_sealed = tshark.fields(PCAPS / 'hkpd-sealed.pcap', ['_ws.col.Info'], '-Y', 'winreg')
     assert len(all_sealed) > len(rows) and sum('sealed' in info for info, in all_sealed) == len(rows)
     for name in ('hkpd-signed', 'hkpd-plain', 'hkpd-net'):
         out, _ = tshark.run('-r', PCAPS / (name + '.pcap'), '-Y', 'pcq.expert.sealed')
         assert out == ''
+
+
+def opened_calls(tshark, name):
+    """[[frame, operation, PDU's type, bytes of its stub]] of the same capture with its key: the bytes as Wireshark alone
+    shows them, which counts the last fragment's padding to a whole of several"""
+    calls = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.opnum', 'dcerpc.pkt_type'], '-Y', 'pcq',
+                          *with_key(name))
+    stubs = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'dcerpc.reassembled.length',
+                                                     'dcerpc.decrypted_stub_data', 'dcerpc.auth_pad_len'],
+                          '--disable-protocol', 'pcq', '-Y', 'dcerpc.decrypted_stub_data', *with_key(name))
+    sizes = {number: str(int(whole) - int(padding) if whole else len(stub) // 2) for number, whole, stub, padding in stubs}
+    return [call + [sizes[call[0]]] for call in calls]
+
+
+@pytest.mark.parametrize('name', SEALED)
+@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one', 'two'])
+def test_every_call_is_seen_with_its_size(tshark, name, passes):
+    """Those of several fragments, too, in the frame of the last."""
+    truth = opened_calls(tshark, name)
+    rows = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.sealed.operation', 'dcerpc.pkt_type',
+                                                    'pcq.sealed.size'], '-Y', 'pcq.sealed.size', *passes)
+    assert len(rows) > 20 and rows == truth
+    answers = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.out_size'], '-Y',
+                            'pcq.opnum == 6 && dcerpc.pkt_type == 2', *with_key(name))
+    around = 24  # two sizes, three numbers of the array, the status
+    assert {(n, str(around + (int(size) + 3) // 4 * 4)) for n, size in answers} == {
+        (n, size) for n, opnum, kind, size in rows if opnum == '6' and kind == '2'}
+    rows = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.sealed.operation', 'pcq.sealed.size'],
+                         '-Y', 'pcq.sealed.size', *passes, *with_key(name))
+    assert rows == []
+
+
+def test_what_info_says_of_a_big_answer(tshark):
+    """It has 256 fragments."""
+    truth = max(opened_calls(tshark, 'big-answer'), key=lambda call: int(call[3]))
+    info = tshark.info(PCAPS / 'big-answer.pcap')[int(truth[0])]
+    assert int(truth[3]) > 1000000
+    assert info == 'QueryCounterData response, {:,} bytes, sealed with NTLM, no key'.format(int(truth[3]))
+
+
+def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
+    """Its header has 40 bytes. The last request of a capture gets one."""
+    data = (PCAPS / 'tcp-ntlm.pcap').read_bytes()
+    frame, opnum, _, size = [call for call in opened_calls(tshark, 'tcp-ntlm') if call[2] == '0'][-1]
+    at = 24
+    for _ in range(int(frame) - 1):
+        at += 16 + struct.unpack_from('<I', data, at + 8)[0]
+    length = struct.unpack_from('<I', data, at + 8)[0]
+    packet = bytearray(data[at + 16:at + 16 + length])
+    ip = 14
+    tcp = ip + 4 * (packet[ip] & 15)
+    pdu = tcp + 4 * (packet[tcp + 12] >> 4)
+    assert packet[pdu:pdu + 4] == b'\5\0\0\3'
+    packet[pdu + 3] |= 0x80
+    struct.pack_into('<H', packet, pdu + 8, struct.unpack_from('<H', packet, pdu + 8)[0] + 16)
+    struct.pack_into('>H', packet, ip + 2, struct.unpack_from('>H', packet, ip + 2)[0] + 16)
+    packet[pdu + 24:pdu + 24] = bytes(range(16))
+    path = tmp_path / 'object.pcap'
+    path.write_bytes(data[:at + 8] + struct.pack('<II', length + 16, length + 16) + packet + data[at + 16 + length:])
+    rows = tshark.fields(path, ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y', 'frame.number == %s' % frame)
+    assert rows == [[opnum, size]]
 
 
 @pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-ntlm'])

@@ -8,16 +8,18 @@
 #include <epan/expert.h>
 #include <epan/prefs-int.h>
 
+#include "dcerpc/fields.h"
+#include "perf/decimal.h"
+
 /* Where DCE/RPC looks for an interface's dissector, and where the handle that was there is kept. */
 #define DCERPC_TABLE "dcerpc.uuid"
 #define OWN_TABLE "pcq.dcerpc"
 
-/* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
-#define SEC_TRAILER_SIZE 8
-#define PKT_PRIVACY 6
+#define BIND 11
+#define ALTER_CONTEXT 14
 
-/* The header of a request without an object's UUID. */
-#define REQUEST_SIZE 24
+/* Of a request, and of one with an object's UUID. */
+static const int header_sizes[] = {24, 40};
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
@@ -45,10 +47,17 @@ typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB } given_key;
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
+static int hf_operation, hf_size;
+static int ett_sealed = -1;
+static int proto_perflib = -1;
 static guid_key perflib, winreg;
+static const value_string *perflib_operations;
 static bool (*winreg_is_watched)(void);
 static dissector_table_t own_table;
 static sealed_listener tell;
+
+static const value_string winreg_operations[] = {
+    {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
 
 /* SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
  * version ([MS-NLMP] 2.2.2.9). */
@@ -64,26 +73,35 @@ static const lock *lock_of_token(tvbuff_t *pdu, int offset)
     }
 }
 
-/* What sealed the stub; NULL if nothing did, or nothing that is known. A stub that was opened is a data source of its
- * own; one that was not lies in its PDU, before the security trailer. */
-static const lock *lock_of(tvbuff_t *stub)
+/* What sealed the stub; NULL if that is not known. */
+static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
 {
-    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
-    int trailer = tvb_raw_offset(stub) + (int)tvb_reported_length(stub);
-
-    if (!tvb_bytes_exist(pdu, trailer, SEC_TRAILER_SIZE + 2) || tvb_get_uint8(pdu, trailer + 1) != PKT_PRIVACY) {
-        return NULL;
-    }
-    switch (tvb_get_uint8(pdu, trailer)) {
+    switch (fragment->auth_type) {
     case AUTH_NTLM:
         return &ntlm;
     case AUTH_KERBEROS:
         return &kerberos;
     case AUTH_SPNEGO:
-        return lock_of_token(pdu, trailer + SEC_TRAILER_SIZE);
+        return lock_of_token(pdu, fragment->end + SEALED_TRAILER_SIZE);
     default:
         return NULL;
     }
+}
+
+/* The only fragment of a stub that was not opened: it lies in its PDU, before the security trailer. One that was opened is a
+ * data source of its own. */
+static bool fragment_of_stub(sealed_fragment *fragment, tvbuff_t *stub)
+{
+    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
+    int at = tvb_raw_offset(stub);
+
+    for (unsigned i = 0; i < array_length(header_sizes); i++) {
+        if (at >= header_sizes[i] && sealed_fragment_read(fragment, pdu, at - header_sizes[i]) &&
+            fragment->stub == at && fragment->end == at + (int)tvb_reported_length(stub)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static pref_t *preference_of(const char *module_name, const char *name)
@@ -140,42 +158,62 @@ static const char *why_sealed(wmem_allocator_t *pool, const lock *what, given_ke
     }
 }
 
-static void explain(packet_info *pinfo, proto_tree *tree, const lock *what)
+/* --- What a packet shows --------------------------------------------------------------------------------------- */
+
+static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, const char *operation)
+{
+    proto_tree *tree = proto_item_add_subtree(item, ett_sealed);
+
+    proto_item_set_generated(
+        proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, pdu->opnum, "%s (%u)", operation, pdu->opnum));
+    proto_item_set_generated(proto_tree_add_uint(tree, hf_size, tvb, 0, 0, pdu->size));
+}
+
+static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, const sealed_pdu *pdu,
+                    const value_string *operations)
 {
     static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
-    proto_item *item =
-        tree && tree->last_child ? tree->last_child : tree; /* the protocol's, which has just been added */
     const char *why = why_sealed(pinfo->pool, what, given);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
+    sealed_call call = {.why = why,
+                        .operation = val_to_str_const(pdu->opnum, operations, "Unknown operation"),
+                        .pdu = pdu,
+                        .is_winreg = operations == winreg_operations};
+    char size[PERF_NUMBER_TEXT_SIZE];
 
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", sealed with %s, %s", what->name, says[given]);
+    perf_integer_text(size, pdu->size);
+    col_append_fstr(pinfo->cinfo, COL_INFO, ", %s byte%s, sealed with %s, %s", size, pdu->size == 1 ? "" : "s",
+                    what->name, says[given]);
+    if (item) {
+        show_fields(item, tvb, pdu, call.operation);
+    }
     expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", why);
-    tell(pinfo, why);
+    tell(pinfo, &call);
 }
 
-/* winreg's operations 3, 32 and 33; only requests carry the number. */
-static bool opens_performance_data(tvbuff_t *stub)
-{
-    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
-    int header = tvb_raw_offset(stub) - REQUEST_SIZE;
+/* --- Calls in one fragment: the interface's handle gets them ------------------------------------------------- */
 
-    if (header < 0 || tvb_get_uint8(pdu, header) != 5 || tvb_get_uint8(pdu, header + 2) != PDU_REQ) {
-        return false;
+static void explain_stub(packet_info *pinfo, proto_tree *tree, tvbuff_t *stub, const sealed_fragment *fragment,
+                         const value_string *operations)
+{
+    const lock *what = lock_of(tvb_get_ds_tvb(stub), fragment);
+    const sealed_pdu *pdu = what ? sealed_pdu_take(pinfo, fragment) : NULL;
+
+    if (pdu) { /* the protocol's item has just been added */
+        explain(pinfo, tree && tree->last_child ? tree->last_child : tree, stub, what, pdu, operations);
     }
-    bool little_endian = tvb_get_uint8(pdu, header + 4) >> 4 == 1;
-    uint16_t opnum = tvb_get_uint16(pdu, header + 22, little_endian ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
-    return opnum == 3 || opnum == 32 || opnum == 33;
 }
 
 static int dissect_perflib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     int consumed = ws_dissector_try_guid(own_table, &perflib, tvb, pinfo, tree, false, data);
-    const lock *what = consumed ? lock_of(tvb) : NULL;
+    sealed_fragment fragment;
 
-    if (what) {
-        explain(pinfo, tree, what);
+    if (consumed && fragment_of_stub(&fragment, tvb)) {
+        sealed_call_begin(pinfo, &fragment, true);
+        explain_stub(pinfo, tree, tvb, &fragment, perflib_operations);
     }
     return consumed;
 }
@@ -183,13 +221,89 @@ static int dissect_perflib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, 
 static int dissect_winreg(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
 {
     int consumed = ws_dissector_try_guid(own_table, &winreg, tvb, pinfo, tree, false, data);
-    const lock *what = consumed ? lock_of(tvb) : NULL;
+    sealed_fragment fragment;
 
-    if (what && winreg_is_watched() && opens_performance_data(tvb)) {
-        explain(pinfo, tree, what);
+    if (consumed && winreg_is_watched() && fragment_of_stub(&fragment, tvb)) {
+        sealed_call_begin(pinfo, &fragment, try_val_to_str(fragment.opnum, winreg_operations) != NULL);
+        explain_stub(pinfo, tree, tvb, &fragment, winreg_operations);
     }
     return consumed;
 }
+
+/* --- Calls in several fragments: nobody gets them --------------------------------------------------------------- */
+
+static void show_last_fragment(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at,
+                               const sealed_fragment *fragment, const sealed_pdu *pdu)
+{
+    const lock *what = lock_of(tvb, fragment);
+    bool ends_packet = fragment->next == (int)tvb_reported_length(tvb);
+    const char *operation = val_to_str_const(pdu->opnum, perflib_operations, "Unknown operation");
+
+    if (what && !ws_has_data_source(pinfo, "Decrypted stub data")) {
+        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
+        (ends_packet ? col_add_fstr : col_append_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", ends_packet ? "" : ", ",
+                                                       operation, fragment->is_response ? "response" : "request");
+        proto_item *item = proto_tree_add_item(tree, proto_perflib, tvb, at, fragment->next - at, ENC_NA);
+        explain(pinfo, item, tvb, what, pdu, perflib_operations);
+    }
+}
+
+static void take_fragments(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    uint8_t type = tvb_get_uint8(tvb, 2);
+    sealed_fragment fragment;
+
+    if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
+        sealed_bind_read(pinfo, tvb, 0, &perflib);
+    }
+    for (int at = 0; sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
+        if (sealed_is_bound(pinfo, &fragment)) {
+            sealed_call_begin(pinfo, &fragment, true);
+        }
+        const sealed_pdu *pdu = fragment.is_first && fragment.is_last ? NULL : sealed_pdu_take(pinfo, &fragment);
+        if (pdu) {
+            show_last_fragment(tvb, pinfo, tree, at, &fragment, pdu);
+        }
+    }
+}
+
+/* Wireshark's heuristics for DCE/RPC over something: they see each PDU. */
+#define TRANSPORTS(X) X(tcp) X(smb2) X(smb_transact)
+
+#define TRANSPORT_WATCH(name) \
+    static heur_dissector_t stock_##name; \
+    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
+    { \
+        return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
+    }
+
+static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
+                                      void *data)
+{
+    ws_heuristic result = stock(tvb, pinfo, tree, data);
+
+    if (result && tvb_bytes_exist(tvb, 0, header_sizes[0]) &&
+        proto_is_protocol_enabled(find_protocol_by_id(proto_perflib))) {
+        take_fragments(tvb, pinfo, tree);
+    }
+    return result;
+}
+
+TRANSPORTS(TRANSPORT_WATCH)
+
+#define TRANSPORT_INSTALL(name) install("dcerpc_" #name, &stock_##name, watch_##name);
+
+static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
+{
+    heur_dtbl_entry_t *entry = find_heur_dissector_by_unique_short_name(name);
+
+    if (entry && entry->dissector != watched) {
+        *stock = entry->dissector;
+        entry->dissector = watched;
+    }
+}
+
+/* --- Registration ---------------------------------------------------------------------------------------------- */
 
 /* The new handle is of the same protocol: switched off with it, and with no other. Wireshark takes two of one protocol for
  * the same if they are not described. */
@@ -210,6 +324,7 @@ static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissect
 
 void sealed_watch_perflib(e_guid_t *uuid, uint16_t version)
 {
+    TRANSPORTS(TRANSPORT_INSTALL)
     watch(&perflib, uuid, version, dissect_perflib, "PCQ, sealed calls too");
 }
 
@@ -219,8 +334,15 @@ void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(vo
     watch(&winreg, uuid, version, dissect_winreg, "WINREG, sealed calls too");
 }
 
-void sealed_register(int proto, sealed_listener listener)
+void sealed_register(int proto, const value_string *operations, sealed_listener listener)
 {
+    static int *ett[] = {&ett_sealed};
+    static hf_register_info fields[] = {
+        FIELD(hf_operation, "Sealed operation", "pcq.sealed.operation", FT_UINT16, BASE_DEC, NULL,
+              "Operation of a call that no key opened, of PerflibV2 or (3, 32, 33) of winreg"),
+        FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
+                  "Bytes of its stub over all fragments, without padding and security trailer"),
+    };
     static ei_register_info findings[] = {
         {&ei_sealed,
          {"pcq.expert.sealed", PI_DECRYPTION, PI_NOTE, "The call is sealed, and no key was given", EXPFILL}},
@@ -233,6 +355,11 @@ void sealed_register(int proto, sealed_listener listener)
         findings[i].eiinfo.hf_info.hfinfo.blurb = "The packet says which key opens it; docs/decryption.md says how";
     }
     expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
+    proto_register_field_array(proto, fields, array_length(fields));
+    proto_register_subtree_array(ett, array_length(ett));
+    sealed_pdus_register();
+    proto_perflib = proto;
+    perflib_operations = operations;
     tell = listener;
     own_table =
         register_dissector_table(OWN_TABLE, "Interfaces whose sealed calls PCQ explains", proto, FT_GUID, BASE_HEX);

@@ -2,20 +2,27 @@
  * Calls that Wireshark could not decrypt: the packet says which key opens them, and whether one was given.
  *
  * Wireshark hands a sealed stub to no operation of an interface. It hands it to the interface's handle in the table
- * "dcerpc.uuid", though, which shows the operation's name; so that handle is wrapped. Captures without the interface
- * never come here.
+ * "dcerpc.uuid", though, which shows the operation's name; so that handle is wrapped. A sealed stub in several fragments it
+ * hands to nobody: so the heuristics of DCE/RPC over TCP and SMB are wrapped, too, which see each PDU.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
-#include "ws_compat.h"
+#include "dcerpc/sealed-pdus.h"
 
-/* Told of each sealed call: why it is, and what opens it. */
-typedef void (*sealed_listener)(packet_info *pinfo, const char *why);
+/* A request or response that no key opened. */
+typedef struct {
+    const char *why;       /* and what opens it */
+    const char *operation; /* "QueryCounterData" */
+    const sealed_pdu *pdu;
+    bool is_winreg;
+} sealed_call;
 
-/* Registers pcq.expert.sealed and pcq.expert.key_does_not_fit under PerflibV2's protocol. */
-void sealed_register(int proto, sealed_listener listener);
+typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
+
+/* Registers what is shown of sealed calls under PerflibV2's protocol. */
+void sealed_register(int proto, const value_string *operations, sealed_listener listener);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

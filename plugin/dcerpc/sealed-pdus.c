@@ -1,0 +1,221 @@
+/* sealed-pdus.c
+ * What a sealed PDU says in clear: its header and security trailer, and of calls in several fragments what they add up to.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/sealed-pdus.h"
+
+#include <epan/conversation.h>
+
+/* The common header, what a request and a response have behind it, and an object's UUID ([C706] 12.6.4). */
+#define FLAG_FIRST 0x01
+#define FLAG_LAST 0x02
+#define FLAG_OBJECT 0x80
+#define HEADER_SIZE 24
+#define OBJECT_SIZE 16
+
+/* [MS-RPCE] 2.2.1.1.8. */
+#define PKT_PRIVACY 6
+
+/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes. */
+#define CONTEXTS_AT 28
+#define CONTEXT_SIZE 24
+#define SYNTAX_SIZE 20
+#define MAX_CONTEXTS 64
+
+static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
+
+/* A connection that bound the interface. */
+typedef struct {
+    uint64_t key;
+    uint64_t contexts; /* a bit for each */
+    uint64_t ndr64;
+    wmem_map_t *calls; /* call id -> the latest call of it */
+} sealed_connection;
+
+typedef struct {
+    uint16_t opnum;
+    bool is_ndr64;
+    nstime_t request_time;
+    bool begun[2]; /* request, response: the first fragment was seen */
+    uint32_t sizes[2];
+} followed_call;
+
+static wmem_map_t *connections, *pdus; /* emptied with the file */
+
+/* --- Reading --------------------------------------------------------------------------------------------------- */
+
+static unsigned order_of(tvbuff_t *tvb, int offset)
+{
+    return tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+}
+
+bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
+{
+    if (!tvb_bytes_exist(tvb, offset, HEADER_SIZE) || tvb_get_uint8(tvb, offset) != 5) {
+        return false;
+    }
+    unsigned order = order_of(tvb, offset);
+    uint8_t type = tvb_get_uint8(tvb, offset + 2), flags = tvb_get_uint8(tvb, offset + 3);
+    int size = tvb_get_uint16(tvb, offset + 8, order), auth = tvb_get_uint16(tvb, offset + 10, order);
+    int end = offset + size - auth - SEALED_TRAILER_SIZE;
+    int stub = offset + HEADER_SIZE + (type == PDU_REQ && flags & FLAG_OBJECT ? OBJECT_SIZE : 0);
+
+    if ((type != PDU_REQ && type != PDU_RESP) || auth == 0 || end < stub ||
+        !tvb_bytes_exist(tvb, end, SEALED_TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY ||
+        tvb_get_uint8(tvb, end + 2) > end - stub) {
+        return false;
+    }
+    *fragment = (sealed_fragment){
+        .stub = stub,
+        .end = end,
+        .next = offset + size,
+        .is_response = type == PDU_RESP,
+        .is_first = flags & FLAG_FIRST,
+        .is_last = flags & FLAG_LAST,
+        .auth_type = tvb_get_uint8(tvb, end),
+        .context = tvb_get_uint16(tvb, offset + 20, order),
+        .opnum = type == PDU_REQ ? tvb_get_uint16(tvb, offset + 22, order) : 0,
+        .call_id = tvb_get_uint32(tvb, offset + 12, order),
+        .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
+    };
+    return true;
+}
+
+/* --- Connections ----------------------------------------------------------------------------------------------- */
+
+static sealed_connection *connection_of(packet_info *pinfo, bool is_new)
+{
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+    uint64_t key =
+        dcerpc_get_transport_salt(pinfo) * 0x9E3779B97F4A7C15U + (conversation ? conversation->conv_index : 0);
+    sealed_connection *connection = wmem_map_lookup(connections, &key);
+
+    if (connection == NULL && is_new) {
+        connection = wmem_new0(wmem_file_scope(), sealed_connection);
+        connection->key = key;
+        connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        wmem_map_insert(connections, &connection->key, connection);
+    }
+    return connection;
+}
+
+static uint64_t bit_of(uint16_t context)
+{
+    return context < MAX_CONTEXTS ? UINT64_C(1) << context : 0;
+}
+
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const guid_key *interface)
+{
+    unsigned order = order_of(tvb, offset);
+    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
+    e_guid_t uuid;
+
+    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+        uint64_t bit = bit_of(tvb_get_uint16(tvb, at, order));
+        tvb_get_guid(tvb, at + 4, &uuid, order);
+        if (memcmp(&uuid, &interface->guid, sizeof uuid) == 0) {
+            sealed_connection *connection = connection_of(pinfo, true);
+            connection->contexts |= bit;
+            tvb_get_guid(tvb, at + CONTEXT_SIZE, &uuid, order);
+            connection->ndr64 |= memcmp(&uuid, &ndr64, sizeof uuid) == 0 ? bit : 0;
+        }
+        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
+    }
+}
+
+bool sealed_is_bound(packet_info *pinfo, const sealed_fragment *fragment)
+{
+    const sealed_connection *connection = wmem_map_size(connections) > 0 ? connection_of(pinfo, false) : NULL;
+
+    return connection && connection->contexts & bit_of(fragment->context);
+}
+
+/* --- Calls ----------------------------------------------------------------------------------------------------- */
+
+static unsigned pdu_hash(const void *key)
+{
+    const sealed_pdu *pdu = key;
+    const uint64_t parts[] = {pdu->key.connection, (uint64_t)pdu->key.frame << 32 | pdu->key.call_id};
+
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+}
+
+static gboolean pdu_equal(const void *a, const void *b)
+{
+    const sealed_pdu *x = a, *y = b;
+
+    return x->key.connection == y->key.connection && x->key.call_id == y->key.call_id && x->key.frame == y->key.frame &&
+           x->key.is_response == y->key.is_response;
+}
+
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *fragment, bool concerns_us)
+{
+    bool begins = !fragment->is_response && fragment->is_first && !PINFO_FD_VISITED(pinfo);
+    sealed_connection *connection = begins ? connection_of(pinfo, concerns_us) : NULL;
+
+    if (connection == NULL) {
+        return;
+    }
+    void *key = GUINT_TO_POINTER(fragment->call_id);
+    followed_call *call = wmem_map_remove(connection->calls, key);
+    if (concerns_us) {
+        call = call ? call : wmem_new(wmem_file_scope(), followed_call);
+        *call = (followed_call){.opnum = fragment->opnum,
+                                .is_ndr64 = connection->ndr64 & bit_of(fragment->context),
+                                .request_time = pinfo->abs_ts};
+        wmem_map_insert(connection->calls, key, call);
+    }
+}
+
+static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connection,
+                                         const sealed_fragment *fragment)
+{
+    followed_call *call = wmem_map_lookup(connection->calls, GUINT_TO_POINTER(fragment->call_id));
+
+    if (call == NULL) {
+        return NULL;
+    }
+    if (fragment->is_first) {
+        call->begun[fragment->is_response] = true;
+        call->sizes[fragment->is_response] = 0;
+    }
+    call->sizes[fragment->is_response] += fragment->size;
+    if (!fragment->is_last || !call->begun[fragment->is_response]) {
+        return NULL;
+    }
+    call->begun[fragment->is_response] = false;
+    sealed_pdu *pdu = wmem_new0(wmem_file_scope(), sealed_pdu);
+    nstime_t elapsed;
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->request_time);
+    pdu->key.connection = connection->key;
+    pdu->key.call_id = fragment->call_id;
+    pdu->key.frame = pinfo->num;
+    pdu->key.is_response = fragment->is_response;
+    pdu->opnum = call->opnum;
+    pdu->is_ndr64 = call->is_ndr64;
+    pdu->size = call->sizes[fragment->is_response];
+    pdu->seconds = fragment->is_response ? nstime_to_sec(&elapsed) : -1;
+    wmem_map_insert(pdus, pdu, pdu);
+    return pdu;
+}
+
+const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
+{
+    sealed_connection *connection = connection_of(pinfo, false);
+
+    if (connection == NULL) {
+        return NULL;
+    }
+    if (!PINFO_FD_VISITED(pinfo)) {
+        return take_first_time(pinfo, connection, fragment);
+    }
+    sealed_pdu look_for = {.key = {connection->key, fragment->call_id, pinfo->num, fragment->is_response}};
+    return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
+}
+
+void sealed_pdus_register(void)
+{
+    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+    pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
+}

@@ -1,0 +1,59 @@
+/* sealed-pdus.h
+ * What a sealed PDU says in clear: its header and security trailer, and of calls in several fragments what they add up to.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "ws_compat.h"
+
+/* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
+#define SEALED_TRAILER_SIZE 8
+
+/* One fragment of a request or response whose stub is sealed. */
+typedef struct {
+    int stub; /* where it begins in the PDU's tvb */
+    int end;  /* of its padding: there the security trailer begins */
+    int next; /* PDU */
+    bool is_response;
+    bool is_first;
+    bool is_last;
+    uint8_t auth_type;
+    uint16_t context;
+    uint16_t opnum; /* of a request */
+    uint32_t call_id;
+    uint32_t size; /* of the stub, without padding */
+} sealed_fragment;
+
+/* False if at `offset` begins no whole request or response with a sealed stub. */
+bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
+
+/* One request or response, known when its last fragment has been seen. Lives with the file. */
+typedef struct {
+    struct {
+        uint64_t connection;
+        uint32_t call_id;
+        uint32_t frame; /* of the last fragment */
+        bool is_response;
+    } key;
+    bool is_ndr64;
+    uint16_t opnum;
+    uint32_t size;  /* of the stub, over all fragments */
+    double seconds; /* from the request to this response; negative of a request and where it is not known */
+} sealed_pdu;
+
+/* The bind of a connection, if it is one: which contexts are `interface`'s. */
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const guid_key *interface);
+
+/* True if the connection said that the fragment's context is the interface's. */
+bool sealed_is_bound(packet_info *pinfo, const sealed_fragment *fragment);
+
+/* The call of a request's first fragment that is seen for the first time is followed if it concerns us; another of the same id
+ * no longer is. */
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *fragment, bool concerns_us);
+
+/* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
+ * seen. */
+const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
+
+void sealed_pdus_register(void);
