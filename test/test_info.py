@@ -4,6 +4,7 @@
 import pytest
 
 from conftest import TOP
+from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
 from gen.story_script import Script, ask, counter, learn, single, story
@@ -135,3 +136,14 @@ def test_three_refusals_are_named(tshark, tmp_path):
         info = tshark.info(scene.write(tmp_path / 'a.pcap'))[number]
         assert info.startswith('ValidateCounters response, %d refused: %s%s, query 1, ' % (refused, ', '.join(
             '\\Small\\#%d (ERROR_WMI_ITEMID_NOT_FOUND)' % i for i in (10, 11, 12)), words)), info
+
+
+@pytest.mark.parametrize('shift', range(4))
+def test_a_long_one_ends_with_a_whole_character(tshark, tmp_path, shift):
+    """The column has 4,095 bytes; letters of four bytes end in each of them in turn."""
+    scene = Scene()
+    tcp_line(scene, Script([])).client(machine='x' * shift + '🚦' * 1020).open()
+    done = tshark.start('-r', scene.write(tmp_path / 'a.pcap'), '-T', 'json', '-e', '_ws.col.Info')
+    longest = max(done.stdout.split(b'\n'), key=len).strip().strip(b'"')
+    assert 4000 < len(longest) < 4096
+    longest.decode()

@@ -286,6 +286,18 @@ static void write_column(column_info *cinfo, const char *text)
     }
 }
 
+/* The column cuts what finds no room in it, also within a character. */
+static void cut(column_info *cinfo, rpc_info_text *line)
+{
+    const char *before = col_get_text(cinfo, COL_INFO), *end = line->text;
+    size_t taken = before ? strlen(before) : 0, room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
+
+    if (line->size >= room) {
+        g_utf8_validate(line->text, (gssize)room, &end);
+        line->size = (size_t)(end - line->text);
+    }
+}
+
 static void write_info(rpc_call *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
@@ -299,6 +311,7 @@ static void write_info(rpc_call *call)
         append(line, call->info.text, call->info.size);
     }
     if (!call->is_noise && line->size > 0) {
+        cut(cinfo, line);
         line->text[line->size] = '\0';
         write_column(cinfo, line->text);
     }
