@@ -4,13 +4,17 @@
 import functools
 import itertools
 import math
+import os
+import pty
 import re
 import statistics
 import struct
+import subprocess
 from collections import Counter as Tally
 
 import pytest
 
+from conftest import TSHARK
 from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs
 from gen.scene import Scene, tcp_line
 from gen.server import Query
@@ -81,8 +85,9 @@ def expected_counters(answers):
 
 
 def as_in_a_table(text):
-    """Control characters are escapes: they would end a cell or a row."""
-    return re.sub('[\0-\x1f\x7f]', lambda m: '\\x%02x' % ord(m[0]), text)
+    """Control characters are escapes: they would end a cell or a row, steer a terminal or turn its direction."""
+    return re.sub('[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]',
+                  lambda m: ('\\x%02x' if ord(m[0]) < 0x80 else '\\u%04x') % ord(m[0]), text)
 
 
 def compare_counters(rows, answers):
@@ -223,6 +228,26 @@ def test_a_filter_chooses_answers(stat):
     frames = [a.frame for a in series(scene)][1:3]
     row, = stat(scene, 'counters', query_filter='frame.number in {%d, %d}' % tuple(frames))
     assert (row['Samples'], row['Minimum'], row['Maximum']) == ('2', '7', '9')
+
+
+@pytest.mark.parametrize('where', ['table', 'file', 'terminal'])
+def test_nothing_steers_a_terminal(tshark, tmp_path, where):
+    """Control characters of both kinds and directional marks; a file holds what was sent."""
+    name = 'a\x1b[31m\x7f\x80\x85\x9b2J\xa0\u2029\u202a\u202e\u202f\u2065\u2066\u2069\u206a性z'
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [(1, name)])
+    capture = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1))).write(tmp_path / 'scene.pcap')
+    if where == 'table':
+        row, = table(tshark, capture, 'pcq,counters')
+        assert row['Counter'] == as_in_a_table('\\\\SRV01\\Set(%s)\\Size' % name)
+        return
+    command = [TSHARK, '-q', '-r', capture, '-z', 'pcq,long,' + ('-' if where == 'terminal' else str(tmp_path / 'out'))]
+    ours, theirs = pty.openpty()
+    subprocess.run(command, env=tshark.env, stdout=theirs, check=True)
+    os.close(theirs)
+    text = os.read(ours, 65536) if where == 'terminal' else (tmp_path / 'out').read_bytes()
+    os.close(ours)
+    row = text.decode().replace('\r\r\n', '\r\n').split('\r\n')[1].split(',')
+    assert row[6] == (as_in_a_table(name) if where == 'terminal' else name)
 
 
 # --- queries --------------------------------------------------------------------------------------------------------

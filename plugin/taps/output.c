@@ -8,6 +8,7 @@
 
 #include "taps/output.h"
 #include "taps/taps.h"
+#include "text/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #ifdef _WIN32
 #include <io.h>
 #else
+#include <unistd.h>
 #define O_BINARY 0
 #define O_TEMPORARY 0
 #endif
@@ -30,10 +32,11 @@
 #define ALL_MAY_WRITE 0666 /* as the umask allows */
 
 struct output_file {
-    FILE *stream;    /* NULL: closed, in its place */
-    char *path;      /* as it was asked for */
-    char *target;    /* behind links; NULL for what is written to at once */
-    char *temporary; /* NULL once it is in its place */
+    FILE *stream;     /* NULL: closed, in its place */
+    char *path;       /* as it was asked for */
+    char *target;     /* behind links; NULL for what is written to at once */
+    char *temporary;  /* NULL once it is in its place */
+    bool is_terminal; /* which must not be steered; a file holds what was sent */
     bool failed;
 };
 
@@ -259,6 +262,7 @@ output_file *output_open(const char *path, const void *owner)
         output_close(file);
         return NULL;
     }
+    file->is_terminal = isatty(fileno(file->stream));
     if (file->temporary) {
         unfinished = g_slist_prepend(unfinished, file);
     }
@@ -296,8 +300,17 @@ void output_write(output_file *file, const void *data, size_t size)
     if (file->stream == NULL) {
         file->stream = g_fopen(file->target, "ab"); /* it is in its place already */
     }
+    GString *shown = file->stream && file->is_terminal ? g_string_sized_new(size) : NULL;
+    if (shown) {
+        text_escape(shown, data, size, true);
+        data = shown->str;
+        size = shown->len;
+    }
     if (file->stream == NULL || fwrite(data, 1, size, file->stream) != size) {
         fail(file);
+    }
+    if (shown) {
+        g_string_free(shown, TRUE);
     }
 }
 

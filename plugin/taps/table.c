@@ -6,6 +6,7 @@
 #include "taps/table.h"
 
 #include "taps/output.h"
+#include "text/text.h"
 
 #include <epan/tap.h>
 
@@ -347,13 +348,7 @@ void table_set_text(table_view *view, unsigned row, unsigned column, const char 
     stat_tap_table_item_type *item = cell(view, row, column);
     GString *plain = g_string_new(NULL);
 
-    for (; *text; text++) {
-        if (g_ascii_iscntrl(*text)) {
-            g_string_append_printf(plain, "\\x%02x", (unsigned char)*text);
-        } else {
-            g_string_append_c(plain, *text);
-        }
-    }
+    text_escape(plain, text, strlen(text), false);
     if (item->type != TABLE_ITEM_STRING || strcmp(item->value.string_value, plain->str) != 0) {
         item->type = TABLE_ITEM_STRING;
         item->value.string_value = g_string_chunk_insert(view->texts, plain->str);
