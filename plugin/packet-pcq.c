@@ -815,6 +815,7 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *cont
         sample->summary = *summary;
     }
     if (sample) {
+        sample->request_event = p->call.record->request_event;
         query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
     context->answer.sample = p->record->sample = sample;
@@ -856,6 +857,7 @@ static void pcq_data_response(pcq_pdu *p)
         .report = &p->call.report,
         .answer = {.layout = &pcq_readings_layout,
                    .server = p->call.server,
+                   .request_event = p->call.record->request_event,
                    .event = p->call.event,
                    .names_event = p->call.names_event,
                    .is_repeated = call_is_repeated(&p->call)},
@@ -945,7 +947,7 @@ static void pcq_validate_request(pcq_pdu *p)
     use_handle(p, bytes, item);
     if (p->call.first_time && p->call.record->handle) {
         p->record->changing = p->call.record->handle;
-        query_change_asked(p->record->changing, p->call.event);
+        query_change_asked(p->record->changing, p->call.event, &p->call.di->call_data->rep_frame);
     }
 }
 

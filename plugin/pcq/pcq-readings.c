@@ -288,8 +288,8 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
     return &entry->table->base;
 }
 
-static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t event,
-                          const perf_filled_form *data)
+static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t request_event,
+                          uint32_t response_event, const perf_filled_form *data)
 {
     static const table_layout layout = {next_row, cell, NULL};
 
@@ -297,10 +297,11 @@ static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_ha
     view->base = (sample_view){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
     view->data = *data;
     view->server = handle ? handle->server : NULL;
-    view->epoch = query_epoch_at(handle, event);
-    view->event = event;
     if (data->size >= PERF_DATA_HEADER_SIZE) {
-        view->index = query_index_at(view->epoch, event, perf_le32(data->bytes + 4)); /* dwNumCounters */
+        uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
+        view->event = query_as_of(handle, request_event, response_event, blocks);
+        view->epoch = query_epoch_at(handle, view->event);
+        view->index = query_index_at(view->epoch, view->event, blocks);
         view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
@@ -588,7 +589,7 @@ static void open_sample(readings *r, pcq_view *view, const state_sample *sample)
 {
     perf_filled_form data = sample_data(sample);
 
-    pcq_view_init(view, r->pool, r->answer.handle, sample->event, &data);
+    pcq_view_init(view, r->pool, r->answer.handle, sample->request_event, sample->event, &data);
     view->sample = sample;
     view->has_doubts = sample_has_doubts(sample);
 }
@@ -619,7 +620,7 @@ static void begin(readings *r)
 
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
-    pcq_view_init(&stream->current, r->pool, handle, r->answer.event, &data);
+    pcq_view_init(&stream->current, r->pool, handle, r->answer.request_event, r->answer.event, &data);
     stream->current.sample = sample;
     stream->current.has_doubts = sample && sample_has_doubts(sample);
     r->current = &stream->current.base;

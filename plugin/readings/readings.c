@@ -26,6 +26,7 @@ readings_answer readings_answer_again(const readings_layout *layout, const state
         .handle = sample->handle,
         .sample = sample,
         .has_form = sample->form != NULL,
+        .request_event = sample->request_event,
         .event = sample->event,
         .tvb = tvb,
         .names_event = UINT32_MAX,

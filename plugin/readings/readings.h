@@ -35,7 +35,8 @@ typedef struct {
     const state_handle *handle; /* NULL if the request was not read */
     const state_sample *sample; /* what was kept of it; NULL if it did not become a sample */
     bool has_form;              /* PerflibV2: its bytes have the sample's form */
-    uint32_t event;             /* as of when types are looked up, and which counters they are */
+    uint32_t request_event;     /* it shows the query as of a moment between this */
+    uint32_t event;             /* and the response, as of which types are looked up */
     tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
     uint32_t names_event;       /* as of when names are looked up */
     bool is_repeated;           /* the call was answered before: it is no sample */

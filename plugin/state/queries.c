@@ -11,6 +11,7 @@ struct state_query_epoch {
     uint32_t event;
     struct state_query *query;
     bool complete;                   /* the entries are all that the query holds */
+    bool unanswered;                 /* changes without an answer may have changed it */
     bool doubted;                    /* calls are missing that may have changed it, */
     const state_query_index *before; /* since this was told, NULL without */
     wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
@@ -32,16 +33,24 @@ typedef struct {
 
 /* A change of the counters that was asked for. */
 typedef struct {
-    uint32_t event;
-    bool answered;
-} asked_change;
+    uint32_t event;            /* of its request */
+    uint32_t response_event;   /* 0 as long as there is none */
+    const uint32_t *end_frame; /* *: of the response or fault, read or not; 0 as long as there is none */
+} query_change;
+
+/* The same, found by its response. */
+typedef struct {
+    uint32_t event; /* of the response */
+    uint32_t request_event;
+} answered_change;
 
 struct state_query {
     held_at now;
     wmem_array_t *held;        /* held_at, ascending events */
     wmem_map_t *current;       /* state_identifier -> its current state_query_entry */
     wmem_array_t *epochs;      /* state_query_epoch, ascending events */
-    wmem_array_t *changes;     /* asked_change, ascending events */
+    wmem_array_t *changes;     /* query_change, ascending events */
+    wmem_array_t *answered;    /* answered_change, ascending events */
     unsigned first_change;     /* of those that no later call has overtaken */
     uint32_t overtaken;        /* changes without an answer when a later call had one */
     uint32_t overtaken_before; /* event of the latest such call's request */
@@ -209,7 +218,7 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 {
     bool known = query->overtaken == 0;
     state_query_epoch epoch = {
-        event, query, known && query->complete, query->doubted, query->before, known ? query->told : NULL,
+        event, query, known && query->complete, !known, query->doubted, query->before, known ? query->told : NULL,
     };
 
     wmem_array_append_one(query->epochs, epoch);
@@ -230,7 +239,8 @@ static struct state_query *query_of(state_handle *handle)
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
         query->now.all.entries = new_entries();
         query->now.accepted.entries = new_entries();
-        query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(asked_change), 1);
+        query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(query_change), 1);
+        query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->held = wmem_array_new(wmem_file_scope(), sizeof(held_at));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
@@ -307,9 +317,9 @@ void query_unknown_change(state_handle *handle, uint32_t event)
     begin_changed_epoch(query_of(handle), event, false);
 }
 
-void query_change_asked(state_handle *handle, uint32_t event)
+void query_change_asked(state_handle *handle, uint32_t event, const uint32_t *end_frame)
 {
-    asked_change change = {event, false};
+    query_change change = {event, 0, end_frame};
 
     wmem_array_append_one(query_of(handle)->changes, change);
 }
@@ -321,8 +331,8 @@ void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
     uint32_t before = query->overtaken;
 
     for (; query->first_change < end; query->first_change++) {
-        const asked_change *change = wmem_array_index(query->changes, query->first_change);
-        query->overtaken += !change->answered;
+        const query_change *change = wmem_array_index(query->changes, query->first_change);
+        query->overtaken += change->response_event == 0;
     }
     if (query->overtaken > before) {
         query->overtaken_before = asked;
@@ -333,13 +343,21 @@ void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
 void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    asked_change *change = event_latest(query->changes, asked);
+    query_change *change = event_latest(query->changes, asked);
+    answered_change answered = {event, asked};
 
-    if (asked >= query->overtaken_before) {
-        change->answered = true;
-    } else if (asked >= query->told_before && --query->overtaken == 0) {
+    change->response_event = event;
+    wmem_array_append_one(query->answered, answered);
+    if (asked < query->overtaken_before && asked >= query->told_before && --query->overtaken == 0) {
         begin_epoch(query, event);
     }
+}
+
+/* How many changes were asked or answered between two events. */
+static unsigned changes_between(const struct state_query *query, uint32_t begin, uint32_t end)
+{
+    return event_count_until(query->changes, end) - event_count_until(query->changes, begin) +
+           event_count_until(query->answered, end) - event_count_until(query->answered, begin);
 }
 
 static const state_query_index *latest_told(const struct state_query *query)
@@ -354,7 +372,7 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked,
     struct state_query *query = handle->query;
     const state_query_epoch *newest = query_epoch_at(handle, event);
 
-    if (newest == NULL || newest->event > asked || !newest->complete) {
+    if (newest == NULL || !newest->complete || changes_between(query, asked, event) > 0) {
         return;
     }
     const state_query_index *told = latest_told(query);
@@ -410,21 +428,50 @@ static bool holds_these(const struct state_query *query, const state_identifier 
     return held == count && count == query->now.accepted.held;
 }
 
-/* Who asked behind a change whose answer is missing is told what came of it. Who is told of other counters than those that
- * are known missed a change. */
-static void begin_told_epoch(struct state_query *query, const state_identifier *identifiers, uint32_t count,
-                             uint32_t asked, uint32_t event)
+/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them may be done yet:
+ * nothing ended it. */
+static bool settle_changes(struct state_query *query, uint32_t request_event, uint32_t event)
 {
-    if (query->overtaken > 0 || (query->complete && !query->doubted && !holds_these(query, identifiers, count))) {
-        query->overtaken = 0;
-        query->told_before = asked;
-        begin_changed_epoch(query, event, false);
+    bool any_goes_on = false;
+
+    for (unsigned i = event_count_until(query->changes, request_event); i-- > 0;) {
+        const query_change *change = wmem_array_index(query->changes, i);
+        answered_change answered = {event, change->event};
+        if (change->event <= query->told_before) {
+            break;
+        }
+        if (change->response_event == 0) {
+            wmem_array_append_one(query->answered, answered);
+            any_goes_on |= *change->end_frame == 0;
+        }
+    }
+    query->overtaken = 0;
+    query->told_before = request_event;
+    return any_goes_on;
+}
+
+/* Who asked behind a change whose answer is missing is told what came of it, as far as that was done by then. Who is told of
+ * other counters than those that are known missed a change. */
+static void begin_told_epoch(struct state_query *query, const state_identifier *identifiers, uint32_t asked,
+                             const state_query_index *told)
+{
+    bool is_assumed = false;
+
+    if (query->overtaken > 0) {
+        is_assumed = settle_changes(query, asked, told->event);
+        begin_changed_epoch(query, told->event, false);
+    } else if (query->complete && !query->doubted && !holds_these(query, identifiers, told->count)) {
+        begin_changed_epoch(query, told->event, false);
     }
     if (!query->complete || query->doubted) {
-        query->doubted = false;
-        hold_these(query, identifiers, count, event);
-        state_query_epoch *newest = event_latest(query->epochs, event);
+        hold_these(query, identifiers, told->count, told->event);
+        state_query_epoch *newest = event_latest(query->epochs, told->event);
         query->complete = newest->complete = true;
+        query->doubted = newest->doubted = is_assumed;
+        query->before = newest->before = is_assumed ? told : NULL;
+    }
+    if (!is_assumed) {
+        wmem_array_append_one(query->told, *told);
     }
 }
 
@@ -432,17 +479,17 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
                 uint32_t event, uint32_t frame)
 {
     struct state_query *query = query_of(handle);
-    state_query_index version = {event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
 
-    if (asked < query->missed_until) {
-        return;
+    if (asked < query->missed_until || changes_between(query, asked, event) > 0) {
+        return; /* of before or after what is missing or changes: nobody knows */
+    }
+    state_query_index *told = wmem_new(wmem_file_scope(), state_query_index);
+    *told = (state_query_index){event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
+    for (uint32_t i = 0; i < count; i++) {
+        copy_identifier(&told->by_index[identifiers[i].index], &identifiers[i]);
     }
     query->missed_until = asked;
-    begin_told_epoch(query, identifiers, count, asked, event);
-    for (uint32_t i = 0; i < count; i++) {
-        copy_identifier(&version.by_index[identifiers[i].index], &identifiers[i]);
-    }
-    wmem_array_append_one(query->told, version);
+    begin_told_epoch(query, identifiers, asked, told);
 }
 
 /* NULL if nothing is known. */
@@ -493,6 +540,54 @@ bool query_is_complete(const state_handle *handle, uint32_t event)
 bool query_is_told(const state_query_epoch *epoch)
 {
     return epoch && epoch->told && wmem_array_get_count(epoch->told) > 0;
+}
+
+/* How many blocks an answer has that shows the query as of an event; UINT32_MAX if that is not known. */
+static uint32_t blocks_as_of(const struct state_query *query, uint32_t event, const state_query_epoch **epoch)
+{
+    const held_at *held = held_then(query, event);
+
+    *epoch = event_latest(query->epochs, event);
+    if (query_is_told(*epoch)) {
+        const state_query_index *info = event_latest((*epoch)->told, event);
+        return (info ? info : (const state_query_index *)wmem_array_index((*epoch)->told, 0))->count;
+    }
+    return *epoch && (*epoch)->complete && !(*epoch)->doubted ? (held ? held->accepted.held : 0) : UINT32_MAX;
+}
+
+/* More changes than a client makes during one call are not looked through. */
+#define MOST_CHANGES_IN_A_CALL 16
+
+uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_t response_event, uint32_t blocks)
+{
+    const struct state_query *query = handle ? handle->query : NULL;
+
+    if (query == NULL || changes_between(query, request_event, response_event) == 0) {
+        return response_event;
+    }
+    unsigned next = event_count_until(query->answered, request_event);
+    unsigned end = event_count_until(query->answered, response_event), changes = end - next;
+    unsigned open =
+        event_count_until(query->changes, response_event) - event_count_until(query->changes, request_event);
+    const state_query_epoch *last, *epoch = query_epoch_at(handle, response_event);
+    uint32_t found = blocks_as_of(query, request_event, &last) == blocks ? request_event : 0;
+
+    if (changes > MOST_CHANGES_IN_A_CALL || (epoch && epoch->unanswered)) {
+        return 0;
+    }
+    for (uint32_t previous = 0; next < end; next++) {
+        const answered_change *change = wmem_array_index(query->answered, next);
+        uint32_t count = blocks_as_of(query, change->event, &epoch);
+        bool is_known = count != UINT32_MAX || changes == 1;
+        if (!is_known || change->request_event < previous || (count == blocks && found > 0 && epoch != last)) {
+            return 0;
+        }
+        open -= change->request_event > request_event;
+        found = found == 0 && count == blocks ? change->event : found;
+        last = epoch;
+        previous = change->event;
+    }
+    return open == 0 || (open == 1 && changes == 0) ? found : 0;
 }
 
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks)

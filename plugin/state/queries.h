@@ -49,8 +49,9 @@ typedef struct {
     uint32_t end; /* UINT32_MAX as long as it holds */
 } state_query_entry;
 
-/* A ValidateCounters request. */
-void query_change_asked(state_handle *handle, uint32_t event);
+/* A ValidateCounters request. `*end_frame`, as long as the file, becomes that of its response or fault, also of one that cannot be
+ * read. */
+void query_change_asked(state_handle *handle, uint32_t event, const uint32_t *end_frame);
 
 /* The response to a call that was asked for at event `asked`: where a change that was asked for before has no answer yet, it
  * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
@@ -87,6 +88,11 @@ typedef struct state_query_epoch state_query_epoch;
 
 /* True if all that the query holds at an event is known. */
 bool query_is_complete(const state_handle *handle, uint32_t event);
+
+/* An answer shows the query as of some moment between its request and its response. Where changes were asked or answered in
+ * between, the event of the one state that has as many blocks and of which it is known; 0 if there are several, or none. One
+ * change alone either adds or removes: without another number of blocks it did nothing. */
+uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_t response_event, uint32_t blocks);
 
 /* That of an event; NULL if nothing is known of the handle's query. */
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event);

@@ -28,7 +28,8 @@ enum {
 /* One intact answer with counter data. */
 struct state_sample {
     state_handle *handle;
-    uint32_t event;
+    uint32_t request_event; /* PerflibV2 */
+    uint32_t event;         /* of the response */
     uint32_t frame;
     uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
     uint32_t size;
