@@ -736,6 +736,31 @@ def test_damaged_captures(well_formed, name):
     assert name in well_formed
 
 
+def simple_packets(scene, path):
+    """pcapng whose packets have no time: a section, an interface, Simple Packet Blocks."""
+    def block(kind, body):
+        body += bytes(-len(body) % 4)
+        return struct.pack('<II', kind, len(body) + 12) + body + struct.pack('<I', len(body) + 12)
+    path.write_bytes(block(0x0A0D0D0A, struct.pack('<IHHq', 0x1A2B3C4D, 1, 0, -1)) + block(1, struct.pack('<HHI', 1, 0, 0)) +
+                     b''.join(block(3, struct.pack('<I', len(data)) + data) for _, data, *_ in scene.capture.frames))
+    return path
+
+
+@PASSES
+def test_frames_without_a_time(tshark, tmp_path, passes):
+    """Blank cells, not the year 1970, and no time that an answer took."""
+    scene = small()
+    capture, out, long = simple_packets(scene, tmp_path / 'scene.pcapng'), tmp_path / 'out.csv', tmp_path / 'long.csv'
+    tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % out, '-z', 'pcq,long,%s' % long, *passes)
+    rows = pdh_rows(out.read_bytes().decode())[1:]
+    assert len(rows) == len(series(scene)) and {r[0] for r in rows} == {' '}
+    rows = long_rows(long.read_bytes().decode())
+    assert {r['time'] for r in rows} == {''} and any(r['result'] for r in rows)
+    row, = table(tshark, capture, 'pcq,queries', *passes)
+    assert row['Samples'] == str(len(series(scene))) and float(row['Interval (s)']) > 0
+    assert {row[c] for c in ('Response (s)', 'Slowest (s)', 'Slowest frame', 'Server clock (s)')} == {''}
+
+
 # --- Never silently empty -----------------------------------------------------------------------------------------
 
 

@@ -24,9 +24,11 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
+#define NO_TIME INT64_MIN
+
 /* A row as it waits in the scratch file. Its columns follow, then its values. */
 typedef struct {
-    int64_t seconds;
+    int64_t seconds; /* NO_TIME: its frame has none */
     uint32_t nanoseconds;
     uint32_t count;
 } row_header;
@@ -227,7 +229,8 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     document_row row = {.at = d->size, .sample = tapped->answer->sample};
     note_known(&row);
     g_array_append_val(doc->rows, row);
-    put_row(d, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+    put_row(d, pinfo->presence_flags & PINFO_HAS_TS ? (int64_t)pinfo->abs_ts.secs : NO_TIME,
+            (uint32_t)pinfo->abs_ts.nsecs);
     return doc;
 }
 
@@ -417,7 +420,11 @@ static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_c
                 reader->cells[number] = g_array_index(reader->values, double, j);
             }
         }
-        perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
+        if (row.seconds == NO_TIME) {
+            perf_csv_pdh_text(text, " ");
+        } else {
+            perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
+        }
         write_cells(reader, count, text, take, user);
     }
     return true;

@@ -203,7 +203,7 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
     double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
     double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
 
-    if (fabs(offset) < MAX_CLOCK_OFFSET) {
+    if ((pinfo->presence_flags & PINFO_HAS_TS) && fabs(offset) < MAX_CLOCK_OFFSET) {
         perf_summary_add(&q->offsets, offset);
     }
     if (interval > 0) {
