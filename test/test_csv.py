@@ -1047,6 +1047,32 @@ def test_a_file_is_replaced_whole(tshark, tmp_path, export, form):
     assert sorted(os.listdir(tmp_path)) == ['out.csv', 'scene.pcap']
 
 
+RIGHTS = pytest.mark.skipif(TSHARK.endswith('.exe'), reason="Wine's files have the rights of no program of Windows")
+
+
+@RIGHTS
+@pytest.mark.parametrize('statistic', ['csv', 'long', 'names'])
+@pytest.mark.parametrize('mode', [0o600, 0o664, 0o755])
+def test_a_file_that_is_replaced_keeps_its_rights(tshark, tmp_path, statistic, mode):
+    out = tmp_path / 'out'
+    out.write_text('old')
+    out.chmod(mode)
+    tshark.run('-q', '-r', small().write(tmp_path / 'scene.pcap'), '-z', 'pcq,%s,%s' % (statistic, out))
+    assert out.stat().st_mode & 0o7777 == mode and out.read_text() != 'old'
+
+
+@RIGHTS
+@pytest.mark.parametrize('statistic', ['csv', 'long', 'names'])
+def test_a_file_that_may_not_be_written_stays(tshark, tmp_path, statistic):
+    """Though its folder may be written to."""
+    out = tmp_path / 'out'
+    out.write_text('old')
+    out.chmod(0o444)
+    status, said = failing(tshark, '-q', '-r', small().write(tmp_path / 'scene.pcap'), '-z', 'pcq,%s,%s' % (statistic, out))
+    assert status == 1 and 'cannot write %s: Permission denied' % out in said
+    assert out.read_text() == 'old' and out.stat().st_mode & 0o777 == 0o444
+
+
 @pytest.mark.skipif(TSHARK.endswith('.exe'), reason="the links of Wine's system are none to a program of Windows")
 @pytest.mark.parametrize('form', ['csv', 'long'])
 def test_a_link_stays_a_link(tshark, tmp_path, export, form):

@@ -23,6 +23,7 @@
 #ifdef _WIN32
 #include <io.h>
 #else
+#include <sys/stat.h>
 #include <unistd.h>
 #define O_BINARY 0
 #define O_TEMPORARY 0
@@ -30,6 +31,7 @@
 
 #define MAX_LINKS 40
 #define ALL_MAY_WRITE 0666 /* as the umask allows */
+#define ALL_RIGHTS 07777
 
 struct output_file {
     FILE *stream;     /* NULL: closed, in its place */
@@ -166,6 +168,38 @@ static FILE *open_temporary(const char *beside, int flags, char **name)
     return stream;
 }
 
+/* Gives a file the rights and the owner of the one whose place it is to take, if there is one. */
+static bool take_rights(FILE *stream, const char *target)
+{
+#ifndef _WIN32
+    struct stat old, new;
+
+    if (stat(target, &old) != 0 || fstat(fileno(stream), &new) != 0) {
+        return errno == ENOENT;
+    }
+    bool has_owner =
+        (old.st_uid == new.st_uid &&old.st_gid == new.st_gid) || fchown(fileno(stream), old.st_uid, old.st_gid) == 0;
+    return has_owner && fchmod(fileno(stream), old.st_mode & ALL_RIGHTS) == 0;
+#else
+    (void)stream, (void)target;
+    return true;
+#endif
+}
+
+/* What its user may not write stays, though the folder would let him replace it; so does what would get another owner. */
+static void open_beside(output_file *file)
+{
+    if (g_access(file->target, F_OK) == 0 && g_access(file->target, W_OK) != 0) {
+        return;
+    }
+    file->stream = open_temporary(file->target, 0, &file->temporary);
+    if (file->stream && !take_rights(file->stream, file->target)) {
+        fclose(file->stream);
+        file->stream = NULL;
+        errno = EPERM;
+    }
+}
+
 static FILE *standard_output(void)
 {
 #ifdef _WIN32
@@ -255,7 +289,7 @@ output_file *output_open(const char *path, const void *owner)
         file->stream = g_fopen(path, "wb");
     } else {
         file->target = behind_links(path);
-        file->stream = open_temporary(file->target, 0, &file->temporary);
+        open_beside(file);
     }
     if (file->stream == NULL) {
         output_report(path, errno);
@@ -300,7 +334,7 @@ void output_write(output_file *file, const void *data, size_t size)
     if (file->stream == NULL) {
         file->stream = g_fopen(file->target, "ab"); /* it is in its place already */
     }
-    GString *shown = file->stream && file->is_terminal ? g_string_sized_new(size) : NULL;
+    GString *shown = file->stream && file->is_terminal ? g_string_new(NULL) : NULL;
     if (shown) {
         text_escape(shown, data, size, true);
         data = shown->str;
