@@ -91,10 +91,10 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     perf_csv *head = &export->of_answer;
 
     perf_csv_clear(head);
-    if (pinfo->presence_flags & PINFO_HAS_TS) {
-        perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+    if ((pinfo->presence_flags & PINFO_HAS_TS) == 0) {
+        perf_csv_text(head, "");
     } else {
-        perf_csv_text(head, NULL);
+        perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
     }
     perf_csv_whole(head, pinfo->num);
     perf_csv_text(head, is_hkpd ? "hkpd" : "pcq");
