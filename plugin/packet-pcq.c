@@ -1150,9 +1150,50 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},
 static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NULL, NULL}};
 
+/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
+ * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. */
+#define AROUND_DATA 24
+#define AROUND_DATA_NDR64 36
+#define NDR64_ALIGNMENT 8
+
+static uint32_t sealed_data_size(const sealed_pdu *pdu)
+{
+    uint32_t around = pdu->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = pdu->is_ndr64 ? NDR64_ALIGNMENT : 1;
+
+    return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
+}
+
+static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
+{
+    uint32_t size = sealed_data_size(pdu);
+
+    sealed->uses_query = pdu->opnum >= OPNUM_OpenQueryHandle;
+    sealed->returns_data = pdu->key.is_response && *operations[pdu->opnum].response_shape == 'S';
+    sealed->has_data = sealed->returns_data && size > 0;
+    sealed->sample_size = sealed->has_data && pdu->opnum == OPNUM_QueryCounterData ? size : 0;
+}
+
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 {
-    tapped_tell_unread(pinfo, call->why);
+    const sealed_pdu *pdu = call->pdu;
+    tapped_call tapped = {
+        .unread = call->why,
+        .is_hkpd = call->is_winreg,
+        .is_response = pdu->key.is_response,
+        .operation = call->operation,
+        .seconds = pdu->seconds,
+        .sealed = {.connection = pdu->connection, .size = pdu->size, .request_time = pdu->request_time},
+    };
+
+    if (tapped_wanted()) {
+        tapped.server = host_get(tapped.is_response ? &pinfo->src : &pinfo->dst);
+        tapped.subject = &pdu->key.connection;
+        tapped.subject_size = sizeof pdu->key.connection;
+        if (!call->is_winreg && pdu->opnum < NUM_OPNUMS) {
+            describe_sealed(&tapped.sealed, pdu);
+        }
+        tapped_tell(pinfo, &tapped);
+    }
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */

@@ -4,10 +4,12 @@
 import json
 import re
 import struct
+from collections import Counter
 
 import pytest
 
 from conftest import TOP
+from series import table
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name: [k.format(pcaps=PCAPS) for k in keys] for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
@@ -197,3 +199,62 @@ def test_the_protocols_of_a_frame_stay(tshark):
     assert done.stderr == b''
     out, _ = tshark.run('-r', PCAPS / 'tcp-ntlm.pcap', '--disable-protocol', 'pcq', '-Y', 'dcerpc.opnum == 6', '-V')
     assert 'Encrypted stub data' in out and 'sealed' not in out
+
+
+# --- Statistics: the same capture with its key is the truth ---------------------------------------------------------------
+
+def tree(tshark, name, *args):
+    """{(names of a node and of those above it): count}"""
+    out, _ = tshark.run('-q', '-r', PCAPS / (name + '.pcap'), '-z', 'pcq,tree', *args)
+    counts, path = {}, []
+    for line in out.splitlines():
+        match = re.match(r'( *)(.+?)  +(\d+)\b', line)
+        if match:
+            path = path[:len(match[1])] + [match[2]]
+            counts[tuple(path)] = int(match[3])
+    return counts
+
+
+@pytest.mark.parametrize('name', SEALED)
+def test_calls_without_a_key(tshark, name):
+    opened, sealed = tree(tshark, name, *with_key(name)), tree(tshark, name)
+
+    def requests(counts):
+        return {path: n for path, n in counts.items() if path[0] == 'Requests' and len(path) < 4}
+    assert len(requests(opened)) > 3 and requests(sealed) == requests(opened)
+    answers = tshark.fields(PCAPS / (name + '.pcap'), ['pcq.opnum', 'pcq.out_size'], '-Y',
+                            'pcq && dcerpc.pkt_type == 2', *with_key(name))
+    empty = 'Sealed responses without data (probes or failures)'
+    assert sealed[(empty,)] == sum(size == '0' for _, size in answers) > 0
+    assert sealed[(empty, 'followed by an answer')] >= opened[('Size probes', 'followed by an answer')]
+    sizes = {path[1]: n for path, n in sealed.items() if path[0].startswith('Sealed responses (') and len(path) == 2}
+    assert sorted(sizes.values()) == sorted(Counter(opnum for opnum, _ in answers).values())
+    assert sum(sizes.values()) + sum(requests(sealed)[path] for path in requests(sealed) if len(path) == 1) == sealed[
+        ('Requests and responses not read',)]
+
+
+@pytest.mark.parametrize('name', SEALED)
+def test_queries_without_a_key(tshark, name):
+    """A connection is a row; where it has one query, with the figures of that. Intervals are by the capture's clock."""
+    opened = [row for row in table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries', *with_key(name))
+              if row['Handle'].startswith('query')]
+    *sealed, note = table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries')
+    assert note['Handle'].startswith('requests and responses not read')
+    assert [row['Handle'] for row in sealed] == ['sealed %d' % (n + 1) for n in range(len(sealed))]
+    assert sum(int(row['Samples']) for row in sealed) == sum(int(row['Samples']) for row in opened) > 0
+    for row in sealed:
+        assert {row[c] for c in ('Counters', 'Refused', 'Failed blocks', 'Server clock (s)', 'Closed')} == {''}, row
+        assert 'sealed' in row['Opened']
+    if len(opened) == len(sealed) == 1:
+        for column in ('Samples', 'Late asked', 'Late answered', 'Response (s)', 'Slowest (s)', 'Slowest frame',
+                       'Bytes/sample', 'Client'):
+            assert sealed[0][column] == opened[0][column], column
+        if opened[0]['Interval (s)']:
+            for column in ('Interval (s)', 'Longest (s)'):
+                assert abs(float(sealed[0][column]) - float(opened[0][column])) < 0.01
+
+
+def test_the_page_shows_what_is_said(tshark):
+    out, _ = tshark.run('-q', '-r', PCAPS / 'smb3-ntlm.pcap', '-z', 'pcq,queries')
+    row, = [line.strip() for line in out.splitlines() if line.startswith('sealed 1')]
+    assert '    %s\n' % row in (TOP / 'docs' / 'without-a-key.md').read_text()

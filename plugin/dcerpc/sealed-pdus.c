@@ -36,8 +36,8 @@ typedef struct {
 typedef struct {
     uint16_t opnum;
     bool is_ndr64;
-    nstime_t request_time;
-    bool begun[2]; /* request, response: the first fragment was seen */
+    nstime_t request_time; /* when the request began */
+    bool begun[2];         /* request, response: the first fragment was seen */
     uint32_t sizes[2];
 } followed_call;
 
@@ -192,6 +192,8 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     pdu->key.call_id = fragment->call_id;
     pdu->key.frame = pinfo->num;
     pdu->key.is_response = fragment->is_response;
+    pdu->connection = connection;
+    pdu->request_time = call->request_time;
     pdu->opnum = call->opnum;
     pdu->is_ndr64 = call->is_ndr64;
     pdu->size = call->sizes[fragment->is_response];

@@ -36,10 +36,12 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
         bool is_response;
     } key;
+    const void *connection; /* stays at its place as long as the file */
     bool is_ndr64;
     uint16_t opnum;
-    uint32_t size;  /* of the stub, over all fragments */
-    double seconds; /* from the request to this response; negative of a request and where it is not known */
+    uint32_t size;         /* of the stub, over all fragments */
+    nstime_t request_time; /* when the first fragment of its request came */
+    double seconds;        /* from the request to this response; negative of a request and where it is not known */
 } sealed_pdu;
 
 /* The bind of a connection, if it is one: which contexts are `interface`'s. */

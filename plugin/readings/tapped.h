@@ -13,6 +13,17 @@
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
 
+/* What is known of a sealed call beside its operation, direction, server and time. */
+typedef struct {
+    const void *connection; /* tells it from others of the capture; NULL if the call is not sealed */
+    uint32_t size;          /* bytes of the stub */
+    uint32_t sample_size;   /* of them counter data, 0 without any */
+    nstime_t request_time;  /* when the request began */
+    bool returns_data;      /* a response of an operation that does, */
+    bool has_data;          /* and this one did: no size probe and no failure */
+    bool uses_query;        /* an operation on a query handle */
+} tapped_sealed;
+
 /* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
@@ -41,7 +52,8 @@ typedef struct {
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     const readings_answer *answer; /* NULL without performance data */
-    const char *unread;            /* a call that nobody could read: why, and what opens it; all else is zeros then */
+    const char *unread; /* a call that nobody could read: why, and what opens it; all else is zeros then, but */
+    tapped_sealed sealed;
 } tapped_call;
 
 /* A response that brought what was asked for. */

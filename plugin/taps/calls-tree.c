@@ -16,6 +16,8 @@
 #define NODE_STATUSES "Responses by status"
 #define NODE_REPEATED "Repeated responses"
 #define NODE_UNREAD "Requests and responses not read"
+#define NODE_SEALED "Sealed responses (bytes of the stub)"
+#define NODE_EMPTY "Sealed responses without data (probes or failures)"
 #define NODE_SIZES "Bytes returned"
 #define NODE_GUIDS "GUIDs returned"
 #define NODE_PROBES "Size probes"
@@ -30,7 +32,6 @@ static struct {
     int statuses;
     int sizes;
     int guids;
-    int probes;
 } nodes;
 
 /* A node more costs Wireshark a step for each node beside it: a packet must not choose how many there are. */
@@ -70,7 +71,7 @@ static void begin(stats_tree *tree)
     nodes.statuses = stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
     nodes.sizes = stats_tree_create_node(tree, NODE_SIZES, 0, STAT_DT_INT, TRUE);
     nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
-    nodes.probes = stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
+    stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
     tree_state *state = g_new(tree_state, 1);
     state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
@@ -95,20 +96,23 @@ static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
     return g_strdup(wmem_strbuf_get_str(key));
 }
 
-static void count_probe(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
+/* A response without the data that it could have, or one with them. */
+static void count_empty(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped, const char *node,
+                        bool is_empty)
 {
     GHashTable *waiting = ((tree_state *)g_hash_table_lookup(trees, tree))->waiting;
     char *key = call_key(pinfo, tapped);
 
-    if (tapped->is_probe) {
-        tick_stat_node(tree, NODE_PROBES, 0, TRUE);
-        tick_stat_node(tree, NODE_ALONE, nodes.probes, FALSE);
+    if (is_empty) {
+        int empty = tick_stat_node(tree, node, 0, TRUE);
+        tick_stat_node(tree, NODE_ALONE, empty, FALSE);
         if (g_hash_table_size(waiting) < MAX_WAITING) {
             g_hash_table_add(waiting, g_steal_pointer(&key));
         }
-    } else if (tapped_succeeded(tapped) && g_hash_table_remove(waiting, key)) {
-        tick_stat_node(tree, NODE_ANSWERED, nodes.probes, FALSE);
-        increase_stat_node(tree, NODE_ALONE, nodes.probes, FALSE, -1);
+    } else if (g_hash_table_remove(waiting, key)) {
+        int empty = increase_stat_node(tree, node, 0, TRUE, 0);
+        tick_stat_node(tree, NODE_ANSWERED, empty, FALSE);
+        increase_stat_node(tree, NODE_ALONE, empty, FALSE, -1);
     }
     g_free(key);
 }
@@ -129,7 +133,7 @@ static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_
     return text_win32_error(pool, status);
 }
 
-static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_call *tapped)
+static void count_response(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
         tick_stat_node(tree, NODE_REPEATED, 0, TRUE);
@@ -140,8 +144,8 @@ static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_ca
         int status = tick_stat_node(tree, status_name(tree, pinfo->pool, tapped->status), nodes.statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
     }
-    if (tapped->has_sizes) {
-        count_probe(tree, pinfo, tapped);
+    if (tapped->has_sizes && (tapped->is_probe || tapped_succeeded(tapped))) {
+        count_empty(tree, pinfo, tapped, NODE_PROBES, tapped->is_probe);
     }
     if (tapped->has_sizes && tapped_succeeded(tapped)) {
         bool guids = !tapped->is_hkpd && strcmp(tapped->operation, "EnumerateCounterSet") == 0;
@@ -152,6 +156,17 @@ static void count_response(stats_tree *tree, packet_info *pinfo, const tapped_ca
     }
 }
 
+static void count_sealed_response(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
+{
+    int size = (int)MIN(tapped->sealed.size, (uint32_t)INT_MAX);
+    int sizes = avg_stat_node_add_value_int(tree, NODE_SEALED, 0, TRUE, size);
+
+    avg_stat_node_add_value_int(tree, tapped->operation, sizes, FALSE, size);
+    if (tapped->sealed.returns_data) {
+        count_empty(tree, pinfo, tapped, NODE_EMPTY, !tapped->sealed.has_data);
+    }
+}
+
 static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
                                tap_flags_t flags _U_)
 {
@@ -159,10 +174,12 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 
     if (tapped->unread) {
         tick_stat_node(tree, NODE_UNREAD, 0, TRUE);
+    }
+    if (tapped->unread && !tapped->sealed.connection) {
         return TAP_PACKET_REDRAW;
     }
     if (tapped->is_response) {
-        count_response(tree, pinfo, tapped);
+        (tapped->unread ? count_sealed_response : count_response)(tree, pinfo, tapped);
         return TAP_PACKET_REDRAW;
     }
     tick_stat_node(tree, NODE_REQUESTS, 0, TRUE);

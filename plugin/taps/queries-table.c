@@ -36,7 +36,8 @@ enum { IN_TIME, ASKED_LATE, ANSWERED_LATE, NUM_VERDICTS };
 /* One handle. */
 typedef struct {
     unsigned row;
-    const state_handle *handle; /* NULL of the row that all others share */
+    const state_handle *handle; /* NULL of a sealed connection's and of the row that all others share */
+    bool is_sealed;
     bool is_hkpd;
     uint32_t closed_frame; /* 0: left open */
     uint64_t samples;
@@ -44,9 +45,10 @@ typedef struct {
     uint64_t refused; /* identifiers */
     uint64_t failed;  /* blocks */
     uint64_t counters;
-    int64_t unknown;   /* of them, that no ValidateCounters in the capture told */
-    perf_point clocks; /* of the last sample */
-    double waited;     /* for the last sample and since */
+    int64_t unknown;       /* of them, that no ValidateCounters in the capture told */
+    perf_point clocks;     /* of the last sample */
+    nstime_t request_time; /* a sealed one, by the capture's clock */
+    double waited;         /* for the last sample and since */
     perf_summary offsets;
     perf_summary lengths;
     perf_spread intervals;
@@ -70,9 +72,9 @@ typedef struct {
     X(SLOWEST, TABLE_ITEM_FLOAT, "Slowest (s)", "%.6f", 0) \
     X(SLOWEST_FRAME, TABLE_ITEM_FLOAT, "Slowest frame", "%.0f", 0) \
     X(SIZE, TABLE_ITEM_FLOAT, "Bytes/sample", "%.0f", 0) \
-    X(COUNTERS, TABLE_ITEM_UINT, "Counters", "%u", offsetof(query, counters)) \
-    X(REFUSED, TABLE_ITEM_UINT, "Refused", "%u", offsetof(query, refused)) \
-    X(FAILED, TABLE_ITEM_UINT, "Failed blocks", "%u", offsetof(query, failed)) \
+    X(COUNTERS, TABLE_ITEM_FLOAT, "Counters", "%.0f", 0) \
+    X(REFUSED, TABLE_ITEM_FLOAT, "Refused", "%.0f", 0) \
+    X(FAILED, TABLE_ITEM_FLOAT, "Failed blocks", "%.0f", 0) \
     X(CLOCK, TABLE_ITEM_FLOAT, "Server clock (s)", "%+.3f", 0) \
     X(CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
     X(SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
@@ -157,13 +159,17 @@ static void show(table_view *view, unsigned row)
     if (q->samples > 0) {
         table_set_number(view, row, SIZE, round((double)q->bytes / (double)q->samples));
     }
-    if (q->handle == NULL) {
-        return;
+    if (!q->is_sealed) {
+        table_set_number(view, row, COUNTERS, (double)q->counters);
+        table_set_number(view, row, REFUSED, (double)q->refused);
+        table_set_number(view, row, FAILED, (double)q->failed);
     }
     if (q->closed_frame != 0) {
         snprintf(closed, sizeof closed, "frame %u", q->closed_frame);
     }
-    table_set_text(view, row, CLOSED, closed);
+    if (q->handle) {
+        table_set_text(view, row, CLOSED, closed);
+    }
     if (q->offsets.count > 0) {
         table_set_number(view, row, CLOCK, perf_summary_mean(&q->offsets));
     }
@@ -196,6 +202,18 @@ static void count_interval(query *q, double interval)
     }
 }
 
+static void count_response_time(query *q, const packet_info *pinfo, double seconds)
+{
+    q->waited = MAX(seconds, 0);
+    if (seconds >= 0) {
+        perf_spread_add(&q->responses, seconds);
+    }
+    if (seconds >= 0 && (q->slowest_frame == 0 || seconds > q->slowest)) {
+        q->slowest = seconds;
+        q->slowest_frame = pinfo->num;
+    }
+}
+
 static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
     const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->current->clocks;
@@ -210,14 +228,7 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
         count_interval(q, interval);
     }
     q->clocks = *clocks;
-    q->waited = MAX(tapped->seconds, 0);
-    if (tapped->seconds >= 0) {
-        perf_spread_add(&q->responses, tapped->seconds);
-    }
-    if (tapped->seconds >= 0 && (q->slowest_frame == 0 || tapped->seconds > q->slowest)) {
-        q->slowest = tapped->seconds;
-        q->slowest_frame = pinfo->num;
-    }
+    count_response_time(q, pinfo, tapped->seconds);
     q->failed += tapped->failed;
 }
 
@@ -238,8 +249,60 @@ static void count_counters(query *q, const tapped_call *tapped)
     }
 }
 
+/* --- Sealed connections ---------------------------------------------------------------------------------------- */
+
+/* Which handle a call is about is sealed, too: a connection's are one. */
+static query *sealed_query_of(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+{
+    unsigned *number = view->own;
+    const char *name = wmem_strdup_printf(pinfo->pool, "sealed %u", *number + 1);
+    bool is_new = false;
+    query *q = table_row(view, tapped->sealed.connection, name, &is_new);
+
+    if (is_new) {
+        const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+        ++*number;
+        q->is_sealed = true;
+        table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, client));
+        table_set_text(view, q->row, SERVER, host_address(tapped->server));
+        table_set_text(view, q->row, OPENED, "sealed (intervals by the capture's clock)");
+    }
+    return q;
+}
+
+/* The server takes its time when it begins an answer, which may take long and many fragments: the request is next to that. */
+static void count_sealed_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
+{
+    nstime_t interval;
+
+    nstime_delta(&interval, &tapped->sealed.request_time, &q->request_time);
+    if (q->samples > 0 && nstime_to_sec(&interval) > 0) {
+        count_interval(q, nstime_to_sec(&interval));
+    }
+    q->request_time = tapped->sealed.request_time;
+    count_response_time(q, pinfo, tapped->seconds);
+}
+
+static void count_sealed(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+{
+    query *q = sealed_query_of(view, pinfo, tapped);
+
+    q->waited += MAX(tapped->seconds, 0);
+    if (tapped->sealed.sample_size > 0) {
+        if (q->is_sealed) {
+            count_sealed_sample(q, pinfo, tapped);
+        }
+        q->samples++;
+        q->bytes += tapped->sealed.sample_size;
+    }
+    table_changed(view, q->row);
+}
+
 static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
+    if (tapped->sealed.uses_query) {
+        count_sealed(view, pinfo, tapped);
+    }
     if (tapped->handle == NULL || tapped->handle->number == 0) {
         return; /* the server does not know the handle, as far as was seen by now */
     }
@@ -267,6 +330,7 @@ void queries_table_register(void)
         .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .row_size = sizeof(query),
+        .own_size = sizeof(unsigned), /* number of sealed connections */
         .count = count,
         .show = show,
         .free_row = free_query,
