@@ -123,12 +123,13 @@ void output_report(const char *path, int error)
     output_failed("pcq: cannot write %s: %s", name_of(path), g_strerror(error));
 }
 
+/* Who stops reading a pipe (`| head`) has what he wanted: nothing more is written, and that is no error. */
 static void fail(output_file *file)
 {
-    if (!file->failed) {
-        file->failed = true;
+    if (!file->failed && errno != EPIPE) {
         output_report(file->path, errno);
     }
+    file->failed = true;
 }
 
 /* --- Opening --------------------------------------------------------------------------------------------------- */
