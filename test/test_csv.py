@@ -13,12 +13,12 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen import client, hkpd_scene, hostile, model
+from gen import client, hkpd_scene, hostile, model, stubs
 from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Damaging, Script, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
 from gen.story_types import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -81,11 +81,27 @@ def small(samples=3, value=lambda at, k: 1000 + 10 * at.number, name='Small', ki
 # --- PDH-CSV ------------------------------------------------------------------------------------------------------
 
 
+def refused(scene):
+    """How many counters of the scene's only query were asked for and never added."""
+    outcomes = {}
+    for _, m in frames_of(scene, stubs.VALIDATE, 'response'):
+        identifiers = []
+        for f in m.fields if m.record['parameters']['dwAdd'] else ():
+            if f.name == 'pcq.counterset.guid':
+                identifiers.append({})
+            if identifiers:
+                identifiers[-1].setdefault(f.name, f.value)
+        for i in identifiers:
+            key = tuple(i.get('pcq.' + n) for n in ('counterset.guid', 'counter.id', 'instance.name'))
+            outcomes.setdefault(key, set()).add(i['pcq.identifier.status'])
+    return sum(0 not in seen for seen in outcomes.values())
+
+
 @PASSES
 @pytest.mark.parametrize('make', [whole_session, all_types])
 def test_pdh_csv(export, make, passes):
     scene = make()
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) > 60
+    assert compare_pdh(export(scene, 'csv', *passes), series(scene), refused(scene)) > 60
 
 
 @PASSES
@@ -218,7 +234,7 @@ def test_objects_again_and_again(sharkd, tmp_path):     # noqa: F811
             s.ask(('tap', dict(tap0='nstat:pcq,counters', tap1='stat:pcq')))
         s.load(tmp_path / 'other.pcap')
         text, = (text for name, text in objects_of(s).items() if name.endswith('.csv'))
-        assert compare_pdh(text, series(whole_session())) > 60
+        assert compare_pdh(text, series(whole_session()), refused(whole_session())) > 60
 
 
 def test_what_the_list_of_objects_says(sharkd, tmp_path):     # noqa: F811
@@ -670,6 +686,38 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
     assert 'answers of no known query: 1; ' in line
     row, = long_rows((tmp_path / 'said.csv').read_bytes().decode())
     assert (row['query'], row['raw'], row['counter']) == ('', '7', '')
+
+
+@PASSES
+@pytest.mark.parametrize('form', ['csv', 'objects'])
+def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
+    """As typeperf writes them: behind the others, once each; not what the server added later, nor other queries'."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Late', [6]))
+    server = Script([s])
+
+    def talk(c):
+        learn(c, s)
+        for counters in (1, 8), (1, 9, 2):
+            h = c.open()
+            c.validate(h, [ask(s, n, 'a') for n in counters])
+            c.validate(h, [ask(s, 9, 'a')], add=False)
+            c.info(h)
+            c.data(h, 1000)
+            c.validate(h, [ask(s, counters[1], 'a'), ask(s, 7, 'b')])
+            c.data(h, 1000)
+    capture = story(server, talk).write(tmp_path / 'a.pcap')
+    if form == 'csv':
+        tshark.run('-q', '-r', capture, '-z', 'pcq,csv,%s' % (tmp_path / 'x.csv'), *passes)
+        texts = [(tmp_path / name).read_bytes().decode() for name in ('x.csv', 'x-query-2.csv')]
+    else:
+        tshark.run('-q', '-r', capture, '--export-objects', 'pcq,%s' % tmp_path, *passes)
+        texts = [(tmp_path / ('SRV01-query-%d.csv' % n)).read_bytes().decode() for n in (1, 2)]
+    set_a, set_b = '\\\\SRV01\\Set(a)\\', '\\\\SRV01\\Set(b)\\'
+    first, second = [pdh_rows(t) for t in texts]
+    assert first[0][1:] == [set_a + 'Size', set_a + '#8', set_b + '#7']
+    assert [r[1:] for r in first[1:]] == [['5.000000', ' ', ' ']] * 2
+    assert second[0][1:] == [set_a + 'Size', set_a + 'Late', set_a + '#9', set_b + '#7']
+    assert [r[1:] for r in second[1:]] == [['5.000000', '6.000000', ' ', ' ']] * 2
 
 
 def test_refused_blocks(export):

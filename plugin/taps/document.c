@@ -45,6 +45,12 @@ static void free_document(void *data)
     g_free(doc);
 }
 
+static void free_columns(void *data)
+{
+    columns_clear(data);
+    g_free(data);
+}
+
 static GSList *all_documents; /* documents that were made */
 
 /* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
@@ -54,6 +60,7 @@ static void forget_capture(void)
         documents *d = at->data;
         d->session += g_hash_table_size(d->owners) > 0;
         g_hash_table_remove_all(d->owners);
+        g_hash_table_remove_all(d->refused);
         for (unsigned i = 0; i < d->all->len; i++) {
             GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
             for (unsigned j = 0; j < rows->len; j++) {
@@ -76,6 +83,8 @@ documents *documents_new(const char *beside)
     d->beside = g_strdup(beside);
     d->all = g_ptr_array_new_with_free_func(free_document);
     d->owners = g_hash_table_new(NULL, NULL);
+    d->refused = g_hash_table_new(NULL, NULL);
+    d->all_refused = g_ptr_array_new_with_free_func(free_columns);
     d->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     d->values = g_array_new(FALSE, FALSE, sizeof(double));
     return d;
@@ -89,6 +98,8 @@ void documents_free(documents *d)
     }
     g_ptr_array_free(d->all, TRUE);
     g_hash_table_destroy(d->owners);
+    g_hash_table_destroy(d->refused);
+    g_ptr_array_free(d->all_refused, TRUE);
     g_array_free(d->numbers, TRUE);
     g_array_free(d->values, TRUE);
     g_free(d->beside);
@@ -143,6 +154,25 @@ static document *document_of(documents *d, packet_info *pinfo, const tapped_call
         g_hash_table_insert(d->owners, (void *)handle, doc);
     }
     return doc;
+}
+
+void documents_refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
+{
+    uint64_t left = tapped_paths_size(tapped);
+    columns *refused = tapped->num_identifiers > 0 ? g_hash_table_lookup(d->refused, tapped->handle) : NULL;
+
+    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
+        if (!tapped_is_refused(tapped, i)) {
+            continue;
+        }
+        if (refused == NULL) {
+            refused = g_new(columns, 1);
+            columns_init(refused, &d->kept);
+            g_ptr_array_add(d->all_refused, refused);
+            g_hash_table_insert(d->refused, (void *)tapped->handle, refused);
+        }
+        columns_of_path(refused, tapped_identifier_path(pinfo->pool, tapped, i, &left));
+    }
 }
 
 /* A value of the row at hand, if it has a column. */
@@ -221,6 +251,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, pinfo, tapped, r);
     collect_row(d, doc, r);
+    doc->refused = g_hash_table_lookup(d->refused, tapped->handle);
     doc->values += d->numbers->len;
     if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
         d->failed = true;
@@ -374,7 +405,14 @@ static bool settle(documents *d, document *doc)
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-static void write_cells(row_reader *reader, unsigned count, perf_csv *text, document_take take, void *user)
+/* The counter was refused whenever it was asked for. */
+static bool is_blank(const document *doc, uint32_t refused)
+{
+    return !g_hash_table_contains(doc->columns.numbers, columns_path(doc->refused, refused));
+}
+
+static void write_cells(row_reader *reader, unsigned count, unsigned blank, perf_csv *text, document_take take,
+                        void *user)
 {
     for (unsigned i = 0; i < count; i++) {
         if (isnan(reader->cells[i])) {
@@ -387,22 +425,38 @@ static void write_cells(row_reader *reader, unsigned count, perf_csv *text, docu
             take(user, text, false);
         }
     }
+    for (unsigned i = 0; i < blank; i++) {
+        perf_csv_pdh_text(text, " ");
+    }
     perf_csv_end_row(text);
     take(user, text, false);
 }
 
-static void write_header(const columns *c, unsigned count, perf_csv *text, document_take take, void *user)
+/* Returns how many columns stay blank: those of refused counters, `most` of them, behind all others. */
+static unsigned write_header(const document *doc, unsigned count, uint64_t most, perf_csv *text, document_take take,
+                             void *user)
 {
+    unsigned blank = 0;
+
     perf_csv_pdh_text(text, HEADER);
     for (uint32_t i = 0; i < count; i++) {
-        perf_csv_pdh_text(text, columns_path(c, i));
+        perf_csv_pdh_text(text, columns_path(&doc->columns, i));
         take(user, text, false);
     }
+    for (uint32_t i = 0; doc->refused && i < doc->refused->paths->len && blank < most; i++) {
+        if (is_blank(doc, i)) {
+            blank++;
+            perf_csv_pdh_text(text, columns_path(doc->refused, i));
+            take(user, text, false);
+        }
+    }
     perf_csv_end_row(text);
+    take(user, text, false);
+    return blank;
 }
 
-static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_csv *text, document_take take,
-                       void *user)
+static bool write_rows(row_reader *reader, document *doc, unsigned count, unsigned blank, perf_csv *text,
+                       document_take take, void *user)
 {
     row_header row;
 
@@ -425,17 +479,17 @@ static bool write_rows(row_reader *reader, document *doc, unsigned count, perf_c
         } else {
             perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
         }
-        write_cells(reader, count, text, take, user);
+        write_cells(reader, count, blank, text, take, user);
     }
     return true;
 }
 
-/* The first columns, as many as there is room for. */
-static unsigned count_columns(const documents *d, const document *doc)
+/* There is room for so many columns, the first. */
+static uint64_t most_columns(const documents *d, const document *doc)
 {
     uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
 
-    return (unsigned)MIN(doc->columns.paths->len, cells / MAX(doc->rows->len, 1));
+    return cells / MAX(doc->rows->len, 1);
 }
 
 bool document_write(documents *d, document *doc, document_take take, void *user)
@@ -449,7 +503,8 @@ bool document_write(documents *d, document *doc, document_take take, void *user)
     if (d->failed) {
         return false;
     }
-    unsigned count = count_columns(d, doc);
+    uint64_t most = most_columns(d, doc);
+    unsigned count = (unsigned)MIN(doc->columns.paths->len, most);
     doc->left_out = 0;
     reader_begin(&reader, d);
     reader.cells = g_new(double, count);
@@ -457,8 +512,8 @@ bool document_write(documents *d, document *doc, document_take take, void *user)
     for (unsigned i = 0; i < count; i++) {
         reader.cells[i] = NAN;
     }
-    write_header(&doc->columns, count, &text, take, user);
-    if (!write_rows(&reader, doc, count, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+    unsigned blank = write_header(doc, count, most - count, &text, take, user);
+    if (!write_rows(&reader, doc, count, blank, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
         fail(d);
     }
     take(user, &text, true);

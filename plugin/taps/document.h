@@ -21,16 +21,18 @@
 
 /* All of one export. */
 typedef struct {
-    char *beside;       /* the file that they are for, NULL if there is none */
-    FILE *scratch;      /* rows; NULL before the first */
-    int64_t size;       /* bytes in it */
-    bool failed;        /* to write it; reported */
-    GPtrArray *all;     /* document, in the order of their first answer */
-    GHashTable *owners; /* state_handle -> document */
-    unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
-    uint32_t kept;      /* bytes of the paths of all documents */
-    GArray *numbers;    /* uint32_t: columns of the row at hand */
-    GArray *values;     /* double: its values, NAN for none */
+    char *beside;           /* the file that they are for, NULL if there is none */
+    FILE *scratch;          /* rows; NULL before the first */
+    int64_t size;           /* bytes in it */
+    bool failed;            /* to write it; reported */
+    GPtrArray *all;         /* document, in the order of their first answer */
+    GHashTable *owners;     /* state_handle -> document */
+    GHashTable *refused;    /* state_handle -> columns, of counters that were refused, also before the first answer */
+    unsigned session;       /* which of the capture is read, where its handles are forgotten in between */
+    GPtrArray *all_refused; /* columns, which documents of handles that are forgotten have still */
+    uint32_t kept;          /* bytes of the paths of all documents */
+    GArray *numbers;        /* uint32_t: columns of the row at hand */
+    GArray *values;         /* double: its values, NAN for none */
 } documents;
 
 /* An answer. */
@@ -53,7 +55,8 @@ typedef struct {
     uint64_t left_out; /* of those, when it was written last: their columns found no room */
     char *machine;
     columns columns;
-    GArray *rows; /* document_row */
+    const columns *refused; /* blank unless they came later; NULL: none */
+    GArray *rows;           /* document_row */
 } document;
 
 documents *documents_new(const char *beside);
@@ -61,6 +64,9 @@ void documents_free(documents *d);
 
 /* Adds an answer to the document of its handle, and returns that; NULL if it has none. */
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped);
+
+/* Notes what a response to ValidateCounters refused: typeperf has a blank column for it. */
+void documents_refuse(documents *d, packet_info *pinfo, const tapped_call *tapped);
 
 /* Writes a document in parts: `take` empties the text whenever it likes, and at the end with `all`. False, and
  * reported, if the scratch file could not be read. */

@@ -41,6 +41,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 
     tapped_count(&export->task.left, call);
     if (call->answer == NULL) {
+        documents_refuse(export->documents, pinfo, call);
         return TAP_PACKET_DONT_REDRAW;
     }
     documents_add(export->documents, pinfo, call);

@@ -170,10 +170,11 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }
+    objects.documents = objects.documents ? objects.documents : documents_new(NULL);
     if (tapped->answer == NULL) {
+        documents_refuse(objects.documents, pinfo, tapped);
         return TAP_PACKET_REDRAW;
     }
-    objects.documents = objects.documents ? objects.documents : documents_new(NULL);
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
         list_document(doc);
