@@ -610,7 +610,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     }
     state_handle *handle = record->handle;
     if (handle) {
-        query_calls_missed(handle, p->call.missed_twice, p->call.event);
+        query_calls_missed(handle, p->call.missed_twice.begin, p->call.missed_twice.end, p->call.event);
     }
     if (handle && handle->end < p->call.event) {
         findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",

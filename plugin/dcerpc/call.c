@@ -69,9 +69,11 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
 /* Calls of a connection are numbered one by one, those of other interfaces among them. */
 typedef struct {
     uint64_t key;
-    uint32_t call_id; /* of the latest request */
-    uint32_t missed;  /* event of the latest one before which calls are missing, */
-    uint32_t twice;   /* and of the one before which two of them are */
+    uint32_t call_id;  /* of the latest request, */
+    uint32_t event;    /* its event */
+    uint32_t frame;    /* and its frame */
+    rpc_missing once;  /* where one call or more was missing the last time, */
+    rpc_missing twice; /* and two of them */
 } rpc_connection;
 
 static wmem_map_t *connections; /* rpc_connection, emptied with the file */
@@ -90,25 +92,51 @@ static rpc_connection *connection_of(const dcerpc_info *di)
     return connection;
 }
 
-/* A client may share its numbers among connections: only where segments are missing, too, was a call lost. */
-static bool segments_are_missing(const dcerpc_info *di)
+/* Frames of a capture that are looked through. */
+#define MOST_FRAMES 100000
+
+/* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
+ * acknowledgement as keys. */
+static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint32_t frame)
+{
+    uint32_t any = UINT32_MAX;
+    wmem_tree_key_t key[] = {{1, &frame}, {1, &any}, {1, &any}, {0, NULL}};
+
+    return wmem_tree_lookup32_array_le(tcp->acked_table, key);
+}
+
+/* Frames of a capture that are looked through. */
+#define MOST_FRAMES 100000
+
+/* A client may share its numbers among connections: only where segments are missing, too, was a call lost. Any segment of theirs behind them
+ * shows it, an acknowledgement too; where the analysis is switched off nobody knows, and they may be. */
+static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t end)
 {
     const struct tcp_analysis *tcp = conversation_get_proto_data(di->conv, proto_get_id_by_filter_name("tcp"));
+    bool missing = tcp && tcp->flow1.tcp_analyze_seq_info == NULL;
+    const struct tcp_acked *first = tcp ? noted_until(tcp, frame) : NULL;
 
-    return tcp && tcp->ta && (tcp->ta->flags & WS_TCP_LOST_PACKET);
+    for (uint32_t at = MAX(frame + 1, end - MIN(end, MOST_FRAMES)); tcp && !missing && at <= end; at++) {
+        const struct tcp_acked *noted = noted_until(tcp, at);
+        missing = noted != first && (noted->flags & WS_TCP_LOST_PACKET);
+    }
+    return missing;
 }
 
 /* At a request that is seen for the first time. */
-static uint32_t missed_twice(const dcerpc_info *di, uint32_t event)
+static rpc_missing missed_twice(const rpc_call *call, uint32_t event)
 {
-    rpc_connection *connection = connection_of(di);
-    uint32_t next = connection->call_id + 1;
+    rpc_connection *connection = connection_of(call->di);
+    uint32_t call_id = call->di->call_id, next = connection->call_id + 1, frame = call->pinfo->num;
 
-    if (di->call_id > next && segments_are_missing(di)) {
-        connection->twice = di->call_id > next + 1 ? event : connection->missed;
-        connection->missed = event;
+    if (call_id > next && segments_are_missing(call->di, connection->frame, frame)) {
+        rpc_missing missing = {connection->event, event};
+        connection->twice = call_id > next + 1 ? missing : connection->once;
+        connection->once = missing;
     }
-    connection->call_id = di->call_id;
+    connection->call_id = call_id;
+    connection->event = event;
+    connection->frame = frame;
     return connection->twice;
 }
 
@@ -125,7 +153,9 @@ static void take_event(rpc_call *call)
         *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = true;
-        call->missed_twice = is_request && !ndr_is_connectionless(call->di) ? missed_twice(call->di, *event) : 0;
+        if (is_request && !ndr_is_connectionless(call->di)) {
+            call->missed_twice = missed_twice(call, *event);
+        }
     }
     call->event = *event;
     call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;

@@ -65,6 +65,12 @@ typedef struct {
     char text[COL_MAX_INFO_LEN];
 } rpc_info_text;
 
+/* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
+typedef struct {
+    uint32_t begin;
+    uint32_t end;
+} rpc_missing;
+
 /* One PDU while it is dissected. */
 typedef struct {
     const rpc_fields *fields;
@@ -79,8 +85,8 @@ typedef struct {
     state_host *server;
     uint32_t event;
     uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
-    uint32_t missed_twice; /* of a request: event behind which two calls of its connection are missing, 0 for none */
-    bool first_time;       /* what it teaches may be learned */
+    rpc_missing missed_twice; /* of a request: where two calls of its connection are missing */
+    bool first_time;          /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;

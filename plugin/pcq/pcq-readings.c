@@ -54,6 +54,7 @@ typedef struct {
     bool at_end;
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
+    bool is_assumed;                /* all is: the query may have changed unseen */
     bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
@@ -156,12 +157,12 @@ static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t bloc
 /* Whether that is assumed from the order of the identifiers. */
 static bool pcq_view_assumed(pcq_view *view, uint32_t block)
 {
-    return view->index == NULL && block < assigned(view)->count && view->assigned.assumed[block];
+    return view->is_assumed || (view->index == NULL && block < assigned(view)->count && view->assigned.assumed[block]);
 }
 
 static bool pcq_view_any_assumed(pcq_view *view)
 {
-    return view->index == NULL && assigned(view)->count > 0 && view->any_assumed;
+    return view->is_assumed || (view->index == NULL && assigned(view)->count > 0 && view->any_assumed);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -302,6 +303,7 @@ static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_ha
         view->event = query_as_of(handle, request_event, response_event, blocks);
         view->epoch = query_epoch_at(handle, view->event);
         view->index = query_index_at(view->epoch, view->event, blocks);
+        view->is_assumed = query_certainty(view->epoch, view->event) & QUERY_IS_ASSUMED;
         view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));

@@ -5,6 +5,8 @@
  */
 #include "state/queries.h"
 
+#include "state/samples.h"
+
 /* From one change of the query's counters to the next. The server may move all blocks with each change, so an
  * index holds for its epoch only. */
 struct state_query_epoch {
@@ -14,7 +16,8 @@ struct state_query_epoch {
     bool unanswered;                 /* changes without an answer may have changed it */
     bool doubted;                    /* calls are missing that may have changed it, */
     const state_query_index *before; /* since this was told, NULL without */
-    wmem_array_t *told; /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
+    wmem_array_t *told;    /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
+    uint32_t assumed_from; /* what was learned later: behind this event the query may have changed unseen */
 };
 
 /* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an
@@ -55,8 +58,9 @@ struct state_query {
     uint32_t overtaken;        /* changes without an answer when a later call had one */
     uint32_t overtaken_before; /* event of the latest such call's request */
     uint32_t told_before;      /* the same of the calls that told what came of them */
-    uint32_t missed_until; /* calls that are missing behind earlier events count already, or have been made up for */
-    bool complete;         /* of the newest epoch, and what it was told, but for the changes that were overtaken */
+    uint32_t missed_until;  /* calls that are missing behind earlier events count already, or have been made up for */
+    uint32_t certain_until; /* event up to which nothing is missing */
+    bool complete;          /* of the newest epoch, and what it was told, but for the changes that were overtaken */
     bool doubted;
     const state_query_index *before;
     wmem_array_t *told;
@@ -218,8 +222,11 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 {
     bool known = query->overtaken == 0;
     state_query_epoch epoch = {
-        event, query, known && query->complete, !known, query->doubted, query->before, known ? query->told : NULL,
+        event,          query,         known && query->complete,   !known,
+        query->doubted, query->before, known ? query->told : NULL, UINT32_MAX,
     };
+
+    query->certain_until = event;
 
     wmem_array_append_one(query->epochs, epoch);
 }
@@ -381,13 +388,29 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked,
     }
 }
 
-void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event)
+/* What the newest epoch was known to hold is assumed behind an event. */
+static void assume_from(struct state_query *query, uint32_t event)
 {
-    if (missed <= handle->begin || (handle->query && missed <= handle->query->missed_until)) {
+    state_query_epoch *newest = wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
+
+    newest->assumed_from = MIN(newest->assumed_from, MAX(event, query->certain_until));
+}
+
+/* Samples that other connections took since then: not more are looked through for the last certain one. */
+#define MOST_SAMPLES_MEANWHILE 16
+
+void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event)
+{
+    if (end <= handle->begin || (handle->query && end <= handle->query->missed_until)) {
         return;
     }
     struct state_query *query = query_of(handle);
+    const state_sample *certain = handle->newest;
 
+    for (int i = 0; i < MOST_SAMPLES_MEANWHILE && certain && certain->request_event > begin; i++) {
+        certain = certain->previous;
+    }
+    assume_from(query, certain && certain->request_event <= begin ? MAX(begin, certain->event) : begin);
     query->missed_until = event;
     query->doubted = true;
     query->before = latest_told(query);
@@ -461,6 +484,7 @@ static void begin_told_epoch(struct state_query *query, const state_identifier *
         is_assumed = settle_changes(query, asked, told->event);
         begin_changed_epoch(query, told->event, false);
     } else if (query->complete && !query->doubted && !holds_these(query, identifiers, told->count)) {
+        assume_from(query, query->certain_until);
         begin_changed_epoch(query, told->event, false);
     }
     if (!query->complete || query->doubted) {
@@ -472,6 +496,7 @@ static void begin_told_epoch(struct state_query *query, const state_identifier *
     }
     if (!is_assumed) {
         wmem_array_append_one(query->told, *told);
+        query->certain_until = asked;
     }
 }
 
@@ -535,6 +560,11 @@ bool query_is_complete(const state_handle *handle, uint32_t event)
     const state_query_epoch *epoch = query_epoch_at(handle, event);
 
     return epoch && epoch->complete && (!epoch->doubted || query_is_told(epoch));
+}
+
+unsigned query_certainty(const state_query_epoch *epoch, uint32_t event)
+{
+    return (query_is_told(epoch) ? QUERY_IS_TOLD : 0) | (epoch && event > epoch->assumed_from ? QUERY_IS_ASSUMED : 0);
 }
 
 bool query_is_told(const state_query_epoch *epoch)

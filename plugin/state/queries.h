@@ -69,9 +69,9 @@ void query_unknown_change(state_handle *handle, uint32_t event);
 /* An answer to what was asked for at `asked` has so many blocks: if they should be others a change was missed. */
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked, uint32_t event);
 
-/* Two calls are missing behind event `missed`, perhaps a removal and an addition: what was known is assumed until
- * QueryCounterInfo tells. One alone would be seen by the number of blocks. */
-void query_calls_missed(state_handle *handle, uint32_t missed, uint32_t event);
+/* At event `event` it is known that two calls are missing between two others, perhaps a removal and an addition: what was known is
+ * assumed behind the first until QueryCounterInfo tells. One alone would be seen by the number of blocks. */
+void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event);
 
 /* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
@@ -116,6 +116,10 @@ typedef struct {
  * block is an identifier's if its type (dwType) fits. */
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks);
 bool query_is_told(const state_query_epoch *epoch);
+
+/* How sure it is by now whose the blocks of an answer of the epoch are, as of an event. */
+enum { QUERY_IS_TOLD = 1, QUERY_IS_ASSUMED = 2 };
+unsigned query_certainty(const state_query_epoch *epoch, uint32_t event);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: the only block is the only identifier's; several are assumed to stand in the order in which the identifiers

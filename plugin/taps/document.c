@@ -228,9 +228,9 @@ static void put_row(documents *d, int64_t seconds, uint32_t nanoseconds)
     put(d, d->values->data, row.count * sizeof(double));
 }
 
-static bool has_index(const state_sample *sample)
+static unsigned certainty_of(const state_sample *sample)
 {
-    return query_is_told(query_epoch_at(sample->handle, sample->event));
+    return query_certainty(query_epoch_at(sample->handle, sample->event), sample->event);
 }
 
 /* What was known when the row's answer was read. */
@@ -238,7 +238,7 @@ static void note_known(document_row *row)
 {
     if (row->sample) {
         row->lessons = row->sample->handle->server->lessons;
-        row->has_index = has_index(row->sample);
+        row->certainty = certainty_of(row->sample);
     }
 }
 
@@ -319,7 +319,7 @@ static bool is_outdated(const document_row *row)
 {
     const state_sample *sample = row->sample;
 
-    return sample && (row->lessons != sample->handle->server->lessons || (!row->has_index && has_index(sample)));
+    return sample && (row->lessons != sample->handle->server->lessons || row->certainty != certainty_of(sample));
 }
 
 static bool any_is_outdated(const document *doc)

@@ -40,7 +40,7 @@ typedef struct {
     int64_t at;                 /* where it stands in the scratch file */
     const state_sample *sample; /* NULL once the capture is forgotten */
     uint32_t lessons;           /* that its server had given when it was read */
-    bool has_index;             /* QueryCounterInfo had told whose its blocks are */
+    unsigned certainty;         /* QUERY_IS_… of whose its blocks are, then */
 } document_row;
 
 /* One of them. */

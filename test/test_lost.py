@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls that were not captured: a removal and an addition between two samples, so that as many blocks as before come. What was
+known is assumed from the last request of that connection on, until QueryCounterInfo tells."""
+
+import csv
+
+import pytest
+
+from gen.scene import Scene, smb_line, tcp_line
+from gen.story_script import Script, answers, ask, unseen
+from learned import one, read
+from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
+
+ACK = 0x10
+OFF = ('-o', 'tcp.analyze_sequence_numbers:FALSE')
+
+
+def swap(line, model, handle, s):
+    """Counter 2 goes and counter 4 comes, unseen: two calls of the connection."""
+    hidden = unseen(model)
+    hidden.validate(handle, [ask(s, 2, 'a')], add=False)
+    hidden.validate(handle, [ask(s, 4, 'a')])
+    line.rpc.call_id += 2
+    tcp = line.rpc.transport
+    tcp = getattr(tcp, 'smb', tcp)
+    tcp = getattr(tcp, 'tcp', tcp)
+    tcp.seq[0] += 500
+    tcp.seq[1] += 500
+    return tcp
+
+
+WAYS = {
+    'next-request': (tcp_line, {}, lambda tcp: None, ()),
+    'acknowledged-first': (tcp_line, {}, lambda tcp: tcp.segment(0, b'', ACK), ()),
+    'acknowledged-by-the-server': (tcp_line, {}, lambda tcp: tcp.segment(1, b'', ACK), ()),
+    'request-in-two-segments': (tcp_line, dict(mss=40), lambda tcp: None, ()),
+    'smb': (smb_line, {}, lambda tcp: tcp.segment(0, b'', ACK), ()),
+    'without-analysis': (tcp_line, {}, lambda tcp: tcp.segment(0, b'', ACK), OFF),
+}
+
+
+@PASSES
+@pytest.mark.parametrize('way', WAYS)
+def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
+    make, how, between, options = WAYS[way]
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line = make(scene, model, **how)
+    c = line.client()
+    h = three_counters(c, s)
+    c.data(h, 9999)
+    between(swap(line, model, h, s))
+    c.data(h, 9999)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, *options, two_pass=two_pass)
+    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
+    right = [paths(frames[number]) == truth(message) for number, message in answers(scene)]
+    # a later look knows what QueryCounterInfo told behind the samples
+    assert said == ([False] * 5 if two_pass else [False, False, True, True, False])
+    assert right == ([True] * 5 if two_pass else [True, True, False, False, True])
+
+
+@PASSES
+def test_on_another_connection(tshark, tmp_path, two_pass):
+    """The calls that are missing are of one connection, samples of another; the next call of the first one tells."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line, other = tcp_line(scene, model), tcp_line(scene, model, client_port=50009).client()
+    c = line.client()
+    h = three_counters(c, s)
+    swap(line, model, h, s)
+    other.data(h, 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    said = [ASSUMED in frames[number].experts for number, _ in answers(scene)]
+    assert said == [False, two_pass, True]      # what was between the two requests is assumed, too, as a later look says
+
+
+@PASSES
+def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
+    """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
+    all since the last certain moment was assumed, which whoever looks later says."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c, hidden = tcp_line(scene, model).client(), unseen(model)
+    h = three_counters(c, s)
+    hidden.validate(h, [ask(s, 2, 'a')], add=False)
+    hidden.validate(h, [ask(s, 4, 'a')])
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [two_pass, two_pass, False]
+    number, message = answers(scene)[-1]
+    assert paths(frames[number]) == truth(message)
+
+
+def test_pdh_csv_waits(tshark, tmp_path):
+    """It says how many of its columns are assumed, in one pass."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    c, hidden = tcp_line(scene, model).client(), unseen(model)
+    h = three_counters(c, s)
+    hidden.validate(h, [ask(s, 2, 'a')], add=False)
+    hidden.validate(h, [ask(s, 4, 'a')])
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    capture = scene.write(tmp_path / 'scene.pcap')
+    out, err = tshark.run('-q', '-r', capture, '-z', 'pcq,csv,-')
+    assert 'columns' in err and 'assumed' in err
+    assert len(list(csv.reader(out.splitlines()))) == 4
+
+
+@PASSES
+def test_skipped_ids_alone_prove_nothing(tshark, tmp_path, two_pass):
+    """Clients share their numbers among connections."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line = tcp_line(scene, model)
+    c = line.client()
+    h = three_counters(c, s)
+    line.rpc.call_id += 7
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert not any(ASSUMED in frames[number].experts for number, _ in answers(scene))
+    assert all(paths(frames[number]) == truth(message) for number, message in answers(scene))
