@@ -5,8 +5,8 @@
  */
 #include "taps/taps.h"
 
+#include "taps/pace.h"
 #include "taps/table.h"
-#include "perf/summary.h"
 
 #include <math.h>
 
@@ -18,20 +18,6 @@
 
 /* A server's clock is not that far off: then it is none (some count from the start of the machine). */
 #define MAX_CLOCK_OFFSET 1e9
-
-/* An interval is late if it is so many times as long as the median. */
-#define LATE 1.5
-
-/* Times between two samples. */
-typedef struct {
-    double interval; /* by the server's clock */
-    double waited;   /* how long the client waited for answers in it */
-} pace;
-
-/* So many are judged by the median of all; later ones by the median of those before. */
-#define MAX_PACES PERF_SPREAD_EXACT
-
-enum { IN_TIME, ASKED_LATE, ANSWERED_LATE, NUM_VERDICTS };
 
 /* One handle. */
 typedef struct {
@@ -48,16 +34,8 @@ typedef struct {
     int64_t unknown;       /* of them, that no ValidateCounters in the capture told */
     perf_point clocks;     /* of the last sample */
     nstime_t request_time; /* a sealed one, by the capture's clock */
-    double waited;         /* for the last sample and since */
     perf_summary offsets;
-    perf_summary lengths;
-    perf_spread intervals;
-    perf_spread waits;
-    perf_spread responses;
-    double slowest; /* response, and its frame */
-    uint32_t slowest_frame;
-    GArray *paces;               /* pace; NULL before the first */
-    uint64_t late[NUM_VERDICTS]; /* of those that are not among them */
+    pace pace;
 } query;
 
 #define COLUMNS(X) \
@@ -91,12 +69,7 @@ static void free_query(void *data)
 {
     query *q = data;
 
-    perf_spread_free(&q->intervals);
-    perf_spread_free(&q->waits);
-    perf_spread_free(&q->responses);
-    if (q->paces) {
-        g_array_free(q->paces, TRUE);
-    }
+    pace_free(&q->pace);
     g_free(q);
 }
 
@@ -125,30 +98,18 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     return q;
 }
 
-/* An answer is to blame for an interval if the client waited longer than it mostly does, by at least half of what the
- * interval is too long. */
-static unsigned judge(const pace *p, double interval, double waited)
-{
-    if (p->interval <= LATE * interval) {
-        return IN_TIME;
-    }
-    return p->waited - waited >= (p->interval - interval) / 2 ? ANSWERED_LATE : ASKED_LATE;
-}
-
 static void show_intervals(table_view *view, const query *q)
 {
-    double interval = perf_spread_median(&q->intervals), waited = perf_spread_median(&q->waits);
-    uint64_t late[NUM_VERDICTS];
+    double interval = perf_spread_median(&q->pace.intervals);
+    uint64_t late[PACE_VERDICTS];
+    uint32_t frames[PACE_VERDICTS];
 
-    memcpy(late, q->late, sizeof late);
-    for (unsigned i = 0; i < q->paces->len; i++) {
-        late[judge(&g_array_index(q->paces, pace, i), interval, waited)]++;
-    }
+    pace_judge(&q->pace, late, frames);
     table_set_number(view, q->row, INTERVAL, interval);
-    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->intervals, interval));
-    table_set_number(view, q->row, LONGEST, q->lengths.max);
-    table_set_count(view, q->row, LATE_ASKED, late[ASKED_LATE]);
-    table_set_count(view, q->row, LATE_ANSWERED, late[ANSWERED_LATE]);
+    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->pace.intervals, interval));
+    table_set_number(view, q->row, LONGEST, q->pace.lengths.max);
+    table_set_count(view, q->row, LATE_ASKED, late[PACE_ASKED_LATE]);
+    table_set_count(view, q->row, LATE_ANSWERED, late[PACE_ANSWERED_LATE]);
 }
 
 static void show(table_view *view, unsigned row)
@@ -173,46 +134,17 @@ static void show(table_view *view, unsigned row)
     if (q->offsets.count > 0) {
         table_set_number(view, row, CLOCK, perf_summary_mean(&q->offsets));
     }
-    if (q->intervals.count > 0) {
+    if (q->pace.intervals.count > 0) {
         show_intervals(view, q);
     }
-    if (q->responses.count > 0) {
-        table_set_number(view, row, RESPONSE, perf_spread_median(&q->responses));
-        table_set_number(view, row, SLOWEST, q->slowest);
-        table_set_number(view, row, SLOWEST_FRAME, q->slowest_frame);
+    if (q->pace.responses.count > 0) {
+        table_set_number(view, row, RESPONSE, perf_spread_median(&q->pace.responses));
+        table_set_number(view, row, SLOWEST, q->pace.slowest);
+        table_set_number(view, row, SLOWEST_FRAME, q->pace.slowest_frame);
     }
 }
 
 /* --- Samples --------------------------------------------------------------------------------------------------- */
-
-static void count_interval(query *q, double interval)
-{
-    pace p = {interval, q->waited};
-
-    perf_spread_add(&q->intervals, interval);
-    perf_spread_add(&q->waits, q->waited);
-    perf_summary_add(&q->lengths, interval);
-    if (q->paces == NULL) {
-        q->paces = g_array_new(FALSE, FALSE, sizeof p);
-    }
-    if (q->paces->len < MAX_PACES) {
-        g_array_append_val(q->paces, p);
-    } else {
-        q->late[judge(&p, perf_spread_median(&q->intervals), perf_spread_median(&q->waits))]++;
-    }
-}
-
-static void count_response_time(query *q, const packet_info *pinfo, double seconds)
-{
-    q->waited = MAX(seconds, 0);
-    if (seconds >= 0) {
-        perf_spread_add(&q->responses, seconds);
-    }
-    if (seconds >= 0 && (q->slowest_frame == 0 || seconds > q->slowest)) {
-        q->slowest = seconds;
-        q->slowest_frame = pinfo->num;
-    }
-}
 
 static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped)
 {
@@ -225,10 +157,10 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
         perf_summary_add(&q->offsets, offset);
     }
     if (interval > 0) {
-        count_interval(q, interval);
+        pace_add_interval(&q->pace, interval, pinfo->num);
     }
     q->clocks = *clocks;
-    count_response_time(q, pinfo, tapped->seconds);
+    pace_add_response(&q->pace, tapped->seconds, pinfo->num);
     q->failed += tapped->failed;
 }
 
@@ -277,17 +209,17 @@ static void count_sealed_sample(query *q, packet_info *pinfo, const tapped_call 
 
     nstime_delta(&interval, &tapped->sealed.request_time, &q->request_time);
     if (q->samples > 0 && nstime_to_sec(&interval) > 0) {
-        count_interval(q, nstime_to_sec(&interval));
+        pace_add_interval(&q->pace, nstime_to_sec(&interval), pinfo->num);
     }
     q->request_time = tapped->sealed.request_time;
-    count_response_time(q, pinfo, tapped->seconds);
+    pace_add_response(&q->pace, tapped->seconds, pinfo->num);
 }
 
 static void count_sealed(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     query *q = sealed_query_of(view, pinfo, tapped);
 
-    q->waited += MAX(tapped->seconds, 0);
+    q->pace.waited += MAX(tapped->seconds, 0);
     if (tapped->sealed.sample_size > 0) {
         if (q->is_sealed) {
             count_sealed_sample(q, pinfo, tapped);
@@ -308,7 +240,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     }
     query *q = query_of(view, pinfo, tapped);
     if (q->handle) {
-        q->waited += MAX(tapped->seconds, 0);
+        q->pace.waited += MAX(tapped->seconds, 0);
         if (tapped->answer && tapped->answer->sample) {
             count_sample(q, pinfo, tapped);
         }
