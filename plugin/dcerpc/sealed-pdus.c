@@ -84,20 +84,30 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
 
 /* --- Connections ----------------------------------------------------------------------------------------------- */
 
+static sealed_connection *add_connection(uint64_t key)
+{
+    sealed_connection *connection = wmem_new0(wmem_file_scope(), sealed_connection);
+
+    connection->key = key;
+    connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    wmem_map_insert(connections, &connection->key, connection);
+    return connection;
+}
+
+/* A PDU's is looked up several times, and Wireshark's conversation costs more than the rest. */
 static sealed_connection *connection_of(packet_info *pinfo, bool is_new)
 {
-    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-    uint64_t key =
-        dcerpc_get_transport_salt(pinfo) * 0x9E3779B97F4A7C15U + (conversation ? conversation->conv_index : 0);
-    sealed_connection *connection = wmem_map_lookup(connections, &key);
+    static uint32_t frame;
+    static uint64_t salt, key;
 
-    if (connection == NULL && is_new) {
-        connection = wmem_new0(wmem_file_scope(), sealed_connection);
-        connection->key = key;
-        connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-        wmem_map_insert(connections, &connection->key, connection);
+    if (wmem_map_size(connections) == 0 || frame != pinfo->num || salt != dcerpc_get_transport_salt(pinfo)) {
+        const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+        frame = pinfo->num;
+        salt = dcerpc_get_transport_salt(pinfo);
+        key = salt * 0x9E3779B97F4A7C15U + (conversation ? conversation->conv_index : 0);
     }
-    return connection;
+    sealed_connection *connection = wmem_map_lookup(connections, &key);
+    return connection || !is_new ? connection : add_connection(key);
 }
 
 static uint64_t bit_of(uint16_t context)
@@ -126,7 +136,7 @@ void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const guid_
 
 bool sealed_is_bound(packet_info *pinfo, const sealed_fragment *fragment)
 {
-    const sealed_connection *connection = wmem_map_size(connections) > 0 ? connection_of(pinfo, false) : NULL;
+    const sealed_connection *connection = connection_of(pinfo, false);
 
     return connection && connection->contexts & bit_of(fragment->context);
 }
@@ -214,6 +224,16 @@ const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fra
     }
     sealed_pdu look_for = {.key = {connection->key, fragment->call_id, pinfo->num, fragment->is_response}};
     return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
+}
+
+bool sealed_connections_exist(void)
+{
+    return wmem_map_size(connections) > 0;
+}
+
+bool sealed_pdus_exist(void)
+{
+    return wmem_map_size(pdus) > 0;
 }
 
 void sealed_pdus_register(void)

@@ -25,6 +25,12 @@ typedef struct {
     uint32_t size; /* of the stub, without padding */
 } sealed_fragment;
 
+/* True of the flags of a PDU that is its only fragment. */
+static inline bool sealed_is_whole(uint8_t flags)
+{
+    return (flags & 3) == 3;
+}
+
 /* False if at `offset` begins no whole request or response with a sealed stub. */
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
 
@@ -57,5 +63,9 @@ void sealed_call_begin(packet_info *pinfo, const sealed_fragment *fragment, bool
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */
 const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
+
+/* True as soon as one bound the interface, or one PDU was taken. */
+bool sealed_connections_exist(void);
+bool sealed_pdus_exist(void);
 
 void sealed_pdus_register(void);

@@ -50,6 +50,7 @@ static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static int proto_perflib = -1;
+static const protocol_t *perflib_protocol;
 static guid_key perflib, winreg;
 static const value_string *perflib_operations;
 static bool (*winreg_is_watched)(void);
@@ -184,8 +185,8 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     char size[PERF_NUMBER_TEXT_SIZE];
 
     perf_integer_text(size, pdu->size);
-    col_append_fstr(pinfo->cinfo, COL_INFO, ", %s byte%s, sealed with %s, %s", size, pdu->size == 1 ? "" : "s",
-                    what->name, says[given]);
+    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
+                    what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
     if (item) {
         show_fields(item, tvb, pdu, call.operation);
     }
@@ -248,6 +249,13 @@ static void show_last_fragment(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tr
     }
 }
 
+/* As long as all could be opened, only a request in several fragments may begin what cannot. */
+static bool is_worth_reading(tvbuff_t *tvb, int at)
+{
+    return sealed_pdus_exist() || (tvb_bytes_exist(tvb, at, header_sizes[0]) && tvb_get_uint8(tvb, at + 2) == PDU_REQ &&
+                                   !sealed_is_whole(tvb_get_uint8(tvb, at + 3)));
+}
+
 static void take_fragments(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     uint8_t type = tvb_get_uint8(tvb, 2);
@@ -256,7 +264,10 @@ static void take_fragments(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
     if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
         sealed_bind_read(pinfo, tvb, 0, &perflib);
     }
-    for (int at = 0; sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
+    if (!sealed_connections_exist()) {
+        return;
+    }
+    for (int at = 0; is_worth_reading(tvb, at) && sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
         if (sealed_is_bound(pinfo, &fragment)) {
             sealed_call_begin(pinfo, &fragment, true);
         }
@@ -282,8 +293,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
 {
     ws_heuristic result = stock(tvb, pinfo, tree, data);
 
-    if (result && tvb_bytes_exist(tvb, 0, header_sizes[0]) &&
-        proto_is_protocol_enabled(find_protocol_by_id(proto_perflib))) {
+    if (result && tvb_bytes_exist(tvb, 0, header_sizes[0]) && proto_is_protocol_enabled(perflib_protocol)) {
         take_fragments(tvb, pinfo, tree);
     }
     return result;
@@ -359,6 +369,7 @@ void sealed_register(int proto, const value_string *operations, sealed_listener 
     proto_register_subtree_array(ett, array_length(ett));
     sealed_pdus_register();
     proto_perflib = proto;
+    perflib_protocol = find_protocol_by_id(proto);
     perflib_operations = operations;
     tell = listener;
     own_table =
