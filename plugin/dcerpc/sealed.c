@@ -43,7 +43,7 @@ static const lock kerberos = {
     "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the capture"};
 
 /* What was given to open it. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
-typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB } given_key;
+typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
@@ -119,22 +119,29 @@ static bool has_text(pref_t *preference)
     return text && *text;
 }
 
-/* A keytab may hold the key of an account, too, which opens NTLM. */
+/* A keytab may hold the key of an account, too, which opens NTLM. Preferences stay where they are as long as the program. */
 static given_key key_given(const lock *what)
 {
-    pref_t *decrypt = preference_of("kerberos", "decrypt"); /* NULL where Wireshark has no Kerberos */
-    bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
+    static pref_t *password, *file, *decrypt; /* Kerberos' are NULL where Wireshark has none */
+    static bool is_looked_up;
 
-    if (what == &ntlm && has_text(preference_of("ntlmssp", "nt_password"))) {
+    if (!is_looked_up) {
+        is_looked_up = true;
+        password = preference_of("ntlmssp", "nt_password");
+        file = preference_of("kerberos", "file");
+        decrypt = preference_of("kerberos", "decrypt");
+    }
+    bool decrypts = decrypt && prefs_get_bool_value(decrypt, pref_current);
+    if (what == &ntlm && has_text(password)) {
         return KEY;
     }
-    if (has_text(preference_of("kerberos", "file"))) {
+    if (has_text(file)) {
         return decrypts ? KEYTAB : UNUSED_KEYTAB;
     }
     return decrypts ? PERHAPS_KEYTAB : NO_KEY;
 }
 
-static const char *why_sealed(wmem_allocator_t *pool, const lock *what, given_key given)
+static const char *write_why(wmem_allocator_t *pool, const lock *what, given_key given)
 {
     switch (given) {
     case KEY:
@@ -159,6 +166,18 @@ static const char *why_sealed(wmem_allocator_t *pool, const lock *what, given_ke
     }
 }
 
+/* Each of the few sentences is written once. */
+static const char *why_sealed(const lock *what, given_key given)
+{
+    static const char *sentences[2][NUM_GIVEN];
+    const char **sentence = &sentences[what == &kerberos][given];
+
+    if (*sentence == NULL) {
+        *sentence = write_why(wmem_epan_scope(), what, given);
+    }
+    return *sentence;
+}
+
 /* --- What a packet shows --------------------------------------------------------------------------------------- */
 
 static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, const char *operation)
@@ -176,7 +195,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
-    const char *why = why_sealed(pinfo->pool, what, given);
+    const char *why = why_sealed(what, given);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
     sealed_call call = {.why = why,
                         .operation = val_to_str_const(pdu->opnum, operations, "Unknown operation"),
