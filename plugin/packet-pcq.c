@@ -1115,6 +1115,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->operation = call->operation;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
+    tapped->brings_data = opnum == OPNUM_QueryCounterData;
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }

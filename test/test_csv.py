@@ -860,6 +860,26 @@ def test_no_call_at_all_is_said(tshark, tmp_path, form):
     assert 'no call of PerflibV2' in line
 
 
+def untyped():
+    """A client that browsed before the capture begins: names and types are not in it, but of one set."""
+    s = single('Known', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3))
+    other = single('Strange', *[counter(n, 'PERF_COUNTER_BULK_COUNT', 'There %d' % n, lambda at, k: at.number) for n in (1, 2)])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1), ask(other, 1), ask(other, 2)], 3)
+    return story(Script([s, other]), talk)
+
+
+@PASSES
+@pytest.mark.parametrize('form, count', [('csv', 2), ('objects', 2), ('long', 6)])
+def test_types_that_were_not_captured_are_said(tshark, tmp_path, form, count, passes):
+    """A blank column without a word would be taken for a counter that stands still."""
+    line, = said(tshark, tmp_path, untyped().write(tmp_path / 'scene.pcap'), form, *passes)
+    label = '%s of a counter whose type is not known: %d; ' % ('rows' if form == 'long' else 'columns', count)
+    assert label in line and 'pcq.names_file' in line
+
+
 def assumed():
     """Two queries: QueryCounterInfo of the second was not captured, so the order of its counters has to tell whose a block
     is. Its two counters are of one type, so it is assumed for both."""
@@ -960,7 +980,8 @@ def test_damaged_answers_are_said(tshark, tmp_path, form):
     """Each answer that does not add up, and each without its request."""
     name = TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap'
     lines = said(tshark, tmp_path, name, form)
-    assert len(lines) == 1 and re.search(r'pcq: answers that do not add up: \d+; ', lines[0]), lines
+    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == ['answers that do not add up', 'answers without data', {
+        'long': 'rows of a counter whose type is not known'}.get(form, 'values of a counter that is not known')]
 
 
 # --- Files --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ void columns_init(columns *c, uint32_t *kept)
     memset(c, 0, sizeof *c);
     c->kept = kept;
     c->paths = g_ptr_array_new();
-    c->assumed = g_array_new(FALSE, TRUE, sizeof(bool));
+    c->marks = g_array_new(FALSE, TRUE, sizeof(uint8_t));
     c->numbers = g_hash_table_new(wmem_str_hash, g_str_equal);
     c->texts = g_string_chunk_new(TEXT_CHUNK);
     c->places = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -21,7 +21,7 @@ void columns_init(columns *c, uint32_t *kept)
 void columns_clear(columns *c)
 {
     g_ptr_array_free(c->paths, TRUE);
-    g_array_free(c->assumed, TRUE);
+    g_array_free(c->marks, TRUE);
     g_hash_table_destroy(c->numbers);
     g_string_chunk_free(c->texts);
     g_array_free(c->places, TRUE);
@@ -48,7 +48,7 @@ uint32_t columns_of_path(columns *c, const char *path)
     *c->kept += (uint32_t)size;
     char *text = g_string_chunk_insert(c->texts, path);
     g_ptr_array_add(c->paths, text);
-    g_array_set_size(c->assumed, c->paths->len);
+    g_array_set_size(c->marks, c->paths->len);
     g_hash_table_insert(c->numbers, text, GUINT_TO_POINTER(c->paths->len));
     return c->paths->len - 1;
 }

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "readings/readings.h"
+#include "readings/tapped.h"
 
 /* A handle that asks for ever new instances has no more paths than these; what goes beyond is left out and counted. */
 #define MAX_COLUMNS 1000000
@@ -20,7 +20,7 @@
 
 typedef struct {
     GPtrArray *paths;    /* by number */
-    GArray *assumed;     /* bool, by number: whose one of its values is was assumed; kept by whoever asks */
+    GArray *marks;       /* tapped_mark, by number, of all its values; kept by whoever asks */
     GHashTable *numbers; /* path -> number + 1 */
     GStringChunk *texts; /* theirs */
     uint32_t bytes;      /* theirs */

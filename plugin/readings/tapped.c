@@ -74,8 +74,11 @@ static bool is_cut(const readings_answer *answer)
     return tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
 }
 
-static void count_answer(tapped_left_out *left, const readings_answer *answer)
+static void count_answer(tapped_left_out *left, const tapped_call *tapped)
 {
+    const readings_answer *answer = tapped->answer;
+
+    left->empty += answer->sample && tapped->counters == 0;
     left->samples += answer->handle && answer->sample;
     left->strange += answer->handle == NULL;
     left->damaged += answer->handle && answer->sample == NULL && !is_cut(answer);
@@ -108,22 +111,28 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
     left->requests += !tapped->is_response;
     left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
     if (tapped->answer) {
-        count_answer(left, tapped->answer);
+        count_answer(left, tapped);
+    } else if (tapped_succeeded(tapped) && tapped->brings_data) {
+        left->empty++;
     } else if (tapped->has_status && tapped->status != 0 && !tapped->is_probe && left->failed++ == 0) {
         left->failed_status = tapped->status;
         left->failed_operation = g_intern_string(tapped->operation);
     }
 }
 
-void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values)
+void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
 {
     bool known = false;
 
-    left->assumed += values;
+    left->untyped += (marks & TAPPED_UNTYPED) != 0;
+    if ((marks & TAPPED_ASSUMED) == 0) {
+        return;
+    }
+    left->assumed++;
     for (unsigned i = 0; i < left->num_queries; i++) {
         known = known || left->queries[i] == query;
     }
-    if (values > 0 && !known && left->num_queries <= TAPPED_QUERIES) {
+    if (!known && left->num_queries <= TAPPED_QUERIES) {
         left->queries[left->num_queries++] = query;
     }
 }
@@ -194,6 +203,22 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
     if (left->damaged > 0 && number-- == 0) {
         return note(form, "answers that do not add up", left->damaged,
                     "Analyze, Expert Information (-z expert) says where");
+    }
+    if (left->empty > 0 && number-- == 0) {
+        return note(
+            form, "answers without data", left->empty,
+            "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or "
+            "nothing has them now");
+    }
+    if (left->nameless > 0 && number-- == 0) {
+        return note(form, "values of a counter that is not known", left->nameless,
+                    "they have no column (-z pcq,long has them): capture from before the client adds counters");
+    }
+    if (left->untyped > 0 && number-- == 0) {
+        return note(
+            form, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what), left->untyped,
+            "they have no result: a client reads types before it adds counters; capture from there on, or name a "
+            "file of another capture that has them (-o pcq.names_file:FILE)");
     }
     if (left->assumed > 0 && number-- == 0) {
         return assumed_note(pool, left, what, form);

@@ -32,6 +32,7 @@ typedef struct {
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
     bool has_sizes;        /* a response's sizes were read */
+    bool brings_data;      /* if it succeeds, the call is answered with performance data */
     bool is_probe;         /* a response says how much room is needed, and nothing else */
     bool adds;             /* ValidateCounters: adds counters, does not remove them */
     const char *operation; /* "QueryCounterData" */
@@ -105,6 +106,7 @@ typedef struct {
     uint64_t requests;
     uint64_t responses; /* captured whole */
     uint64_t strange;   /* answers of no known query */
+    uint64_t empty;     /* successful responses without the data that was asked for */
     uint64_t damaged;   /* answers that do not add up */
     uint64_t failed;    /* calls, and how the first did */
     uint32_t failed_status;
@@ -113,6 +115,8 @@ typedef struct {
         const char *why; /* interned */
         uint64_t calls;
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
+    uint64_t untyped;         /* values (or columns) without a result, since no type of their counter was captured */
+    uint64_t nameless;        /* values that have no column, since their counter is not known */
     uint64_t assumed; /* values (or columns) of which the order told whose they are; nothing was left out then */
     unsigned num_queries;
     uint32_t queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
@@ -121,8 +125,19 @@ typedef struct {
 /* Each call that a listener is handed. `left` begins as zeros. */
 void tapped_count(tapped_left_out *left, const tapped_call *tapped);
 
-/* Values of a query of which whose they are was assumed from the order. */
-void tapped_count_assumed(tapped_left_out *left, uint32_t query, uint64_t values);
+/* What is said of a value, or of all of a column. */
+typedef enum { TAPPED_ASSUMED = 1, TAPPED_UNTYPED = 2 } tapped_mark;
+
+/* Of the reading that was pulled last. */
+static inline unsigned tapped_marks(const readings *r, const perf_result *result)
+{
+    bool is_untyped = result->none == PERF_NONE_TYPE_NOT_LEARNED || result->none == PERF_NONE_COUNTER_NOT_KNOWN;
+
+    return (readings_assumed(r) ? TAPPED_ASSUMED : 0U) | (is_untyped ? TAPPED_UNTYPED : 0U);
+}
+
+/* Counts a value or column of a query with its marks. */
+void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks);
 
 /* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
 typedef enum { TAPPED_BRIEF, TAPPED_LONG } tapped_form;

@@ -171,12 +171,12 @@ static series *series_of(table_view *view, follower *f, readings *r)
     return s;
 }
 
-static void count_assumed(table_view *view, counter *c, const readings *r)
+static void count_marks(table_view *view, counter *c, const readings *r, const perf_result *result)
 {
-    if (readings_assumed(r)) {
-        c->assumed++;
-        tapped_count_assumed(&view->left, r->answer.handle->number, 1);
-    }
+    unsigned marks = tapped_marks(r, result);
+
+    c->assumed += (marks & TAPPED_ASSUMED) != 0;
+    tapped_count_marks(&view->left, r->answer.handle->number, marks);
 }
 
 static void count_sample(table_view *view, counter *c, readings *r)
@@ -184,7 +184,7 @@ static void count_sample(table_view *view, counter *c, readings *r)
     perf_result result = readings_result(r);
 
     c->samples++;
-    count_assumed(view, c, r);
+    count_marks(view, c, r, &result);
     if (result.none == PERF_NONE_OK) {
         perf_summary_add(&c->results, result.value);
     } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
@@ -221,7 +221,7 @@ static void count_refusal(table_view *view, const char *path, const readings *r)
 
     c->refusals++;
     if (r) {
-        count_assumed(view, c, r);
+        count_marks(view, c, r, &(perf_result){0, PERF_NONE_OK});
     }
     table_changed(view, c->row);
 }

@@ -120,16 +120,15 @@ char *document_suffix(const document *doc)
                             : g_strdup_printf("%s-%u", kind, doc->number);
 }
 
-void documents_count_assumed(const documents *d, tapped_left_out *left)
+void documents_count_marks(const documents *d, tapped_left_out *left)
 {
-    left->assumed = left->num_queries = 0;
+    left->assumed = left->untyped = left->nameless = left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
-        uint64_t count = 0;
-        for (unsigned j = 0; j < doc->columns.assumed->len; j++) {
-            count += g_array_index(doc->columns.assumed, bool, j);
+        left->nameless += doc->nameless;
+        for (unsigned j = 0; j < doc->columns.marks->len; j++) {
+            tapped_count_marks(left, doc->number, g_array_index(doc->columns.marks, uint8_t, j));
         }
-        tapped_count_assumed(left, doc->number, count);
     }
 }
 
@@ -176,10 +175,11 @@ void documents_refuse(documents *d, packet_info *pinfo, const tapped_call *tappe
 }
 
 /* A value of the row at hand, if it has a column. */
-static void add_value(documents *d, document *doc, uint32_t number, double value, bool assumed)
+static void add_value(documents *d, document *doc, uint32_t number, double value, unsigned marks)
 {
+    doc->nameless += number == NO_COLUMN && (marks & TAPPED_UNTYPED);
     if (number != NO_COLUMN) {
-        g_array_index(doc->columns.assumed, bool, number) |= assumed;
+        g_array_index(doc->columns.marks, uint8_t, number) |= (uint8_t)marks;
         g_array_append_val(d->numbers, number);
         g_array_append_val(d->values, value);
     }
@@ -205,7 +205,7 @@ static bool collect_row(documents *d, document *doc, readings *r)
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, columns_number(&doc->columns, r), value, readings_assumed(r));
+        add_value(d, doc, columns_number(&doc->columns, r), value, tapped_marks(r, &result));
     }
     return whole;
 }
@@ -353,7 +353,7 @@ static void collect_old(documents *d, document *doc, const columns *old, const r
     for (unsigned i = 0; i < reader->numbers->len; i++) {
         uint32_t number = g_array_index(reader->numbers, uint32_t, i);
         add_value(d, doc, columns_of_path(&doc->columns, columns_path(old, number)),
-                  g_array_index(reader->values, double, i), g_array_index(old->assumed, bool, number));
+                  g_array_index(reader->values, double, i), g_array_index(old->marks, uint8_t, number));
     }
 }
 
@@ -392,6 +392,7 @@ static bool settle(documents *d, document *doc)
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     reader_begin(&reader, d);
     d->kept -= old.bytes;
+    doc->nameless = 0;
     columns_init(&doc->columns, &d->kept);
     for (unsigned i = 0; done && i < doc->rows->len; i++) {
         done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);

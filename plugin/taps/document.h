@@ -52,6 +52,7 @@ typedef struct {
     bool is_listed;   /* among export objects */
     uint32_t first_frame;
     uint64_t values;   /* of all rows */
+    uint64_t nameless; /* that have no path */
     uint64_t left_out; /* of those, when it was written last: their columns found no room */
     char *machine;
     columns columns;
@@ -73,8 +74,8 @@ void documents_refuse(documents *d, packet_info *pinfo, const tapped_call *tappe
 typedef void (*document_take)(void *user, perf_csv *text, bool all);
 bool document_write(documents *d, document *doc, document_take take, void *user);
 
-/* Counts the columns that were assumed, of all documents. */
-void documents_count_assumed(const documents *d, tapped_left_out *left);
+/* Counts the columns with marks, of all documents. */
+void documents_count_marks(const documents *d, tapped_left_out *left);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);

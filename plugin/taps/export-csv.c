@@ -125,7 +125,7 @@ static void draw(void *data)
     for (unsigned i = 0; i < count && !export->documents->failed; i++) {
         write_one(export, i);
     }
-    documents_count_assumed(export->documents, &export->task.left);
+    documents_count_marks(export->documents, &export->task.left);
     output_say_left_out(&export->task.left, "columns");
     report_left_out(export->documents);
 }

@@ -143,6 +143,10 @@ static void write_reading(long_export *export, readings *r)
         perf_csv_text(head, readings_instance(r));
     }
     write_row(export, r, &result);
+    unsigned marks = tapped_marks(r, &result);
+    if (marks != 0 && r->answer.sample && r->answer.handle) {
+        tapped_count_marks(&export->task.left, r->answer.handle->number, marks);
+    }
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -159,18 +163,13 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         return TAP_PACKET_DONT_REDRAW;
     }
     readings *r = readings_begin_for_all(pinfo->pool, call->answer);
-    uint64_t assumed = 0;
     r->with_refusals = true;
     begin_answer(export, pinfo, r, call->is_hkpd);
     while (readings_next(r)) {
         write_reading(export, r);
-        assumed += readings_assumed(r);
         output_take_long(export->task.file, &export->text);
     }
     output_take_at_once(export->task.file, &export->text);
-    if (assumed > 0) {
-        tapped_count_assumed(&export->task.left, call->answer->handle->number, assumed);
-    }
     return TAP_PACKET_REDRAW;
 }
 

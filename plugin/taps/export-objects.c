@@ -102,7 +102,7 @@ static void list_rest(void)
         }
     }
     if (objects.documents) {
-        documents_count_assumed(objects.documents, &objects.left);
+        documents_count_marks(objects.documents, &objects.left);
     }
     list_names();
 }
@@ -178,7 +178,7 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
         list_document(doc);
-        documents_count_assumed(objects.documents, &objects.left);
+        documents_count_marks(objects.documents, &objects.left);
     }
     return TAP_PACKET_REDRAW;
 }
