@@ -10,9 +10,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FIRST_ROOM 65536
-#define SECONDS_A_DAY 86400
 #define TIME_SIZE 40
 
 /* --- Room ---------------------------------------------------------------- */
@@ -165,37 +165,8 @@ void perf_csv_number(perf_csv *csv, double value)
 
 /* --- Times ---------------------------------------------------------------- */
 
-typedef struct {
-    unsigned year, month, day, hour, minute, second;
-} civil_time;
-
-/* Gregorian calendar; years begin in March, so that a leap day is the last. */
-static civil_time civil(int64_t seconds)
-{
-    civil_time t;
-    int64_t days = seconds / SECONDS_A_DAY, left = seconds % SECONDS_A_DAY;
-
-    if (left < 0) {
-        left += SECONDS_A_DAY;
-        days--;
-    }
-    days += 719468; /* from 1 March of the year 0, before which nobody captured */
-    int64_t era = days / 146097;
-    unsigned of_era = (unsigned)(days - era * 146097);
-    unsigned year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    unsigned of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    unsigned march = (5 * of_year + 2) / 153;
-    t.day = of_year - (153 * march + 2) / 5 + 1;
-    t.month = march < 10 ? march + 3 : march - 9;
-    t.year = (unsigned)(year_of_era + era * 400) + (t.month <= 2);
-    t.hour = (unsigned)(left / 3600);
-    t.minute = (unsigned)(left / 60 % 60);
-    t.second = (unsigned)(left % 60);
-    return t;
-}
-
 /* `count` digits and what follows them, if anything. */
-static char *digits(char *at, uint32_t value, unsigned count, char behind)
+static char *digits(char *at, unsigned value, unsigned count, char behind)
 {
     for (unsigned i = count; i-- > 0; value /= 10) {
         at[i] = (char)('0' + value % 10);
@@ -204,23 +175,33 @@ static char *digits(char *at, uint32_t value, unsigned count, char behind)
     return at + count + (behind != '\0');
 }
 
-static char *clock_digits(char *at, const civil_time *t)
+static char *clock_digits(char *at, const struct tm *t)
 {
-    at = digits(at, t->hour, 2, ':');
-    at = digits(at, t->minute, 2, ':');
-    return digits(at, t->second, 2, '.');
+    at = digits(at, (unsigned)t->tm_hour, 2, ':');
+    at = digits(at, (unsigned)t->tm_min, 2, ':');
+    return digits(at, (unsigned)t->tm_sec, 2, '.');
+}
+
+/* Of a time that the C library does not know, its first. */
+static struct tm civil(int64_t seconds)
+{
+    static const struct tm first = {.tm_mday = 1, .tm_year = 70};
+    time_t when = (time_t)seconds;
+    const struct tm *t = gmtime(&when);
+
+    return t ? *t : first;
 }
 
 void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
 {
     char *at = open_cell(csv, TIME_SIZE);
-    civil_time t = civil(seconds);
+    struct tm t = civil(seconds);
 
     if (at) {
         *at++ = '"';
-        at = digits(at, t.month, 2, '/');
-        at = digits(at, t.day, 2, '/');
-        at = clock_digits(digits(at, t.year, 4, ' '), &t);
+        at = digits(at, (unsigned)t.tm_mon + 1, 2, '/');
+        at = digits(at, (unsigned)t.tm_mday, 2, '/');
+        at = clock_digits(digits(at, (unsigned)t.tm_year + 1900, 4, ' '), &t);
         close_cell(csv, digits(at, nanoseconds / 1000000, 3, '"'));
     }
 }
@@ -228,12 +209,12 @@ void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
 void perf_csv_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
 {
     char *at = open_cell(csv, TIME_SIZE);
-    civil_time t = civil(seconds);
+    struct tm t = civil(seconds);
 
     if (at) {
-        at = digits(at, t.year, 4, '-');
-        at = digits(at, t.month, 2, '-');
-        at = clock_digits(digits(at, t.day, 2, 'T'), &t);
+        at = digits(at, (unsigned)t.tm_year + 1900, 4, '-');
+        at = digits(at, (unsigned)t.tm_mon + 1, 2, '-');
+        at = clock_digits(digits(at, (unsigned)t.tm_mday, 2, 'T'), &t);
         close_cell(csv, digits(at, nanoseconds, 9, 'Z'));
     }
 }

@@ -23,7 +23,6 @@
 #ifdef _WIN32
 #include <io.h>
 #else
-#include <sys/stat.h>
 #include <unistd.h>
 #define O_BINARY 0
 #define O_TEMPORARY 0
@@ -170,19 +169,19 @@ static FILE *open_temporary(const char *beside, int flags, char **name)
 }
 
 /* Gives a file the rights and the owner of the one whose place it is to take, if there is one. */
-static bool take_rights(FILE *stream, const char *target)
+static bool take_rights(const char *temporary, const char *target)
 {
 #ifndef _WIN32
-    struct stat old, new;
+    GStatBuf old, new;
 
-    if (stat(target, &old) != 0 || fstat(fileno(stream), &new) != 0) {
+    if (g_stat(target, &old) != 0) {
         return errno == ENOENT;
     }
-    bool has_owner =
-        (old.st_uid == new.st_uid &&old.st_gid == new.st_gid) || fchown(fileno(stream), old.st_uid, old.st_gid) == 0;
-    return has_owner && fchmod(fileno(stream), old.st_mode & ALL_RIGHTS) == 0;
+    bool has_owner = g_stat(temporary, &new) == 0 && old.st_uid == new.st_uid &&old.st_gid == new.st_gid;
+    return (has_owner || chown(temporary, old.st_uid, old.st_gid) == 0) &&
+           g_chmod(temporary, old.st_mode & ALL_RIGHTS) == 0;
 #else
-    (void)stream, (void)target;
+    (void)temporary, (void)target;
     return true;
 #endif
 }
@@ -194,7 +193,7 @@ static void open_beside(output_file *file)
         return;
     }
     file->stream = open_temporary(file->target, 0, &file->temporary);
-    if (file->stream && !take_rights(file->stream, file->target)) {
+    if (file->stream && !take_rights(file->temporary, file->target)) {
         fclose(file->stream);
         file->stream = NULL;
         errno = EPERM;
