@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from conftest import TOP
+from gen.pcap import Capture
 from series import table
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -157,6 +158,20 @@ def test_what_info_says_of_a_big_answer(tshark):
     info = tshark.info(PCAPS / 'big-answer.pcap')[int(truth[0])]
     assert int(truth[3]) > 1000000
     assert info == 'QueryCounterData response, {:,} bytes, sealed with NTLM, no key'.format(int(truth[3]))
+
+
+@pytest.mark.parametrize('name', ['big-answer', 'tcp-kerberos'])
+def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
+    """Nothing is said of an answer of which a fragment is missing, and everything of the others."""
+    rows = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'dcerpc.cn_flags', 'pcq.sealed.operation',
+                                                    'pcq.sealed.size'], '-Y', 'dcerpc.cn_flags')
+    lost = next(int(n) for n, flags, *_ in rows if flags in ('0x00', '0x02'))
+    whole = next(n for n, flags, *_ in rows if int(n) >= lost and flags == '0x02')
+    capture = Capture.of_file(PCAPS / (name + '.pcap'))
+    del capture.frames[lost - 1]
+    left = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y',
+                         'pcq.sealed.size')
+    assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
 
 
 def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):

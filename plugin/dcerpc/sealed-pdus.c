@@ -37,8 +37,9 @@ typedef struct {
     uint16_t opnum;
     bool is_ndr64;
     nstime_t request_time; /* when the request began */
-    bool begun[2];         /* request, response: the first fragment was seen */
+    bool begun[2];         /* request, response: the first fragment was seen, and all behind it */
     uint32_t sizes[2];
+    uint32_t sequences[2]; /* of the fragment before */
 } followed_call;
 
 static wmem_map_t *connections, *pdus; /* emptied with the file */
@@ -48,6 +49,22 @@ static wmem_map_t *connections, *pdus; /* emptied with the file */
 static unsigned order_of(tvbuff_t *tvb, int offset)
 {
     return tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+}
+
+/* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with it. */
+static uint32_t sequence_of(tvbuff_t *tvb, int token)
+{
+    if (!tvb_bytes_exist(tvb, token, 16)) {
+        return 0;
+    }
+    switch (tvb_get_ntohs(tvb, token)) {
+    case 0x0100:
+        return tvb_get_letohl(tvb, token + 12);
+    case 0x0504:
+        return tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN);
+    default:
+        return 0;
+    }
 }
 
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
@@ -78,6 +95,7 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
         .opnum = type == PDU_REQ ? tvb_get_uint16(tvb, offset + 22, order) : 0,
         .call_id = tvb_get_uint32(tvb, offset + 12, order),
         .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
+        .sequence = sequence_of(tvb, end + SEALED_TRAILER_SIZE),
     };
     return true;
 }
@@ -186,15 +204,15 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     if (call == NULL) {
         return NULL;
     }
-    if (fragment->is_first) {
-        call->begun[fragment->is_response] = true;
-        call->sizes[fragment->is_response] = 0;
-    }
-    call->sizes[fragment->is_response] += fragment->size;
-    if (!fragment->is_last || !call->begun[fragment->is_response]) {
+    unsigned way = fragment->is_response;
+    bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
+    call->begun[way] = fragment->is_first || (call->begun[way] && !misses_one);
+    call->sizes[way] = fragment->size + (fragment->is_first ? 0 : call->sizes[way]);
+    call->sequences[way] = fragment->sequence;
+    if (!fragment->is_last || !call->begun[way]) {
         return NULL;
     }
-    call->begun[fragment->is_response] = false;
+    call->begun[way] = false;
     sealed_pdu *pdu = wmem_new0(wmem_file_scope(), sealed_pdu);
     nstime_t elapsed;
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->request_time);
@@ -206,7 +224,7 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     pdu->request_time = call->request_time;
     pdu->opnum = call->opnum;
     pdu->is_ndr64 = call->is_ndr64;
-    pdu->size = call->sizes[fragment->is_response];
+    pdu->size = call->sizes[way];
     pdu->seconds = fragment->is_response ? nstime_to_sec(&elapsed) : -1;
     wmem_map_insert(pdus, pdu, pdu);
     return pdu;

@@ -22,7 +22,8 @@ typedef struct {
     uint16_t context;
     uint16_t opnum; /* of a request */
     uint32_t call_id;
-    uint32_t size; /* of the stub, without padding */
+    uint32_t size;     /* of the stub, without padding */
+    uint32_t sequence; /* counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
 /* True of the flags of a PDU that is its only fragment. */
