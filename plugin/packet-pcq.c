@@ -277,7 +277,6 @@ static pcq_context new_context(pcq_pdu *p)
         .report = &p->call.report,
         .server = p->call.server,
         .event = p->call.event,
-        .names_event = p->call.names_event,
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
@@ -327,7 +326,7 @@ static void read_counterset(pcq_pdu *p)
     ndr_align(&p->call.ndr, 4);
     reader_guid(reader, hf_counterset_guid, p->record->guid);
     if (!reader->failed) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
     }
 }
 
@@ -338,14 +337,13 @@ static void show_counterset(pcq_pdu *p, const pcq_context *context)
                                       context->request_code == PERF_REG_COUNTERSET_ENGLISH_NAME);
 
     if (p->record->call.request_read && !has_name) {
-        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.names_event);
+        pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
     }
 }
 
 static const char *counterset_text(pcq_pdu *p)
 {
-    return text_short(pcq_pool(p),
-                      facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.names_event));
+    return text_short(pcq_pool(p), facts_counterset_label(pcq_pool(p), p->call.server, p->record->guid, p->call.event));
 }
 
 /* --- Opnum 1: QueryCounterSetRegistrationInfo, 3.1.4.1.2 ------------------------------------------------------- */
@@ -366,7 +364,7 @@ static void read_request_lcid(pcq_pdu *p)
         p->record->lcid = reader_u32(reader, hf_counter_id);
         if (!reader->failed) {
             pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
-                                  p->call.names_event);
+                                  p->call.event);
         }
         return;
     }
@@ -394,7 +392,7 @@ static void about_registration(pcq_pdu *p)
         call_about(&p->call, "locale 0x%04x", p->record->lcid);
     } else if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
         const char *name =
-            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.names_event);
+            facts_counter_label(pcq_pool(p), p->call.server, p->record->guid, p->record->lcid, p->call.event);
         call_about(&p->call, *name == '#' ? "counter %u" : "counter %u %s", p->record->lcid,
                    text_short(pcq_pool(p), name));
     }
@@ -498,9 +496,9 @@ static const char *identifier_text(pcq_pdu *p, const state_identifier *identifie
 {
     wmem_allocator_t *pool = pcq_pool(p);
     state_host *server = p->call.server;
-    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.names_event));
-    const char *counter = text_short(
-        pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.names_event));
+    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.event));
+    const char *counter =
+        text_short(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
 
     return identifier->instance
                ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)
@@ -859,7 +857,6 @@ static void pcq_data_response(pcq_pdu *p)
                    .server = p->call.server,
                    .request_event = p->call.record->request_event,
                    .event = p->call.event,
-                   .names_event = p->call.names_event,
                    .is_repeated = call_is_repeated(&p->call)},
     };
 

@@ -244,7 +244,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
         }
     }
     const char *name =
-        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->names_event)
+        help ? pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, id, context->event)
              : NULL;
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s: %s", id, name ? " " : "", name ? name : "",
@@ -445,8 +445,8 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     reader_u32(&reader, hf_reserved);
     relations->item = reader.node;
 
-    const char *name = pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id,
-                                             context->names_event);
+    const char *name =
+        pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
                                val_to_str_const(info.type, counter_type_vals, "unknown type"));
@@ -513,7 +513,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
         return 0;
     }
     const char *name =
-        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->names_event);
+        pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %s, %u counters",
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
@@ -608,14 +608,14 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
 {
     wmem_allocator_t *pool = reader_pinfo(reader)->pool;
 
-    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->names_event);
+    pcq_add_known_counterset(reader->tree, reader->tvb, context->server, identifier->guid, context->event);
     pcq_add_known_counter(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
-                          context->names_event);
+                          context->event);
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
     if (proto_field_is_referenced(reader->tree, hf_identifier_path)) {
-        const char *path = readings_identifier_path(pool, context->server, context->machine, identifier,
-                                                    context->names_event, &context->text_left);
+        const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
+                                                    &context->text_left);
         reader_add_generated_string(reader->tree, hf_identifier_path, reader->tvb, path);
         proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
@@ -698,11 +698,11 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
         context->count++;
         if (reader.tree && reader.item) {
             const char *label =
-                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->names_event);
+                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
             if (label[0] != '{') {
                 proto_item_append_text(reader.item, " (%s)", label);
             }
-            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->names_event);
+            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
         }
     }
     pcq_end_list(&reader, tree, hidden, "GUIDs");

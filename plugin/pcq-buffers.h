@@ -39,9 +39,8 @@ typedef struct {
     /* given */
     findings_report *report;
     state_host *server;
-    uint32_t event;       /* as of when types are looked up; 0 finds none */
-    uint32_t names_event; /* the same of names */
-    bool request_known;   /* the next three are as the request had them */
+    uint32_t event;     /* as of when names and types are looked up; 0 finds none */
+    bool request_known; /* the next three are as the request had them */
     uint32_t request_code;
     uint32_t lcid;
     uint8_t guid[16];    /* CounterSetGuid */

@@ -126,7 +126,7 @@ def test_from_later_frames(tshark, tmp_path):
 
 
 def test_earlier_before_later(tshark, tmp_path):
-    """A set that is renamed: each frame shows what was known before it; on a second pass all show the newest."""
+    """A set that is renamed: each frame shows what was known before it, on every pass."""
     old, new = engine(), engine()
     new.names[ENGLISH], new.counters[0].names[ENGLISH] = 'Motor II', 'Spins/sec'
     server = Script([old])
@@ -142,9 +142,62 @@ def test_earlier_before_later(tshark, tmp_path):
     c.data(h, 9999)
     for two_pass in (False, True):
         frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-        first = '\\\\SRV01\\Motor II(a)\\Spins/sec' if two_pass else '\\\\SRV01\\Engine(a)\\Turns/sec'
-        assert paths(scene, frames, 0) == [first]
+        assert paths(scene, frames, 0) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
         assert paths(scene, frames, 1) == ['\\\\SRV01\\Motor II(a)\\Spins/sec']
+
+
+@PASSES
+@pytest.mark.parametrize('back', [False, True], ids=['new-english', 'same-english'])
+def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
+    """German first, English later: the names of one thing, so that a second pass has one path of it. Another German name is another
+    thing: no name of the one before is its own, not even the English one, until it is taught again; nor is its name the other's."""
+    old, new = engine(), engine()
+    new.names = {ENGLISH: 'Engine' if back else 'Motor II', GERMAN: 'Motor zwei'}
+    new.counters[0].names = {ENGLISH: 'Turns/sec' if back else 'Spins/sec', GERMAN: 'Drehungen/s'}
+    server = Script([old])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    h = c.open()
+    c.validate(h, [ask(old, 1, 'a')])
+    c.info(h)
+    for s in (old, new):
+        server.sets = [s]
+        learn(c, s, codes=(1, 3, 5), lcid=0x407)
+        c.data(h, 9999)
+        if s is old:
+            c.data(h, 9999)
+        learn(c, s, codes=(9, 10))
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    german, english = '\\\\SRV01\\Motor(a)\\Umdrehungen/s', '\\\\SRV01\\Engine(a)\\Turns/sec'
+    new_german = '\\\\SRV01\\Motor zwei(a)\\Drehungen/s'
+    new_english = '\\\\SRV01\\%s(a)\\%s' % (new.names[ENGLISH], new.counters[0].names[ENGLISH])
+    shown = [path for n in range(len(answers(scene))) for path in paths(scene, frames, n)]
+    first, second = (english, new_english) if two_pass else (german, new_german)
+    assert shown == [first, first, english, second, new_english]
+
+
+@PASSES
+def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
+    """A German name only, then another thing with an English one: the first keeps the one that it had."""
+    old, new = engine(), engine()
+    new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
+    new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
+    server = Script([old])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    h = c.open()
+    c.validate(h, [ask(old, 1, 'a')])
+    c.info(h)
+    for s in (old, new):
+        server.sets = [s]
+        learn(c, s, codes=(1, 3, 5), lcid=0x407)
+        if s is new:
+            learn(c, s, codes=(9, 10))
+        c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert paths(scene, frames, 0) == ['\\\\SRV01\\Motor(a)\\Umdrehungen/s']
+    assert paths(scene, frames, 1) == ['\\\\SRV01\\Pump(a)\\Strokes/sec']
 
 
 @PASSES
@@ -474,4 +527,4 @@ def test_two_tables_in_one_frame_keep_their_order(tshark, tmp_path):
     together = rpc.transport.to_client([x for _, _, stub, _, call in calls for x in rpc.response_pdus(stub, call)])
     for two_pass in (False, True):
         frame = read(tshark, scene, tmp_path, two_pass=two_pass)[together]
-        assert [learned(i, 'pcq.counterset.name')[0][0] for i in frame.identifiers] == ['Renamed' if two_pass else 'Engine', 'Renamed']
+        assert [learned(i, 'pcq.counterset.name')[0][0] for i in frame.identifiers] == ['Engine', 'Renamed']

@@ -158,7 +158,6 @@ static void take_event(rpc_call *call)
         }
     }
     call->event = *event;
-    call->names_event = *event != 0 && PINFO_FD_VISITED(call->pinfo) ? UINT32_MAX : *event;
 }
 
 bool call_is_repeated(const rpc_call *call)

@@ -84,7 +84,6 @@ typedef struct {
     rpc_record *record;
     state_host *server;
     uint32_t event;
-    uint32_t names_event; /* as of when names are looked up: the event's; on a later look all that the capture taught */
     rpc_missing missed_twice; /* of a request: where two calls of its connection are missing */
     bool first_time;          /* what it teaches may be learned */
     bool is_noise;

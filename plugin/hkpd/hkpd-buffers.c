@@ -63,7 +63,7 @@ static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, ui
     const readings_answer *answer = &view->context->answer;
 
     return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
-                           answer->names_event);
+                           answer->event);
 }
 
 /* A reader of a structure's own fields at `offset`, with a node of its own in `tree`. */

@@ -474,12 +474,12 @@ static void know(readings *r)
 
 static const char *label(readings *r)
 {
-    return facts_title_label(r->pool, r->answer.server, readings_known_counter(r)->id, r->names_event);
+    return facts_title_label(r->pool, r->answer.server, readings_known_counter(r)->id, r->answer.event);
 }
 
 static void name_set(readings *r)
 {
-    const char *name = facts_title_label(r->pool, r->answer.server, stream_of(r)->walk.object.index, r->names_event);
+    const char *name = facts_title_label(r->pool, r->answer.server, stream_of(r)->walk.object.index, r->answer.event);
 
     r->set_label = readings_bounded(r->pool, name);
     r->has_instances = stream_of(r)->walk.object.num_instances >= 0;

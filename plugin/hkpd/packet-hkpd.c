@@ -857,7 +857,6 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         .answer = {.layout = &hkpd_readings_layout,
                    .server = p->call.server,
                    .event = p->call.event,
-                   .names_event = p->call.names_event,
                    .is_repeated = call_is_repeated(&p->call)},
     };
     uint32_t size = tvb_captured_length(back->value.tvb);

@@ -265,7 +265,7 @@ static void show_path_of_block(data_view *view)
 
     if (identifier && proto_field_is_referenced(view->block, hf_identifier_path)) {
         const char *path = readings_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
-                                                    r->names_event, &r->text_left);
+                                                    r->answer.event, &r->text_left);
         proto_item *item = reader_add_generated_string(view->block, hf_identifier_path, view->base.tvb, path);
         proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
     }
@@ -308,7 +308,7 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
         const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->answer.server, identifier->guid,
-                                                 id, view->context->answer.names_event);
+                                                 id, view->context->answer.event);
         pcq_add_known_type(inner, view->base.tvb, view->context->answer.server, identifier->guid, id,
                            view->context->answer.event);
         if (name) {

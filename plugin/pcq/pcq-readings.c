@@ -706,7 +706,7 @@ static const char *name_of(readings *r, uint32_t id)
     if (stream->named_identifier != stream->identifier || stream->named_id != id) {
         stream->named_identifier = stream->identifier;
         stream->named_id = id;
-        stream->name = facts_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->names_event);
+        stream->name = facts_counter_label(r->pool, r->answer.server, stream->identifier->guid, id, r->answer.event);
     }
     return stream->name;
 }
@@ -732,9 +732,9 @@ static void name_set(readings *r)
     if (!stream->set_identifier ||
         memcmp(stream->set_identifier->guid, identifier->guid, sizeof identifier->guid) != 0) {
         stream->set_identifier = identifier;
-        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->names_event);
+        stream->set_is_single = readings_set_is_single(r->answer.server, identifier->guid, r->answer.event);
         stream->set_label = readings_bounded(
-            r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->names_event));
+            r->pool, facts_counterset_label(r->pool, r->answer.server, identifier->guid, r->answer.event));
     }
     r->set_label = stream->set_label;
     r->has_instances = !stream->set_is_single && (perf_walk_has_instances(&stream->walk) || identifier->instance);

@@ -29,7 +29,6 @@ readings_answer readings_answer_again(const readings_layout *layout, const state
         .request_event = sample->request_event,
         .event = sample->event,
         .tvb = tvb,
-        .names_event = UINT32_MAX,
     };
 }
 
@@ -39,7 +38,6 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 
     r->pool = pool;
     r->answer = *answer;
-    r->names_event = answer->names_event;
     r->size = tvb_captured_length(answer->tvb);
     r->bytes = r->size > 0 ? tvb_get_ptr(answer->tvb, 0, (int)r->size) : NULL;
     r->number = r->prefix_number = UINT32_MAX;

@@ -36,9 +36,8 @@ typedef struct {
     const state_sample *sample; /* what was kept of it; NULL if it did not become a sample */
     bool has_form;              /* PerflibV2: its bytes have the sample's form */
     uint32_t request_event;     /* it shows the query as of a moment between this */
-    uint32_t event;             /* and the response, as of which types are looked up */
+    uint32_t event;             /* and the response, as of which names and types are looked up */
     tvbuff_t *tvb;              /* the counter data or PERF_DATA_BLOCK */
-    uint32_t names_event;       /* as of when names are looked up */
     bool is_repeated;           /* the call was answered before: it is no sample */
 } readings_answer;
 
@@ -77,8 +76,7 @@ typedef struct readings {
     readings_answer answer;
     const uint8_t *bytes;
     uint32_t size;
-    const char *machine;  /* without backslashes */
-    uint32_t names_event; /* as of when names are looked up: the answer's, unless somebody says otherwise */
+    const char *machine; /* without backslashes */
     sample_view *current;
     reading at;         /* the reading that was pulled last */
     bool with_refusals; /* for whoever sets it, blocks of an error are readings too */

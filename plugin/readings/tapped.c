@@ -55,7 +55,7 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
 {
     const char *machine = handle_machine(tapped->handle, tapped->server);
 
-    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], UINT32_MAX, left);
+    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], tapped->event, left);
 }
 
 void tapped_tell_unread(packet_info *pinfo, const char *why)

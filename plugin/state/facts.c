@@ -12,10 +12,10 @@
 
 #include "perf/known-countersets.h"
 
-static wmem_map_t *facts;        /* fact_key -> taught; emptied with the file */
+static wmem_map_t *facts;        /* fact_key -> subject_facts; emptied with the file */
 static GHashTable *file_facts;   /* fact_key -> state_fact; the names file, which outlives captures */
 static GHashTable *file_servers; /* addresses that it names; emptied with it */
-static GHashTable *builtin;      /* fact_key -> state_fact; what was asked for of the built-in list */
+static GHashTable *builtin;      /* fact_key -> state_fact; what was looked up in the built-in list */
 
 #define NO_KIND PERF_NUM_FACT_KINDS
 
@@ -31,17 +31,19 @@ typedef struct {
     state_fact fact;
 } fact_version;
 
-/* What a capture taught of a server's subject. */
-typedef struct taught {
+/* What was learned of a server's subject. */
+typedef struct subject_facts {
     fact_key key;                                /* of no kind */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
-    struct taught *next;                         /* of what it taught first after this one */
-} taught;
+    wmem_array_t *renewals; /* events at which a language got another name: the subject is another thing from there on,
+                             * and no name from before is its own. NULL as long as there is none */
+    struct subject_facts *next; /* of the subject that was learned first after this one */
+} subject_facts;
 
-/* Asked for last, of counters and of countersets: each answer's first value asks for the same again, and counters are asked
- * for in the order in which they were taught. */
-static taught *asked_last[2];
-static taught *taught_last;
+/* Looked up last, of counters and of countersets: each answer's first value looks up the same again, and counters are looked
+ * up in the order in which they were learned. */
+static subject_facts *recent[2];
+static subject_facts *newest_subject;
 
 static unsigned fact_key_hash(const void *key)
 {
@@ -58,32 +60,37 @@ static gboolean fact_key_equal(const void *a, const void *b)
            memcmp(x->subject.guid, y->subject.guid, sizeof x->subject.guid) == 0;
 }
 
-/* NULL as long as nothing was taught. */
-static taught *find_taught(state_host *server, const state_subject *subject)
+/* NULL as long as nothing was learned. */
+static subject_facts *find_facts(state_host *server, const state_subject *subject)
 {
     const fact_key key = {server, *subject, NO_KIND};
-    taught **last = &asked_last[subject->id == PERF_NO_ID];
-    taught *next = *last ? (*last)->next : NULL;
+    subject_facts **last = &recent[subject->id == PERF_NO_ID];
+    subject_facts *next = *last ? (*last)->next : NULL;
 
     if (*last && fact_key_equal(&(*last)->key, &key)) {
         return *last;
     }
-    taught *found = next && fact_key_equal(&next->key, &key) ? next : wmem_map_lookup(facts, &key);
+    subject_facts *found = next && fact_key_equal(&next->key, &key) ? next : wmem_map_lookup(facts, &key);
     *last = found ? found : *last;
     return found;
 }
 
-static taught *new_taught(state_host *server, const state_subject *subject)
+static subject_facts *create_facts(state_host *server, const state_subject *subject)
 {
-    taught *now = wmem_new0(wmem_file_scope(), taught);
+    subject_facts *created = wmem_new0(wmem_file_scope(), subject_facts);
 
-    now->key = (fact_key){server, *subject, NO_KIND};
-    wmem_map_insert(facts, &now->key, now);
-    if (taught_last) {
-        taught_last->next = now;
+    created->key = (fact_key){server, *subject, NO_KIND};
+    wmem_map_insert(facts, &created->key, created);
+    if (newest_subject) {
+        newest_subject->next = created;
     }
-    taught_last = now;
-    return now;
+    newest_subject = created;
+    return created;
+}
+
+static bool is_name(state_fact_kind kind)
+{
+    return kind == PERF_FACT_ENGLISH || kind == PERF_FACT_LOCAL;
 }
 
 static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fact *b)
@@ -104,12 +111,11 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
 /* The newest version; of a name that in the same language. */
 static const fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
 {
-    bool is_name = kind == PERF_FACT_ENGLISH || kind == PERF_FACT_LOCAL;
     unsigned count = wmem_array_get_count(versions);
 
     for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
         const fact_version *version = wmem_array_index(versions, i - 1);
-        if (!is_name || version->fact.lcid == fact->lcid) {
+        if (!is_name(kind) || version->fact.lcid == fact->lcid) {
             return version;
         }
     }
@@ -121,19 +127,38 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
 }
 
+static uint32_t latest_renewal(const subject_facts *capture, uint32_t event)
+{
+    const uint32_t *renewal = capture->renewals ? event_latest(capture->renewals, event) : NULL;
+
+    return renewal ? *renewal : 0;
+}
+
+static void renew(subject_facts *capture, uint32_t event)
+{
+    if (capture->renewals == NULL) {
+        capture->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof event, 1);
+    }
+    wmem_array_append_one(capture->renewals, event);
+}
+
 void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
-    taught *before = find_taught(server, &subject);
-    wmem_array_t **versions = &(before ? before : new_taught(server, &subject))->versions[kind];
+    subject_facts *found = find_facts(server, &subject), *capture = found ? found : create_facts(server, &subject);
+    wmem_array_t **versions = &capture->versions[kind];
     fact_version version = {event, frame, *fact};
 
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
         const fact_version *newest = newest_alike(*versions, kind, fact);
-        if (newest && same_fact(kind, &newest->fact, fact)) {
+        bool is_held = newest && (!is_name(kind) || newest->event >= latest_renewal(capture, event));
+        if (is_held && same_fact(kind, &newest->fact, fact)) {
             return; /* browsing again teaches nothing new, nor does another language that comes back */
+        }
+        if (is_held && is_name(kind) && newest->event < event) {
+            renew(capture, event);
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
@@ -178,17 +203,22 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
     keep_fact(file_facts, &key, fact);
 }
 
-static state_known from_capture(const taught *capture, state_fact_kind kind, uint32_t event, state_source source)
+/* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. */
+static state_known from_capture(const subject_facts *capture, state_fact_kind kind, uint32_t event)
 {
-    wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
-    unsigned later = versions ? event_count_until(versions, event) : 0;
-    unsigned wanted = source == PERF_SOURCE_EARLIER ? later - 1 : later;
+    wmem_array_t *versions = capture && event != 0 ? capture->versions[kind] : NULL;
+    uint32_t begin = versions && is_name(kind) ? latest_renewal(capture, event) : 0;
+    unsigned until = versions ? event_count_until(versions, event) : 0;
+    const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 
-    if (versions == NULL || event == 0 || wanted >= wmem_array_get_count(versions)) {
-        return (state_known){NULL, source, 0};
+    if (version && version->event >= begin) {
+        return (state_known){&version->fact, PERF_SOURCE_EARLIER, version->frame};
     }
-    const fact_version *version = wmem_array_index(versions, wanted);
-    return (state_known){&version->fact, source, version->frame};
+    version = versions && until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
+    if (version && (!is_name(kind) || latest_renewal(capture, version->event) == begin)) {
+        return (state_known){&version->fact, PERF_SOURCE_LATER, version->frame};
+    }
+    return (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
 static state_known from_file(const fact_key *wanted)
@@ -241,7 +271,7 @@ static const state_fact *builtin_fact(const state_subject *subject, state_fact_k
     return kept;
 }
 
-static state_known find_fact(const fact_key *wanted, const taught *capture, uint32_t event, state_source source)
+static state_known find_fact(const fact_key *wanted, const subject_facts *capture, uint32_t event, state_source source)
 {
     switch (source) {
     case PERF_SOURCE_FILE:
@@ -249,32 +279,18 @@ static state_known find_fact(const fact_key *wanted, const taught *capture, uint
     case PERF_SOURCE_BUILTIN:
         return (state_known){builtin_fact(&wanted->subject, wanted->kind), source, 0};
     default:
-        return from_capture(capture, wanted->kind, event, source);
+        return from_capture(capture, wanted->kind, event);
     }
 }
 
-/* The newest that the capture taught, if that was before the event: as it mostly was. */
-static state_known newest_fact(const taught *capture, state_fact_kind kind, uint32_t event)
-{
-    wmem_array_t *versions = capture ? capture->versions[kind] : NULL;
-    const fact_version *newest = versions ? wmem_array_index(versions, wmem_array_get_count(versions) - 1) : NULL;
-
-    return newest && newest->event <= event ? (state_known){&newest->fact, PERF_SOURCE_EARLIER, newest->frame}
-                                            : (state_known){NULL, PERF_SOURCE_NONE, 0};
-}
-
-/* Of the best source that has one. */
+/* Of the best source that has one; the capture, whether before or after the event, is one. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    const taught *capture = find_taught(server, &subject);
-    state_known known = newest_fact(capture, kind, event);
-    fact_key wanted;
+    const subject_facts *capture = find_facts(server, &subject);
+    fact_key wanted = {server, subject, kind};
+    state_known known = from_capture(capture, kind, event);
 
-    if (known.fact) {
-        return known;
-    }
-    wanted = (fact_key){server, subject, kind};
-    for (state_source source = PERF_SOURCE_EARLIER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
+    for (state_source source = PERF_SOURCE_LATER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         wanted.kind = kind;
         known = find_fact(&wanted, capture, event, source);
         if (!known.fact && kind == PERF_FACT_ENGLISH) {
@@ -285,9 +301,9 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
     return known;
 }
 
-static int compare_taught(const void *a, const void *b)
+static int compare_facts(const void *a, const void *b)
 {
-    const taught *x = *(const taught *const *)a, *y = *(const taught *const *)b;
+    const subject_facts *x = *(const subject_facts *const *)a, *y = *(const subject_facts *const *)b;
     int order = strcmp(host_address(x->key.owner), host_address(y->key.owner));
 
     if (order == 0) {
@@ -301,7 +317,7 @@ static int compare_taught(const void *a, const void *b)
     return order;
 }
 
-static void append_taught(void *key _U_, void *value, void *user)
+static void append_facts(void *key _U_, void *value, void *user)
 {
     wmem_array_append(user, &value, 1);
 }
@@ -313,7 +329,7 @@ static unsigned language_hash(const void *lcid)
 }
 
 /* The newest version; of names in other languages that of each language, the newest last. */
-static void visit_versions(const taught *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
+static void visit_versions(const subject_facts *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
     const char *server = host_address(capture->key.owner);
     wmem_array_t *versions = capture->versions[kind];
@@ -336,12 +352,12 @@ static void visit_versions(const taught *capture, state_fact_kind kind, state_fa
 
 void facts_visit(state_fact_visitor visit, void *user)
 {
-    wmem_array_t *all = wmem_array_new(NULL, sizeof(taught *));
+    wmem_array_t *all = wmem_array_new(NULL, sizeof(subject_facts *));
 
-    wmem_map_foreach(facts, append_taught, all);
-    wmem_array_sort(all, compare_taught);
+    wmem_map_foreach(facts, append_facts, all);
+    wmem_array_sort(all, compare_facts);
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
-        const taught *capture = *(taught **)wmem_array_index(all, i);
+        const subject_facts *capture = *(subject_facts **)wmem_array_index(all, i);
         for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
             visit_versions(capture, kind, visit, user);
         }
@@ -351,8 +367,8 @@ void facts_visit(state_fact_visitor visit, void *user)
 
 static void reset(void)
 {
-    memset(asked_last, 0, sizeof asked_last);
-    taught_last = NULL;
+    memset(recent, 0, sizeof recent);
+    newest_subject = NULL;
 }
 
 /* --- How things are called --------------------------------------------------------------------------------------- */

@@ -8,9 +8,8 @@
  *   what                     key                                 room, filled by                ends
  *   -----------------------  ----------------------------------  -----------------------------  ---------------------------
  *   state_host               address                             hosts, any call                with the file
- *   facts: names, types      host, counterset GUID, counter id   facts, facts_learn             with the file; a newer
- *                            (or title index), kind                                             version does not replace an
- *                                                                                               older one
+ *   facts: names, types      host, counterset GUID, counter id   facts, facts_learn             with the file; a name until
+ *                            (or title index), kind                                             its language gets another
  *   the names file's facts   address or any, subject, kind       facts, facts_file_add          facts_file_clear
  *   state_handle: one life   host, kind, 20 bytes; its number    handles, handle_open           with the file; its life at
  *   of a handle                                                                                 the close request

@@ -235,7 +235,6 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
     const reading *at;
 
     r->with_refusals = true;
-    r->names_event = UINT32_MAX; /* a counter that changes its name keeps its row, in two passes */
     f->answers++;
     columns_next_answer(&f->columns);
     count_of(f, r, false);

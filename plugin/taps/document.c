@@ -185,7 +185,7 @@ static void add_value(documents *d, document *doc, uint32_t number, double value
     }
 }
 
-/* False if a value's sample before was dropped. Names are the newest: a counter that changes its name keeps its column. */
+/* False if a value's previous sample was dropped. */
 static bool collect_row(documents *d, document *doc, readings *r)
 {
     const reading *at;
@@ -194,7 +194,6 @@ static bool collect_row(documents *d, document *doc, readings *r)
     g_array_set_size(d->numbers, 0);
     g_array_set_size(d->values, 0);
     columns_next_answer(&doc->columns);
-    r->names_event = UINT32_MAX;
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;

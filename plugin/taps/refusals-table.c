@@ -72,7 +72,6 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     r->with_refusals = true;
-    r->names_event = UINT32_MAX;
     while ((at = readings_next(r)) != NULL) {
         if (at->is_refused) {
             const char *path = readings_path(r);
