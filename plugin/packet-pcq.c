@@ -756,7 +756,7 @@ static void pcq_info_response(pcq_pdu *p)
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
                   text_counted(pcq_pool(p), back.out_size, "byte"));
-        p->tapped.tells_counters = true;
+        p->tapped.has_counters = true;
         p->tapped.counters = context.count;
     }
     call_end_stub(&p->call);
@@ -879,7 +879,7 @@ static void pcq_data_response(pcq_pdu *p)
         if (done) {
             p->answer = context.answer;
             p->tapped.answer = &p->answer;
-            p->tapped.tells_counters = p->answer.sample != NULL;
+            p->tapped.has_counters = p->answer.sample != NULL;
             p->tapped.counters = context.summary.blocks;
             p->tapped.failed = context.summary.failed;
         }
@@ -1082,7 +1082,7 @@ static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}}
 enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
-static void tell_subject(pcq_pdu *p, const state_handle *handle)
+static void set_subject(pcq_pdu *p, const state_handle *handle)
 {
     pcq_record *record = p->record;
 
@@ -1103,7 +1103,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     const state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
-        tapped_tell_unread(call->pinfo, TAPPED_NOISE);
+        tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
         return;
     }
     if (!tapped_wanted()) {
@@ -1122,8 +1122,8 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->event = call->event;
     tapped->server = call->server;
     tapped->handle = handle;
-    tell_subject(p, handle);
-    tapped_tell(call->pinfo, tapped);
+    set_subject(p, handle);
+    tapped_hand_over(call->pinfo, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1190,7 +1190,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
         if (!call->is_winreg && pdu->opnum < NUM_OPNUMS) {
             describe_sealed(&tapped.sealed, pdu);
         }
-        tapped_tell(pinfo, &tapped);
+        tapped_hand_over(pinfo, &tapped);
     }
 }
 

@@ -872,7 +872,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->answer = context.answer;
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
-        p->tapped.tells_counters = p->answer.sample != NULL;
+        p->tapped.has_counters = p->answer.sample != NULL;
         p->tapped.counters = context.summary.definitions;
     }
     describe_block(p, back, &context);
@@ -1057,7 +1057,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->handle = handle;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    tapped_tell(p->call.pinfo, tapped);
+    tapped_hand_over(p->call.pinfo, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1073,7 +1073,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     p.call.operation = operations[opnum].name;
     p.opens = operations[opnum].opens;
     if (is_noise(&p, operations[opnum].response_shape)) {
-        tapped_tell_unread(pinfo, TAPPED_NOISE);
+        tapped_hand_over_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);
     }
     TRY

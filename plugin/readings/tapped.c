@@ -36,7 +36,7 @@ bool tapped_wanted(void)
     return false;
 }
 
-void tapped_tell(packet_info *pinfo, const tapped_call *tapped)
+void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
@@ -58,12 +58,12 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
     return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], tapped->event, left);
 }
 
-void tapped_tell_unread(packet_info *pinfo, const char *why)
+void tapped_hand_over_unread(packet_info *pinfo, const char *why)
 {
     tapped_call tapped = {.unread = why};
 
     if (tapped_wanted()) {
-        tapped_tell(pinfo, &tapped);
+        tapped_hand_over(pinfo, &tapped);
     }
 }
 

@@ -38,11 +38,11 @@ typedef struct {
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
-    uint32_t in_size;    /* room, in bytes (GUIDs for EnumerateCounterSet) */
-    uint32_t out_size;   /* returned */
-    uint32_t rtn_size;   /* needed */
-    double seconds;      /* from the request to this response; negative where that is not known */
-    bool tells_counters; /* a response tells how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
+    uint32_t in_size;  /* room, in bytes (GUIDs for EnumerateCounterSet) */
+    uint32_t out_size; /* returned */
+    uint32_t rtn_size; /* needed */
+    double seconds;    /* from the request to this response; negative where that is not known */
+    bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
     uint32_t event;
@@ -88,12 +88,12 @@ void tapped_add(int tap_id);
 bool tapped_wanted(void);
 
 /* Copies `tapped` and its answer for the listeners; what it points to has to hold as long as the packet. */
-void tapped_tell(packet_info *pinfo, const tapped_call *tapped);
+void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
 
 /* A call that could not be opened. `why` has to hold as long as the packet. */
 #define TAPPED_NOISE "What its decryption gave is noise, perhaps because packets before it were not captured"
 
-void tapped_tell_unread(packet_info *pinfo, const char *why);
+void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 /* --- What a listener could not take ------------------------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ typedef struct {
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
     uint64_t untyped;         /* values (or columns) without a result, since no type of their counter was captured */
     uint64_t nameless;        /* values that have no column, since their counter is not known */
-    uint64_t assumed; /* values (or columns) of which the order told whose they are; nothing was left out then */
+    uint64_t assumed;         /* values (or columns) of an assumed counter or instance; they were not left out */
     unsigned num_queries;
     uint32_t queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
 } tapped_left_out;

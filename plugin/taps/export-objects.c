@@ -19,7 +19,7 @@
 #include <epan/export_object.h>
 #include <epan/tap.h>
 
-/* Wireshark cuts a name that is too long at its end, where the handle is told; it writes some characters as three. */
+/* Wireshark cuts a name that is too long at its end, where the handle stands; it writes some characters as three. */
 #define LONGEST_HOST 64
 
 /* The one list that is filled. */
@@ -183,7 +183,7 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
     return TAP_PACKET_REDRAW;
 }
 
-/* Who asked for objects, and there was not even a call, has not been told so: nobody was called. */
+/* Who asked for objects, and there was not even a call, has not heard so: nobody was called. */
 static void say_nothing_came(void)
 {
     static const tapped_left_out nothing;

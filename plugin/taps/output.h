@@ -84,7 +84,7 @@ bool output_start(const char *argument, const char *statistic, output_task *task
 /* It begins anew, with another file. */
 void output_restart(output_task *task);
 
-/* A listener's packet function for those that are told: counts what could not be taken, in a tapped_left_out. */
+/* A listener's packet function: counts what could not be taken, in a tapped_left_out. */
 tap_packet_status output_count(void *left, packet_info *pinfo, epan_dissect_t *edt, const void *tapped,
                                tap_flags_t flags);
 

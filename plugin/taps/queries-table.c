@@ -31,7 +31,7 @@ typedef struct {
     uint64_t refused; /* identifiers */
     uint64_t failed;  /* blocks */
     uint64_t counters;
-    int64_t unknown;       /* of them, that no ValidateCounters in the capture told */
+    int64_t unknown;       /* of them, that no ValidateCounters in the capture added */
     perf_point clocks;     /* of the last sample */
     nstime_t request_time; /* a sealed one, by the capture's clock */
     perf_summary offsets;
@@ -164,7 +164,7 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
     q->failed += tapped->failed;
 }
 
-/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo tell what it asked for. */
+/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo say how many it added. */
 static void count_counters(query *q, const tapped_call *tapped)
 {
     unsigned held = 0, refused;
@@ -172,7 +172,7 @@ static void count_counters(query *q, const tapped_call *tapped)
     if (!q->is_hkpd) {
         query_counts(q->handle, tapped->event, &held, &refused);
     }
-    if (tapped->tells_counters) {
+    if (tapped->has_counters) {
         q->unknown = (int64_t)tapped->counters - held;
     }
     q->counters = (uint64_t)MAX(q->unknown + held, 0);

@@ -300,7 +300,7 @@ void table_say_left_out(void)
 {
     static tapped_left_out left;
     static bool listening;
-    const char *program = g_get_prgname(); /* a tree is not told who shows it */
+    const char *program = g_get_prgname(); /* a tree does not know who shows it */
 
     if (!listening && program && strstr(program, "tshark")) {
         listening = true;

@@ -35,7 +35,7 @@ typedef struct {
     const table_column *columns;
     unsigned behind;    /* a window shows the first column, which may be wide, behind so many others */
     size_t row_size;    /* of a row's data */
-    bool has_text_keys; /* what tells rows apart is a text; else an address */
+    bool has_text_keys; /* rows are identified by a text; else by an address */
     size_t own_size;    /* of what a view keeps beside its rows, zeros at first; the functions that have to do with that
                            may be NULL */
     void (*begin)(table_view *view);
@@ -47,14 +47,15 @@ typedef struct {
     GSList *views;                    /* the rest is table.c's */
 } taps_table;
 
-/* What one listener was told. */
+/* What one listener was handed, counted. */
 struct table_view {
     stat_tap_table_ui ui; /* first: Wireshark's listener points to it */
     taps_table *of;
     stat_tap_table *table;
     stat_tap_table_item_type *blank; /* a row of it without values */
     void *own;
-    GHashTable *known;   /* what tells rows apart -> their data; emptied with the capture, unless forget() does more */
+    GHashTable
+        *known; /* what rows are identified by -> their data; emptied with the capture, unless forget() does more */
     GPtrArray *rows;     /* the data of each, which begin with its number */
     uint32_t row_bytes;  /* of their first texts */
     GStringChunk *texts; /* of the cells */
@@ -66,7 +67,7 @@ struct table_view {
 /* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
 void table_register(taps_table *t);
 
-/* The data of the row that `key` tells; a new one (zeros, and `is_new` is set, if it is given) gets its first text. All share one for which there
+/* The data of the row that `key` identifies; a new one (zeros, and `is_new` is set, if it is given) gets its first text. All share one for which there
  * is no room. */
 void *table_row(table_view *view, const void *key, const char *text, bool *is_new);
 void *table_others(table_view *view);
