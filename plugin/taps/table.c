@@ -126,8 +126,8 @@ static void add_empty_table(stat_tap_table_ui *ui)
     if (!in_window) {
         none = none ? none : tapped_note(&nothing, "", 0, TAPPED_BRIEF);
         stat_tap_init_table_row(table, 0, 0, NULL);
-        table->elements[0]->type = TABLE_ITEM_STRING;
-        table->elements[0]->value.string_value = none;
+        *stat_tap_get_field_data(table, 0, 0) =
+            (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = none};
     }
 }
 
@@ -199,7 +199,7 @@ static void forget_capture(void)
 
 static stat_tap_table_item_type *cell(table_view *view, unsigned row, unsigned column)
 {
-    return &view->table->elements[row][place_of(view->of, column)];
+    return stat_tap_get_field_data(view->table, row, place_of(view->of, column));
 }
 
 static void *add_row(table_view *view, const char *text)
