@@ -1117,6 +1117,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->in_size = p->record->in_size;
+    tapped->has_failed = call->has_failed;
     tapped->seconds = call_seconds(call);
     tapped->adds = p->record->add;
     tapped->event = call->event;

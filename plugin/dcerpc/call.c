@@ -354,6 +354,7 @@ void call_report_status(rpc_call *call, uint32_t status)
 {
     if (!call->ndr.reader.failed && status != 0) {
         const char *name = text_win32_error(call->pinfo->pool, status);
+        call->has_failed = true;
         findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->operation, name);
         call_info(call, "%s", name);
     }

@@ -89,6 +89,7 @@ typedef struct {
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
+    bool has_failed; /* the response says so: neither a size probe nor the end of a list */
     bool has_column; /* somebody reads the Info column */
     rpc_info_text about;
     rpc_info_text info;

@@ -457,6 +457,7 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
                       !(status == STATUS_FILE_NOT_FOUND && looks_for_something);
 
     if (is_failure) {
+        p->call.has_failed = true;
         hkpd_show_node(p);
         findings_add(&p->aloud, p->item, FINDING_CALL_FAILED, "%s failed: %s", p->call.operation,
                      text_win32_error(hkpd_pool(p), status));
@@ -1050,6 +1051,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
+    tapped->has_failed = p->call.has_failed;
     tapped->seconds = call_seconds(&p->call);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;

@@ -114,7 +114,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
         count_answer(left, tapped);
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         left->empty++;
-    } else if (tapped->has_status && tapped->status != 0 && !tapped->is_probe && left->failed++ == 0) {
+    } else if (tapped->has_failed && left->failed++ == 0) {
         left->failed_status = tapped->status;
         left->failed_operation = g_intern_string(tapped->operation);
     }

@@ -31,6 +31,7 @@ typedef struct {
     bool is_response;
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
+    bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
     bool has_sizes;        /* a response's sizes were read */
     bool brings_data;      /* if it succeeds, the call is answered with performance data */
     bool is_probe;         /* a response says how much room is needed, and nothing else */

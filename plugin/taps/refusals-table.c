@@ -1,7 +1,8 @@
 /* refusals-table.c
  * `-z pcq,refusals[,FILTER]`: what was asked for and not given, and why.
  *
- * Refused identifiers (tapped_is_refused()) and failed blocks, each time that one comes.
+ * Refused identifiers (tapped_is_refused()) and failed blocks, each time that one comes,
+ * and calls that failed, which have their operation for a path.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -46,7 +47,9 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
         refused->first_frame = pinfo->num;
         table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
         table_set_text(view, refused->row, QUERY,
-                       is_known ? wmem_strdup_printf(pinfo->pool, "query %u", tapped->handle->number) : "");
+                       is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "hkpd" : "query",
+                                                     tapped->handle->number)
+                                : "");
         table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
         table_set_text(view, refused->row, MEANING, text_error_meaning(status));
     }
@@ -67,6 +70,9 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
                    tapped->identifiers[i].status, false);
         }
     }
+    if (tapped->has_failed) {
+        refuse(view, pinfo, tapped, tapped->operation, tapped->status, false);
+    }
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
     }
@@ -83,7 +89,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 void refusals_table_register(void)
 {
     static taps_table table = {
-        .ui = {.title = "Refused Counters", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .ui = {.title = "Refused and Failed", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .behind = 2,
         .row_size = sizeof(refusal),
