@@ -1269,6 +1269,7 @@ void proto_register_pcq(void)
     counters_table_register();
     queries_table_register();
     refusals_table_register();
+    summary_register();
     register_preferences();
 }
 

@@ -431,6 +431,9 @@ CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=5
 COMMANDS = {
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
+    'tshark -q -r FILE -z pcq,summary': prints('10 samples, each 1.004 s, none late', '3 counters refused', count=3),
+    'tshark -q -r FILE -z pcq,summary,json': prints('"healthy": false', '"counter_refused"'),
+    'tshark -q -r FILE -z pcq,summary,summary.json': writes('summary.json', '"healthy": false'),
     'tshark -q -r FILE -z pcq,refusals': prints('ERROR_WMI_ITEMID_NOT_FOUND', 'another version of the provider'),
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),

@@ -313,7 +313,7 @@ def test_a_capture_with_its_key(fakes):
     ('smb3-ntlm', [], ['116 calls could not be opened', 'NTLM', 'ntlmssp.nt_password:PASSWORD', 'docs/decryption.md',
                        'the password is that of: LAB\\Administrator\n']),
     ('smb3-ntlm', ['-o', 'ntlmssp.nt_password:x'], ['could not be opened', 'does not fit', 'docs/decryption.md']),
-    ('tcp-kerberos', [], ['could not be opened', 'Kerberos', 'kerberos.file:KEYTAB', '6 fragments of longer calls']),
+    ('tcp-kerberos', [], ['could not be opened', 'Kerberos', 'kerberos.file:KEYTAB']),
     ('smb3-kerberos', [], ['the keytab is for: cifs/labdc.lab.test@LAB.TEST (key version 1, encryption type 18), host/labdc.lab.test@LAB.TEST (']),
     ('smb3-kerberos', ['-K', PCAPS / 'tcp-kerberos.keytab'], ['104 calls could not be opened', 'does not fit', 'the keytab is for: cifs/']),
     ('smb3-encrypted-kerberos', [], ['125 packets are encrypted by SMB3', 'the keytab is for: cifs/labdc.lab.test@LAB.TEST']),
@@ -374,7 +374,9 @@ def test_the_conversation_is_shown(fakes, options, calls_alone):
     status, out, err = dissect(fakes, NTLM, *PASSWORD, *options)
     packets = [line for line in out.splitlines() if line.strip()[:1].isdigit()]
     assert (status, err) == (0, '')
-    assert all(' PCQ ' in line for line in packets) == calls_alone and len(packets) > 50
+    assert all(' PCQ ' in line for line in packets if ' to LABDC ' not in line) == calls_alone and len(packets) > 50
+    # and in the end the verdict
+    assert ('# what is wrong, worst first\n' in out) == calls_alone == ('4 samples, each 1.005 s, none late' in out)
 
 
 def test_all_packets_are_written(fakes, tmp_path):

@@ -1,0 +1,319 @@
+/* summary.c
+ * `-z pcq,summary[,json|FILE]`: one sentence for each monitor, worst first, and for each thing that is wrong with it; as JSON for scripts.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/taps.h"
+
+#include "taps/monitors.h"
+#include "taps/output.h"
+
+#include <epan/stat_tap_ui.h>
+#include <wsutil/json_dumper.h>
+#include <wsutil/report_message.h>
+
+#define STATISTIC "pcq,summary"
+
+/* One -z. */
+typedef struct {
+    char *path;
+    bool is_json;
+    monitors *monitors;
+    tapped_left_out left;
+} summary;
+
+#define FINDING_NAME(number, name, text, filter) name,
+#define FINDING_TEXT(number, name, text, filter) text,
+#define FINDING_FILTER(number, name, text, filter) filter,
+static const char *const finding_names[] = {MONITOR_FINDINGS(FINDING_NAME)};
+static const char *const finding_texts[] = {MONITOR_FINDINGS(FINDING_TEXT)};
+static const char *const finding_filters[] = {MONITOR_FINDINGS(FINDING_FILTER)};
+
+/* What is counted. */
+static const char *counted(unsigned finding, uint64_t count)
+{
+    switch (finding) {
+    case MONITOR_CALL_FAILED:
+        return count == 1 ? "call" : "calls";
+    case MONITOR_REFUSED:
+        return count == 1 ? "counter" : "counters";
+    case MONITOR_BLOCK_FAILED:
+    case MONITOR_RESET:
+    case MONITOR_ASSUMED:
+        return count == 1 ? "value" : "values";
+    default:
+        return count == 1 ? "sample" : "samples";
+    }
+}
+
+static void append_filter(GString *text, unsigned finding, uint32_t frame)
+{
+    if (finding_filters[finding]) {
+        g_string_append(text, finding_filters[finding]);
+    } else {
+        g_string_append_printf(text, "frame.number == %u", frame);
+    }
+}
+
+/* "2 calls failed, first OpenQueryHandle: ERROR_ACCESS_DENIED (no rights …)" */
+static void append_finding(GString *text, const monitor *of, unsigned finding)
+{
+    const monitor_finding *found = &of->findings[finding];
+
+    g_string_append_printf(text, "%" PRIu64 " %s %s", found->count, counted(finding, found->count),
+                           finding_texts[finding]);
+    if (found->what) {
+        g_string_append_printf(text, ", first %s", found->what);
+    }
+}
+
+static void append_seconds(GString *text, double seconds)
+{
+    if (seconds < 1) {
+        g_string_append_printf(text, "%.1f ms", 1000 * seconds);
+    } else {
+        g_string_append_printf(text, "%.3f s", seconds);
+    }
+}
+
+/* "10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30)" */
+static void append_pace(GString *text, const monitor *of)
+{
+    uint64_t late = of->findings[MONITOR_ASKED_LATE].count + of->findings[MONITOR_ANSWERED_LATE].count;
+
+    if (of->samples == 0) {
+        g_string_append(text, of->handle && of->handle->number > 0
+                                  ? "no samples: a query was opened, and no answer has its counter data"
+                                  : "no samples: no query was opened");
+        return;
+    }
+    g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
+    if (of->pace.intervals.count > 0) {
+        g_string_append(text, ", each ");
+        append_seconds(text, perf_spread_median(&of->pace.intervals));
+        g_string_append_printf(text, late > 0 ? ", %" PRIu64 " late" : ", none late", late);
+    }
+    if (of->pace.responses.count > 0) {
+        g_string_append(text, ", answered in ");
+        append_seconds(text, perf_spread_median(&of->pace.responses));
+        g_string_append(text, " (slowest ");
+        append_seconds(text, of->pace.slowest);
+        g_string_append_printf(text, ", frame %u)", of->pace.slowest_frame);
+    }
+    if (of->handles > 1) {
+        g_string_append_printf(text, ", in %" PRIu64 " queries one after the other", of->handles);
+    }
+    if (of->sealed) {
+        g_string_append(text, ", sealed: intervals by the capture's clock");
+    }
+}
+
+/* --- Text ------------------------------------------------------------------------------------------------------ */
+
+static void write_notes(GString *text, const tapped_left_out *left)
+{
+    char *note;
+
+    for (unsigned i = 0; (note = tapped_note(left, "values", i, TAPPED_LONG)) != NULL; i++) {
+        g_string_append_printf(text, "The capture: %s\n", note);
+        g_free(note);
+    }
+}
+
+/* It explains what stands behind it. */
+static bool notes_come_first(const tapped_left_out *left)
+{
+    return left->samples == 0 || left->unread[0].why || left->requests > left->responses + 1;
+}
+
+static void write_monitor(GString *text, const monitor *of)
+{
+    for (unsigned i = 0; i < MONITOR_NUM_FINDINGS; i++) {
+        if (of->findings[i].count > 0) {
+            g_string_append_printf(text, "%s to %s: ", of->client, of->server);
+            append_finding(text, of, i);
+            g_string_append_printf(text, "; frame %u, ", of->findings[i].frame);
+            append_filter(text, i, of->findings[i].frame);
+            g_string_append_c(text, '\n');
+        }
+    }
+    g_string_append_printf(text, "%s to %s: ", of->client, of->server);
+    append_pace(text, of);
+    g_string_append_c(text, '\n');
+}
+
+static void write_text(GString *text, const summary *s)
+{
+    if (notes_come_first(&s->left)) {
+        write_notes(text, &s->left);
+    }
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        write_monitor(text, g_ptr_array_index(s->monitors->all, i));
+    }
+    if (!notes_come_first(&s->left)) {
+        write_notes(text, &s->left);
+    }
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------------ */
+
+static void put_text(json_dumper *json, const char *name, const char *text)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_string(json, text);
+}
+
+static void put_count(json_dumper *json, const char *name, uint64_t count)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_anyf(json, "%" PRIu64, count);
+}
+
+static void put_seconds(json_dumper *json, const char *name, const perf_spread *of)
+{
+    json_dumper_set_member_name(json, name);
+    if (of->count > 0) {
+        json_dumper_value_double(json, perf_spread_median(of));
+    } else {
+        json_dumper_value_anyf(json, "null");
+    }
+}
+
+static void put_finding(json_dumper *json, const monitor *of, unsigned finding)
+{
+    GString *text = g_string_new(NULL);
+
+    json_dumper_begin_object(json);
+    put_text(json, "kind", finding_names[finding]);
+    put_count(json, "count", of->findings[finding].count);
+    put_count(json, "frame", of->findings[finding].frame);
+    append_finding(text, of, finding);
+    put_text(json, "text", text->str);
+    g_string_set_size(text, 0);
+    append_filter(text, finding, of->findings[finding].frame);
+    put_text(json, "filter", text->str);
+    json_dumper_end_object(json);
+    g_string_free(text, TRUE);
+}
+
+static void put_monitor(json_dumper *json, const monitor *of)
+{
+    json_dumper_begin_object(json);
+    put_text(json, "client", of->client);
+    put_text(json, "server", of->server);
+    json_dumper_set_member_name(json, "healthy");
+    json_dumper_value_anyf(json, monitor_is_healthy(of) ? "true" : "false");
+    json_dumper_set_member_name(json, "sealed");
+    json_dumper_value_anyf(json, of->sealed ? "true" : "false");
+    put_count(json, "queries", of->handles);
+    put_count(json, "samples", of->samples);
+    put_seconds(json, "interval", &of->pace.intervals);
+    put_seconds(json, "response", &of->pace.responses);
+    put_count(json, "slowest_frame", of->pace.slowest_frame);
+    json_dumper_set_member_name(json, "findings");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < MONITOR_NUM_FINDINGS; i++) {
+        if (of->findings[i].count > 0) {
+            put_finding(json, of, i);
+        }
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_object(json);
+}
+
+static bool is_healthy(const summary *s)
+{
+    bool healthy = s->monitors->all->len > 0 && !notes_come_first(&s->left);
+
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        healthy &= monitor_is_healthy(g_ptr_array_index(s->monitors->all, i));
+    }
+    return healthy;
+}
+
+static void write_json(GString *text, const summary *s)
+{
+    json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
+    char *note;
+
+    json_dumper_begin_object(&json);
+    json_dumper_set_member_name(&json, "healthy");
+    json_dumper_value_anyf(&json, is_healthy(s) ? "true" : "false");
+    json_dumper_set_member_name(&json, "notes");
+    json_dumper_begin_array(&json);
+    for (unsigned i = 0; (note = tapped_note(&s->left, "values", i, TAPPED_LONG)) != NULL; i++) {
+        json_dumper_value_string(&json, note);
+        g_free(note);
+    }
+    json_dumper_end_array(&json);
+    json_dumper_set_member_name(&json, "monitors");
+    json_dumper_begin_array(&json);
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        put_monitor(&json, g_ptr_array_index(s->monitors->all, i));
+    }
+    json_dumper_end_array(&json);
+    json_dumper_end_object(&json);
+    json_dumper_finish(&json);
+}
+
+/* --- The listener ---------------------------------------------------------------------------------------------- */
+
+static void reset(void *data)
+{
+    summary *s = data;
+
+    if (s->monitors) {
+        monitors_free(s->monitors);
+    }
+    s->monitors = monitors_new();
+    s->left = (tapped_left_out){.any_read = false};
+}
+
+static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                             tap_flags_t flags _U_)
+{
+    summary *s = data;
+
+    tapped_count(&s->left, tapped);
+    monitors_count(s->monitors, pinfo, tapped);
+    return TAP_PACKET_REDRAW;
+}
+
+static void draw(void *data)
+{
+    summary *s = data;
+    GString *text = g_string_new(NULL);
+    output_file *file = output_open(s->path, s);
+
+    s->left.failed = 0; /* each monitor says which */
+    monitors_judge(s->monitors);
+    (s->is_json ? write_json : write_text)(text, s);
+    if (file) {
+        output_write(file, text->str, text->len);
+        output_place(file);
+        output_close(file);
+    }
+    g_string_free(text, TRUE);
+}
+
+static ws_stat_started start(const char *argument, void *user _U_)
+{
+    char **parts = g_strsplit(argument + strlen(STATISTIC), ",", 3);
+    unsigned count = g_strv_length(parts);
+    const char *where = count > 1 && *parts[1] ? parts[1] : "-", *filter = count > 2 && *parts[2] ? parts[2] : NULL;
+    summary *s = g_new0(summary, 1);
+
+    s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
+    s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
+    reset(s);
+    bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
+    g_strfreev(parts);
+    WS_STAT_STARTED(started);
+}
+
+void summary_register(void)
+{
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+
+    register_stat_tap_ui(&ui, NULL);
+}
