@@ -1177,7 +1177,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
     const sealed_pdu *pdu = call->pdu;
     tapped_call tapped = {
         .unread = call->why,
-        .is_hkpd = call->is_winreg,
+        .is_hkpd = pdu->interface == SEALED_WINREG,
         .is_response = pdu->key.is_response,
         .operation = call->operation,
         .seconds = pdu->seconds,
@@ -1188,7 +1188,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
         tapped.server = host_get(tapped.is_response ? &pinfo->src : &pinfo->dst);
         tapped.subject = &pdu->key.connection;
         tapped.subject_size = sizeof pdu->key.connection;
-        if (!call->is_winreg && pdu->opnum < NUM_OPNUMS) {
+        if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
             describe_sealed(&tapped.sealed, pdu);
         }
         tapped_hand_over(pinfo, &tapped);
@@ -1278,6 +1278,6 @@ void proto_reg_handoff_pcq(void)
     if (proto_pcq != -1) {
         calls_tree_register();
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        sealed_watch_perflib(&uuid_perflibv2, PERFLIBV2_VERSION);
+        sealed_watch_perflib(&uuid_perflibv2);
     }
 }

@@ -62,12 +62,6 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
 #endif
 
-#if WS_AT_LEAST(4, 6)
-#define ws_dissector_try_guid dissector_try_guid_with_data
-#else
-#define ws_dissector_try_guid dissector_try_guid_new
-#endif
-
 /* True if a frame has such a data source, as what was decrypted is. */
 #if WS_AT_LEAST(4, 6)
 #define ws_has_data_source(pinfo, name) (get_data_source_by_name((pinfo), (name)) != NULL)

@@ -28,12 +28,13 @@ static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0x
 /* A connection that bound the interface. */
 typedef struct {
     uint64_t key;
-    uint64_t contexts; /* a bit for each */
+    uint64_t contexts[NUM_SEALED_INTERFACES]; /* a bit for each */
     uint64_t ndr64;
     wmem_map_t *calls; /* call id -> the latest call of it */
 } sealed_connection;
 
 typedef struct {
+    sealed_interface interface;
     uint16_t opnum;
     bool is_ndr64;
     nstime_t request_time; /* when the request began */
@@ -79,8 +80,8 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
     int stub = offset + HEADER_SIZE + (type == PDU_REQ && flags & FLAG_OBJECT ? OBJECT_SIZE : 0);
 
     if ((type != PDU_REQ && type != PDU_RESP) || auth == 0 || end < stub ||
-        !tvb_bytes_exist(tvb, end, SEALED_TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY ||
-        tvb_get_uint8(tvb, end + 2) > end - stub) {
+        size > (int)tvb_reported_length_remaining(tvb, offset) || !tvb_bytes_exist(tvb, end, SEALED_TRAILER_SIZE + 2) ||
+        tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY || tvb_get_uint8(tvb, end + 2) > end - stub) {
         return false;
     }
     *fragment = (sealed_fragment){
@@ -133,30 +134,34 @@ static uint64_t bit_of(uint16_t context)
     return context < MAX_CONTEXTS ? UINT64_C(1) << context : 0;
 }
 
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const guid_key *interface)
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, sealed_interface interface, const e_guid_t *uuid)
 {
-    unsigned order = order_of(tvb, offset);
-    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
-    e_guid_t uuid;
+    unsigned order = order_of(tvb, 0);
+    int at = CONTEXTS_AT, end = tvb_get_uint16(tvb, 8, order);
+    e_guid_t read;
 
     while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
         uint64_t bit = bit_of(tvb_get_uint16(tvb, at, order));
-        tvb_get_guid(tvb, at + 4, &uuid, order);
-        if (memcmp(&uuid, &interface->guid, sizeof uuid) == 0) {
+        tvb_get_guid(tvb, at + 4, &read, order);
+        if (memcmp(&read, uuid, sizeof read) == 0) {
             sealed_connection *connection = connection_of(pinfo, true);
-            connection->contexts |= bit;
-            tvb_get_guid(tvb, at + CONTEXT_SIZE, &uuid, order);
-            connection->ndr64 |= memcmp(&uuid, &ndr64, sizeof uuid) == 0 ? bit : 0;
+            connection->contexts[interface] |= bit;
+            tvb_get_guid(tvb, at + CONTEXT_SIZE, &read, order);
+            connection->ndr64 |= memcmp(&read, &ndr64, sizeof read) == 0 ? bit : 0;
         }
         at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
     }
 }
 
-bool sealed_is_bound(packet_info *pinfo, const sealed_fragment *fragment)
+sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request)
 {
     const sealed_connection *connection = connection_of(pinfo, false);
+    unsigned interface = connection ? NUM_SEALED_INTERFACES - 1 : SEALED_NOBODYS;
 
-    return connection && connection->contexts & bit_of(fragment->context);
+    while (interface != SEALED_NOBODYS && !(connection->contexts[interface] & bit_of(request->context))) {
+        interface--;
+    }
+    return interface;
 }
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
@@ -177,20 +182,20 @@ static gboolean pdu_equal(const void *a, const void *b)
            x->key.is_response == y->key.is_response;
 }
 
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *fragment, bool concerns_us)
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, sealed_interface interface)
 {
-    bool begins = !fragment->is_response && fragment->is_first && !PINFO_FD_VISITED(pinfo);
-    sealed_connection *connection = begins ? connection_of(pinfo, concerns_us) : NULL;
+    sealed_connection *connection = connection_of(pinfo, false);
+    void *key = GUINT_TO_POINTER(request->call_id);
 
-    if (connection == NULL) {
+    if (connection == NULL || PINFO_FD_VISITED(pinfo)) {
         return;
     }
-    void *key = GUINT_TO_POINTER(fragment->call_id);
     followed_call *call = wmem_map_remove(connection->calls, key);
-    if (concerns_us) {
+    if (interface != SEALED_NOBODYS) {
         call = call ? call : wmem_new(wmem_file_scope(), followed_call);
-        *call = (followed_call){.opnum = fragment->opnum,
-                                .is_ndr64 = connection->ndr64 & bit_of(fragment->context),
+        *call = (followed_call){.interface = interface,
+                                .opnum = request->opnum,
+                                .is_ndr64 = connection->ndr64 & bit_of(request->context),
                                 .request_time = pinfo->abs_ts};
         wmem_map_insert(connection->calls, key, call);
     }
@@ -222,6 +227,7 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     pdu->key.is_response = fragment->is_response;
     pdu->connection = connection;
     pdu->request_time = call->request_time;
+    pdu->interface = call->interface;
     pdu->opnum = call->opnum;
     pdu->is_ndr64 = call->is_ndr64;
     pdu->size = call->sizes[way];

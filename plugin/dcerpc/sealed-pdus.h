@@ -10,6 +10,9 @@
 /* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
 #define SEALED_TRAILER_SIZE 8
 
+/* Whose calls are followed. */
+typedef enum { SEALED_NOBODYS, SEALED_PERFLIB, SEALED_WINREG, NUM_SEALED_INTERFACES } sealed_interface;
+
 /* One fragment of a request or response whose stub is sealed. */
 typedef struct {
     int stub; /* where it begins in the PDU's tvb */
@@ -26,12 +29,6 @@ typedef struct {
     uint32_t sequence; /* counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
-/* True of the flags of a PDU that is its only fragment. */
-static inline bool sealed_is_whole(uint8_t flags)
-{
-    return (flags & 3) == 3;
-}
-
 /* False if at `offset` begins no whole request or response with a sealed stub. */
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
 
@@ -44,6 +41,7 @@ typedef struct {
         bool is_response;
     } key;
     const void *connection; /* stays at its place as long as the file */
+    sealed_interface interface;
     bool is_ndr64;
     uint16_t opnum;
     uint32_t size;         /* of the stub, over all fragments */
@@ -51,21 +49,21 @@ typedef struct {
     double seconds;        /* from the request to this response; negative of a request and where it is not known */
 } sealed_pdu;
 
-/* The bind of a connection, if it is one: which contexts are `interface`'s. */
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, const guid_key *interface);
+/* A bind: which contexts of the connection are the interface's. */
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, sealed_interface interface, const e_guid_t *uuid);
 
-/* True if the connection said that the fragment's context is the interface's. */
-bool sealed_is_bound(packet_info *pinfo, const sealed_fragment *fragment);
+/* Whose a request's context is. */
+sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request);
 
-/* The call of a request's first fragment that is seen for the first time is followed if it concerns us; another of the same id
- * no longer is. */
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *fragment, bool concerns_us);
+/* The call of a request's first fragment that is seen for the first time is followed if it is an interface's; another of the same
+ * id no longer is. */
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, sealed_interface interface);
 
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */
 const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
 
-/* True as soon as one bound the interface, or one PDU was taken. */
+/* True as soon as there is a connection that bound one of the interfaces, or a PDU was taken. */
 bool sealed_connections_exist(void);
 bool sealed_pdus_exist(void);
 

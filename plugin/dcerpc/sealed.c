@@ -11,15 +11,10 @@
 #include "dcerpc/fields.h"
 #include "perf/decimal.h"
 
-/* Where DCE/RPC looks for an interface's dissector, and where the handle that was there is kept. */
-#define DCERPC_TABLE "dcerpc.uuid"
-#define OWN_TABLE "pcq.dcerpc"
-
 #define BIND 11
 #define ALTER_CONTEXT 14
 
-/* Of a request, and of one with an object's UUID. */
-static const int header_sizes[] = {24, 40};
+#define HEADER_SIZE 24
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
@@ -50,11 +45,9 @@ static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static int proto_perflib = -1;
-static const protocol_t *perflib_protocol;
-static guid_key perflib, winreg;
-static const value_string *perflib_operations;
+static e_guid_t uuids[NUM_SEALED_INTERFACES];
+static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are explained */
 static bool (*winreg_is_watched)(void);
-static dissector_table_t own_table;
 static sealed_listener tell;
 
 static const value_string winreg_operations[] = {
@@ -87,22 +80,6 @@ static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
     default:
         return NULL;
     }
-}
-
-/* The only fragment of a stub that was not opened: it lies in its PDU, before the security trailer. One that was opened is a
- * data source of its own. */
-static bool fragment_of_stub(sealed_fragment *fragment, tvbuff_t *stub)
-{
-    tvbuff_t *pdu = tvb_get_ds_tvb(stub);
-    int at = tvb_raw_offset(stub);
-
-    for (unsigned i = 0; i < array_length(header_sizes); i++) {
-        if (at >= header_sizes[i] && sealed_fragment_read(fragment, pdu, at - header_sizes[i]) &&
-            fragment->stub == at && fragment->end == at + (int)tvb_reported_length(stub)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static pref_t *preference_of(const char *module_name, const char *name)
@@ -189,110 +166,84 @@ static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, 
     proto_item_set_generated(proto_tree_add_uint(tree, hf_size, tvb, 0, 0, pdu->size));
 }
 
-static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, const sealed_pdu *pdu,
-                    const value_string *operations)
+static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, const sealed_call *call)
 {
     static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
-    const char *why = why_sealed(what, given);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
-    sealed_call call = {.why = why,
-                        .operation = val_to_str_const(pdu->opnum, operations, "Unknown operation"),
-                        .pdu = pdu,
-                        .is_winreg = operations == winreg_operations};
+    sealed_call explained = *call;
     char size[PERF_NUMBER_TEXT_SIZE];
 
-    perf_integer_text(size, pdu->size);
-    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
+    explained.why = why_sealed(what, given);
+    perf_integer_text(size, call->pdu->size);
+    col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, call->pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
                     what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
     if (item) {
-        show_fields(item, tvb, pdu, call.operation);
+        show_fields(item, tvb, call->pdu, call->operation);
     }
-    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", why);
-    tell(pinfo, &call);
+    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", explained.why);
+    tell(pinfo, &explained);
 }
 
-/* --- Calls in one fragment: the interface's handle gets them ------------------------------------------------- */
-
-static void explain_stub(packet_info *pinfo, proto_tree *tree, tvbuff_t *stub, const sealed_fragment *fragment,
-                         const value_string *operations)
-{
-    const lock *what = lock_of(tvb_get_ds_tvb(stub), fragment);
-    const sealed_pdu *pdu = what ? sealed_pdu_take(pinfo, fragment) : NULL;
-
-    if (pdu) { /* the protocol's item has just been added */
-        explain(pinfo, tree && tree->last_child ? tree->last_child : tree, stub, what, pdu, operations);
-    }
-}
-
-static int dissect_perflib(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
-{
-    int consumed = ws_dissector_try_guid(own_table, &perflib, tvb, pinfo, tree, false, data);
-    sealed_fragment fragment;
-
-    if (consumed && fragment_of_stub(&fragment, tvb)) {
-        sealed_call_begin(pinfo, &fragment, true);
-        explain_stub(pinfo, tree, tvb, &fragment, perflib_operations);
-    }
-    return consumed;
-}
-
-static int dissect_winreg(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
-{
-    int consumed = ws_dissector_try_guid(own_table, &winreg, tvb, pinfo, tree, false, data);
-    sealed_fragment fragment;
-
-    if (consumed && winreg_is_watched() && fragment_of_stub(&fragment, tvb)) {
-        sealed_call_begin(pinfo, &fragment, try_val_to_str(fragment.opnum, winreg_operations) != NULL);
-        explain_stub(pinfo, tree, tvb, &fragment, winreg_operations);
-    }
-    return consumed;
-}
-
-/* --- Calls in several fragments: nobody gets them --------------------------------------------------------------- */
-
-static void show_last_fragment(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at,
-                               const sealed_fragment *fragment, const sealed_pdu *pdu)
+/* Of the only fragment Wireshark has shown the protocol and the operation, of others neither; and where more follows in the
+ * packet, that stands behind it. */
+static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
+                     const sealed_pdu *pdu)
 {
     const lock *what = lock_of(tvb, fragment);
+    bool is_whole = fragment->is_first && fragment->is_last;
     bool ends_packet = fragment->next == (int)tvb_reported_length(tvb);
-    const char *operation = val_to_str_const(pdu->opnum, perflib_operations, "Unknown operation");
+    sealed_call call = {.operation = val_to_str_const(pdu->opnum, operations[pdu->interface], "Unknown operation"),
+                        .pdu = pdu};
+    proto_item *item = tree ? tree->last_child : NULL;
 
-    if (what && !ws_has_data_source(pinfo, "Decrypted stub data")) {
-        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
-        (ends_packet ? col_add_fstr : col_append_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", ends_packet ? "" : ", ",
-                                                       operation, fragment->is_response ? "response" : "request");
-        proto_item *item = proto_tree_add_item(tree, proto_perflib, tvb, at, fragment->next - at, ENC_NA);
-        explain(pinfo, item, tvb, what, pdu, perflib_operations);
-    }
-}
-
-/* As long as all could be opened, only a request in several fragments may begin what cannot. */
-static bool is_worth_reading(tvbuff_t *tvb, int at)
-{
-    return sealed_pdus_exist() || (tvb_bytes_exist(tvb, at, header_sizes[0]) && tvb_get_uint8(tvb, at + 2) == PDU_REQ &&
-                                   !sealed_is_whole(tvb_get_uint8(tvb, at + 3)));
-}
-
-static void take_fragments(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
-{
-    uint8_t type = tvb_get_uint8(tvb, 2);
-    sealed_fragment fragment;
-
-    if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
-        sealed_bind_read(pinfo, tvb, 0, &perflib);
-    }
-    if (!sealed_connections_exist()) {
+    if (what == NULL) {
         return;
     }
-    for (int at = 0; is_worth_reading(tvb, at) && sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
-        if (sealed_is_bound(pinfo, &fragment)) {
-            sealed_call_begin(pinfo, &fragment, true);
+    if (!is_whole || !ends_packet) {
+        col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
+        (ends_packet ? col_add_fstr : col_append_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", ends_packet ? "" : ", ",
+                                                       call.operation, fragment->is_response ? "response" : "request");
+        item = proto_tree_add_item(tree, proto_perflib, tvb, at, fragment->next - at, ENC_NA);
+    }
+    explain(pinfo, item, tvb, what, &call);
+}
+
+/* --- PDUs ------------------------------------------------------------------------------------------------------ */
+
+static bool is_enabled(int proto)
+{
+    return proto_is_protocol_enabled(find_protocol_by_id(proto));
+}
+
+static void read_bind(tvbuff_t *tvb, packet_info *pinfo)
+{
+    if (is_enabled(proto_perflib)) {
+        sealed_bind_read(pinfo, tvb, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
+    }
+    if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
+        sealed_bind_read(pinfo, tvb, SEALED_WINREG, &uuids[SEALED_WINREG]);
+    }
+}
+
+static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+{
+    bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
+    sealed_fragment fragment;
+
+    if (!sealed_connections_exist() || (is_opened && !sealed_pdus_exist())) {
+        return;
+    }
+    for (int at = 0; sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
+        if (!fragment.is_response && fragment.is_first) {
+            sealed_interface interface = sealed_interface_of(pinfo, &fragment);
+            bool is_known = interface == SEALED_PERFLIB || try_val_to_str(fragment.opnum, winreg_operations);
+            sealed_call_begin(pinfo, &fragment, is_known ? interface : SEALED_NOBODYS);
         }
-        const sealed_pdu *pdu = fragment.is_first && fragment.is_last ? NULL : sealed_pdu_take(pinfo, &fragment);
+        const sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
         if (pdu) {
-            show_last_fragment(tvb, pinfo, tree, at, &fragment, pdu);
+            show_pdu(tvb, pinfo, tree, at, &fragment, pdu);
         }
     }
 }
@@ -312,8 +263,12 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
 {
     ws_heuristic result = stock(tvb, pinfo, tree, data);
 
-    if (result && tvb_bytes_exist(tvb, 0, header_sizes[0]) && proto_is_protocol_enabled(perflib_protocol)) {
-        take_fragments(tvb, pinfo, tree);
+    if (result && tvb_bytes_exist(tvb, 0, HEADER_SIZE)) {
+        uint8_t type = tvb_get_uint8(tvb, 2);
+        if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
+            read_bind(tvb, pinfo);
+        }
+        read_pdus(tvb, pinfo, tree);
     }
     return result;
 }
@@ -334,36 +289,19 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-/* The new handle is of the same protocol: switched off with it, and with no other. Wireshark takes two of one protocol for
- * the same if they are not described. */
-static void watch(guid_key *interface, e_guid_t *uuid, uint16_t version, dissector_t dissector, const char *description)
+void sealed_watch_perflib(const e_guid_t *uuid)
 {
-    dissector_table_t table = find_dissector_table(DCERPC_TABLE);
-
-    interface->guid = *uuid;
-    interface->ver = version;
-    dissector_handle_t stock = table && own_table ? dissector_get_guid_handle(table, interface) : NULL;
-    if (stock) {
-        dissector_add_guid(OWN_TABLE, interface, stock);
-        int proto = dissector_handle_get_protocol_index(stock);
-        dissector_add_guid(DCERPC_TABLE, interface,
-                           create_dissector_handle_with_name_and_description(dissector, proto, NULL, description));
-    }
-}
-
-void sealed_watch_perflib(e_guid_t *uuid, uint16_t version)
-{
+    uuids[SEALED_PERFLIB] = *uuid;
     TRANSPORTS(TRANSPORT_INSTALL)
-    watch(&perflib, uuid, version, dissect_perflib, "PCQ, sealed calls too");
 }
 
-void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(void))
+void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
 {
+    uuids[SEALED_WINREG] = *uuid;
     winreg_is_watched = is_watched;
-    watch(&winreg, uuid, version, dissect_winreg, "WINREG, sealed calls too");
 }
 
-void sealed_register(int proto, const value_string *operations, sealed_listener listener)
+void sealed_register(int proto, const value_string *perflib_operations, sealed_listener listener)
 {
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {
@@ -388,9 +326,7 @@ void sealed_register(int proto, const value_string *operations, sealed_listener 
     proto_register_subtree_array(ett, array_length(ett));
     sealed_pdus_register();
     proto_perflib = proto;
-    perflib_protocol = find_protocol_by_id(proto);
-    perflib_operations = operations;
+    operations[SEALED_PERFLIB] = perflib_operations;
+    operations[SEALED_WINREG] = winreg_operations;
     tell = listener;
-    own_table =
-        register_dissector_table(OWN_TABLE, "Interfaces whose sealed calls PCQ explains", proto, FT_GUID, BASE_HEX);
 }

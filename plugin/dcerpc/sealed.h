@@ -1,9 +1,8 @@
 /* sealed.h
  * Calls that Wireshark could not decrypt: the packet says which key opens them, and whether one was given.
  *
- * Wireshark hands a sealed stub to no operation of an interface. It hands it to the interface's handle in the table
- * "dcerpc.uuid", though, which shows the operation's name; so that handle is wrapped. A sealed stub in several fragments it
- * hands to nobody: so the heuristics of DCE/RPC over TCP and SMB are wrapped, too, which see each PDU.
+ * Wireshark hands a sealed stub to no operation of an interface, and one in several fragments to nobody at all. So its
+ * heuristics for DCE/RPC over TCP and SMB are wrapped, which see each PDU.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,7 +15,6 @@ typedef struct {
     const char *why;       /* and what opens it */
     const char *operation; /* "QueryCounterData" */
     const sealed_pdu *pdu;
-    bool is_winreg;
 } sealed_call;
 
 typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
@@ -26,5 +24,5 @@ void sealed_register(int proto, const value_string *operations, sealed_listener 
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */
-void sealed_watch_perflib(e_guid_t *uuid, uint16_t version);
-void sealed_watch_winreg(e_guid_t *uuid, uint16_t version, bool (*is_watched)(void));
+void sealed_watch_perflib(const e_guid_t *uuid);
+void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void));

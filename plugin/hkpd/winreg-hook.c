@@ -87,5 +87,5 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
     dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
-    sealed_watch_winreg(&uuid_winreg, WINREG_VERSION, is_active);
+    sealed_watch_winreg(&uuid_winreg, is_active);
 }
