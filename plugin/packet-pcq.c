@@ -1185,7 +1185,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
     };
 
     if (tapped_wanted()) {
-        tapped.server = host_get(tapped.is_response ? &pinfo->src : &pinfo->dst);
+        tapped.server = host_of(pinfo, !tapped.is_response);
         tapped.subject = &pdu->key.connection;
         tapped.subject_size = sizeof pdu->key.connection;
         if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {

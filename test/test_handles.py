@@ -163,14 +163,14 @@ def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
                                     (tcp_line, dict(client_port=50006, order='>', ndr64=True))],
                          ids=['tcp', 'smb', 'big-endian-ndr64'])
 def test_across_connections(tshark, tmp_path, second, two_pass):
-    """Opened on one connection, filled on another, closed on a third: handles are the server's."""
+    """Opened on one connection, filled on another, closed on a third, all to one port: handles are the server's."""
     s = plain()
     server = Script([s])
     scene = Scene()
-    first = tcp_line(scene, server).client()
     line, options = second
+    first = line(scene, server, client_port=50001).client()
     other = line(scene, server, **options).client()
-    third = tcp_line(scene, server, client_port=50010).client()
+    third = line(scene, server, client_port=50010).client()
     learn(third, s)
     h = first.open()
     other.validate(h, [ask(s, 1)])

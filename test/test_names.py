@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names and types: where they come from, for whom they hold, and how the tree says so."""
 
+import csv
+
 import pytest
 
 from conftest import kept
@@ -12,6 +14,7 @@ from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of
                               taught_in)
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
+from series import table
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 NAMED = ('pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type')
@@ -301,6 +304,9 @@ def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')])
     frames = read(tshark, scene, tmp_path)
     got = by_path(frames[answers(scene)[-1][0]])
+    if second == 'pipe':    # another port of the address: behind a port forward that is another machine
+        assert list(got) == ['\\\\SRV01\\{%s}(a)\\#%d' % (s.guid, i) for i in (1, 2, 3)]
+        return
     assert got['\\\\SRV01\\Engine(a)\\Load'] == (3.0, None)
     assert '\\\\SRV01\\Engine(a)\\Turns/sec' in got
 
@@ -326,6 +332,57 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
                                       ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
     assert got[1]['\\\\SRV01\\Yours(a)\\Level'] == (7.0, None)
     assert got[2]['\\\\SRV01\\{%s}(a)\\#1' % mine.guid][0] is None
+
+
+@PASSES
+def test_ports_of_one_address(tshark, tmp_path, two_pass):
+    """Two port forwards: names, types and handles of one machine never serve the other. Clients call both alike: each has rows of
+    its own, and they can be told apart."""
+    mine, yours, nobodys = engine('Mine'), engine('Yours'), engine('Nobody')
+    yours.guid = nobodys.guid = mine.guid
+    yours.counters[0] = counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7)
+    scene, lines = Scene(), []
+    for i, s in enumerate((mine, yours, nobodys)):
+        lines.append((tcp_line(scene, Script([s]), port=49671 + i, client_port=50001 + i).client(), s))
+    for c, s in lines[:2]:
+        learn(c, s)
+    opened = [(c, s, c.open()) for c, s in lines]
+    assert len({h for *_, h in opened}) == 1
+    for c, s, h in opened:
+        c.validate(h, [ask(s, 1, 'a')])
+        c.info(h)
+    for _ in range(2):
+        for c, s, h in opened:
+            c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    wanted = ['\\\\SRV01\\Mine(a)\\Turns/sec', '\\\\SRV01\\Yours(a)\\Level', '\\\\SRV01\\{%s}(a)\\#1' % mine.guid]
+    got = [by_path(frames[n]) for n, _ in answers(scene)]
+    assert [list(g) for g in got] == [[w] for w in wanted] * 2
+    assert got[4][wanted[1]] == (7.0, None) and got[5][wanted[2]][0] is None
+
+
+@PASSES
+def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
+    """Both are \\\\SRV01: two rows in each table, the second with address and port; none is added where one has a name alone."""
+    scene, sets = Scene(), []
+    for i, (address, value) in enumerate((('192.0.2.20', 10), ('192.0.2.21', 9990))):
+        s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, value=value: value))
+        s.guid = sets[0].guid if sets else s.guid
+        sets.append(s)
+        c = tcp_line(scene, Script([s]), server=address, client_port=50001 + i).client()
+        learn(c, s)
+        run(c, [ask(s, 1, 'a')])
+    path = scene.write(tmp_path / 'x.pcap')
+    passes = ['-2'] * two_pass
+    counters = table(tshark, path, 'pcq,counters', *passes)
+    level = '\\\\SRV01\\Set(a)\\Level'
+    assert [(r['Counter'], float(r['Mean'])) for r in counters] == [(level, 10), (level + ' (192.0.2.21:49671)', 9990)]
+    queries = table(tshark, path, 'pcq,queries', *passes)
+    assert [r['Server'] for r in queries] == ['SRV01 (192.0.2.20)', 'SRV01 (192.0.2.21:49671)']
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)
+    rows = list(csv.DictReader(out.splitlines()))
+    assert [(r['server'], r['path'], r['raw']) for r in rows] == [
+        ('SRV01', level, '10')] * 2 + [('SRV01 (192.0.2.21:49671)', level, '9990')] * 2
 
 
 # --- languages ------------------------------------------------------------------------------------------------------

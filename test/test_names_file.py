@@ -19,7 +19,7 @@ from test_order import sharkd  # noqa: F401 (a fixture)
 
 DEVICES = pytest.mark.skipif(TSHARK.endswith('.exe'), reason='Windows has no /dev')
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
-SERVER = '192.0.2.20'
+SERVER, OTHER = '192.0.2.20', '192.0.2.77'
 ESCAPES = {'\\\\': '\\', '\\t': '\t', '\\n': '\n', '\\r': '\r'}
 
 
@@ -242,14 +242,37 @@ def test_two_servers(tshark, tmp_path):
     compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
 
-def test_another_server_profits(tshark, tmp_path):
-    """GUIDs and ids are the same everywhere: what was browsed on one server names the counters of another."""
+@pytest.mark.parametrize('owner, known', [(None, False), ('*', True), (OTHER, True), (OTHER + ':49671', True),
+                                          (OTHER + ':445', False)])
+def test_another_server(tshark, tmp_path, owner, known):
+    """What was browsed on one server names the counters of another only if the file says so: of all, or of that address or port."""
     s = engine()
     names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
-    scene = queried(s, server='192.0.2.77')
+    if owner:
+        names.write_text(names.read_text('utf-8').replace('server\t%s\n' % SERVER, 'server\t%s\n' % owner), 'utf-8')
+    scene = queried(s, server=OTHER)
     frames = with_file(tshark, tmp_path, scene, names)
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == 4
+    if known:
+        compare_paths(frames, scene)
+        assert compare_values(frames, scene) == 4
+    else:
+        assert not [p for n, _ in answers(scene) for p in by_path(frames[n]) if 'Engine' in p or 'Turns' in p]
+
+
+def test_ports_of_one_address(tshark, tmp_path):
+    """Each is a server of its own, also in the file."""
+    mine, yours = engine('Mine'), engine('Yours')
+    yours.guid = mine.guid
+
+    def scene_of(told):
+        scene = Scene()
+        for n, (s, port) in enumerate(((mine, 49671), (yours, 49672))):
+            told(tcp_line(scene, Script([s]), client_port=50000 + n, port=port).client(), s)
+        return scene
+    names = write(tshark, scene_of(learn), tmp_path)
+    assert facts(names) == {**truth([mine], SERVER + ':49671', (ENGLISH,)), **truth([yours], SERVER + ':49672', (ENGLISH,))}
+    scene = scene_of(lambda c, s: run(c, [ask(s, 1, 'a')], 1))
+    compare_paths(with_file(tshark, tmp_path, scene, names), scene)
 
 
 # --- sources before and behind it -----------------------------------------------------------------------------------

@@ -189,7 +189,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tv
     call->di = di;
     call->drep = drep;
     call->record = record_of(call, record_size);
-    call->server = host_get(call_is_request(call) ? &pinfo->dst : &pinfo->src);
+    call->server = host_of(pinfo, call_is_request(call));
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     take_event(call);
     point_below_smb2(call);
@@ -370,11 +370,7 @@ bool call_handle_is_null(const uint8_t *bytes)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    state_handle *handle = handle_open(kind, call->server, bytes, begin, frame, machine);
-    const address *client = call_is_request(call) ? &call->pinfo->src : &call->pinfo->dst;
-
-    handle->client = host_get(client);
-    return handle;
+    return handle_open(kind, call->server, bytes, begin, frame, machine);
 }
 
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)

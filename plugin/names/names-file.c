@@ -187,8 +187,6 @@ static bool parse_fact(const line_fields *line, state_subject *subject, state_fa
     return strcmp(f[0], "set") == 0 && line->count == 3 && names_parse_number(f[2], &fact->instance_type);
 }
 
-/* Countersets are the same everywhere, so what one server said of them is a good guess for others; title indexes
- * differ from machine to machine. */
 static bool read_line(line_fields *line)
 {
     state_subject subject;
@@ -204,9 +202,6 @@ static bool read_line(line_fields *line)
         return false;
     }
     facts_file_add(line->server, subject, kind, &fact);
-    if (line->server && !facts_subject_is_title(&subject)) {
-        facts_file_add(NULL, subject, kind, &fact);
-    }
     return true;
 }
 

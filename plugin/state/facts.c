@@ -17,10 +17,11 @@ static GHashTable *file_facts;   /* fact_key -> state_fact; the names file, whic
 static GHashTable *file_servers; /* addresses that it names; emptied with it */
 static GHashTable *builtin;      /* fact_key -> state_fact; what was looked up in the built-in list */
 
+#define ANY_SERVER "*" /* in a names file */
 #define NO_KIND PERF_NUM_FACT_KINDS
 
 typedef struct {
-    const void *owner; /* state_host, or an address of file_servers; NULL there means any */
+    const void *owner; /* state_host, or an address of file_servers; ANY_SERVER is one, too */
     state_subject subject;
     state_fact_kind kind;
 } fact_key;
@@ -164,7 +165,7 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
-    server->lessons++;
+    server->facts_version++;
 }
 
 static void free_fact(void *data)
@@ -193,10 +194,11 @@ static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state
 
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact)
 {
-    fact_key key = {NULL, subject, kind};
+    const char *owner = server ? server : ANY_SERVER;
+    fact_key key = {g_hash_table_lookup(file_servers, owner), subject, kind};
 
-    if (server && (key.owner = g_hash_table_lookup(file_servers, server)) == NULL) {
-        char *kept = g_strdup(server); /* one copy of each address */
+    if (key.owner == NULL) {
+        char *kept = g_strdup(owner); /* one copy of each */
         g_hash_table_add(file_servers, kept);
         key.owner = kept;
     }
@@ -223,14 +225,14 @@ static state_known from_capture(const subject_facts *capture, state_fact_kind ki
 
 static state_known from_file(const fact_key *wanted)
 {
-    fact_key key = *wanted;
+    const state_host *server = wanted->owner;
+    const char *const owners[] = {server->port_text, server->address_text, ANY_SERVER};
     const state_fact *fact = NULL;
 
-    if (g_hash_table_size(file_facts) > 0) {
-        key.owner = g_hash_table_lookup(file_servers, host_address(wanted->owner));
-        fact = g_hash_table_lookup(file_facts, &key);
-        key.owner = NULL;
-        fact = fact ? fact : g_hash_table_lookup(file_facts, &key);
+    for (unsigned i = 0; fact == NULL && i < array_length(owners) && g_hash_table_size(file_facts) > 0; i++) {
+        fact_key key = *wanted;
+        key.owner = g_hash_table_lookup(file_servers, owners[i]);
+        fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
     }
     return (state_known){fact, PERF_SOURCE_FILE, 0};
 }
@@ -331,7 +333,8 @@ static unsigned language_hash(const void *lcid)
 /* The newest version; of names in other languages that of each language, the newest last. */
 static void visit_versions(const subject_facts *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
-    const char *server = host_address(capture->key.owner);
+    const state_host *host = capture->key.owner;
+    const char *server = host->shares ? host->port_text : host->address_text;
     wmem_array_t *versions = capture->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
     GHashTable *newest = g_hash_table_new(language_hash, g_direct_equal);

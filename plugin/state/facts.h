@@ -70,7 +70,7 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
                  uint32_t event, uint32_t frame);
 
 /* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
- * text, or NULL for any. */
+ * text, with its port or for each of its ports, or NULL for any. */
 void facts_file_clear(void);
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact);
 

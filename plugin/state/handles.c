@@ -5,8 +5,9 @@
  */
 #include "state/handles.h"
 
-static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
-static state_handle *asked_last; /* NULL: it was not found */
+static wmem_map_t *handles;  /* state_handle, as its own key -> the one that was opened last; emptied with the file */
+static wmem_map_t *called;   /* machine -> the state_host that was called so first; emptied with the file */
+static state_handle *recent; /* looked up last; NULL: it was not found */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -34,6 +35,16 @@ void handle_confirm(state_handle *handle)
     }
 }
 
+static const char *place_of(state_host *server, const char *machine)
+{
+    state_host *first = machine && *machine ? wmem_map_lookup(called, machine) : server;
+
+    if (first == NULL) {
+        wmem_map_insert(called, machine, server);
+    }
+    return first && first != server ? server->port_text : NULL;
+}
+
 state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine)
 {
@@ -46,8 +57,9 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
+    handle->place = place_of(server, machine);
     wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
-    asked_last = handle;
+    recent = handle;
     if (frame != 0) {
         handle_confirm(handle);
     }
@@ -60,10 +72,10 @@ state_handle *handle_find(state_handle_kind kind, state_host *server, const uint
     state_handle key = {.kind = kind, .server = server};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    if (asked_last == NULL || !handle_equal(asked_last, &key)) {
-        asked_last = wmem_map_lookup(handles, &key);
+    if (recent == NULL || !handle_equal(recent, &key)) {
+        recent = wmem_map_lookup(handles, &key);
     }
-    return asked_last;
+    return recent;
 }
 
 const char *handle_machine(const state_handle *handle, const state_host *server)
@@ -80,11 +92,12 @@ void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);
-    asked_last = NULL;
+    recent = NULL;
 }
 
 void handles_register(void)
 {
     register_cleanup_routine(reset);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_hash, handle_equal);
+    called = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

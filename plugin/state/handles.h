@@ -22,7 +22,6 @@ typedef enum {
 struct state_handle {
     state_handle_kind kind;
     state_host *server;
-    state_host *client; /* its address, NULL if not known */
     uint8_t bytes[PERF_HANDLE_SIZE];
     uint32_t number;       /* among those of its kind, from 1 in the order of the capture; 0 as long as nothing showed
                             * that the server knows it */
@@ -31,6 +30,7 @@ struct state_handle {
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, NULL if not known */
+    const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     struct state_query *query;
     struct hkpd_key *key;        /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest; /* only for the first pass */

@@ -7,41 +7,67 @@
 
 #include <epan/to_str.h>
 
-static wmem_map_t *servers;      /* address -> state_host, emptied with the file */
-static state_host *newest_asked; /* request and response ask for the same */
+static wmem_map_t *servers; /* state_host, as its own key: address and port; emptied with the file */
+static wmem_map_t *firsts;  /* state_host, as its own key: address -> the first with it */
+static state_host *recent;  /* request and response look up the same */
 static uint32_t last_event;
 
 static unsigned address_hash(const void *key)
 {
-    const address *k = key;
+    const address *k = &((const state_host *)key)->addr;
 
     return wmem_strong_hash(k->data, (size_t)k->len) + (unsigned)k->type;
 }
 
 static gboolean address_equal(const void *a, const void *b)
 {
-    return addresses_equal((const address *)a, (const address *)b);
+    return addresses_equal(&((const state_host *)a)->addr, &((const state_host *)b)->addr);
 }
 
-state_host *host_get(const address *addr)
+static unsigned server_hash(const void *key)
 {
-    if (newest_asked && addresses_equal(&newest_asked->addr, addr)) {
-        return newest_asked;
+    return address_hash(key) + ((const state_host *)key)->port;
+}
+
+static gboolean server_equal(const void *a, const void *b)
+{
+    return ((const state_host *)a)->port == ((const state_host *)b)->port && address_equal(a, b);
+}
+
+static state_host *create_server(const state_host *key)
+{
+    state_host *server = wmem_new0(wmem_file_scope(), state_host), *first = wmem_map_lookup(firsts, key);
+
+    copy_address_wmem(wmem_file_scope(), &server->addr, &key->addr);
+    server->port = key->port;
+    server->address_text = address_to_str(wmem_file_scope(), &key->addr);
+    server->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(server->address_text, ':') ? "[%s]:%u" : "%s:%u",
+                                           server->address_text, key->port);
+    wmem_map_insert(servers, server, server);
+    if (first) {
+        server->shares = first->shares = true;
+    } else {
+        server->is_first = true;
+        wmem_map_insert(firsts, server, server);
     }
-    state_host *server = wmem_map_lookup(servers, addr);
-    if (server == NULL) {
-        server = wmem_new0(wmem_file_scope(), state_host);
-        copy_address_wmem(wmem_file_scope(), &server->addr, addr);
-        server->text = address_to_str(wmem_file_scope(), addr);
-        wmem_map_insert(servers, &server->addr, server);
-    }
-    newest_asked = server;
     return server;
+}
+
+state_host *host_of(const packet_info *pinfo, bool is_request)
+{
+    const state_host key = {.addr = is_request ? pinfo->dst : pinfo->src,
+                            .port = is_request ? pinfo->destport : pinfo->srcport};
+
+    if (recent == NULL || !server_equal(recent, &key)) {
+        state_host *server = wmem_map_lookup(servers, &key);
+        recent = server ? server : create_server(&key);
+    }
+    return recent;
 }
 
 const char *host_address(const state_host *server)
 {
-    return server->text;
+    return server->is_first ? server->address_text : server->port_text;
 }
 
 uint32_t event_next(void)
@@ -81,12 +107,13 @@ void *event_latest(wmem_array_t *array, uint32_t event)
 
 static void reset(void)
 {
-    newest_asked = NULL;
+    recent = NULL;
     last_event = 0;
 }
 
 void hosts_register(void)
 {
-    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
+    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), server_hash, server_equal);
+    firsts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset);
 }

@@ -7,14 +7,21 @@
 
 #include "ws_compat.h"
 
-typedef struct {
+/* A server: behind one address each port may be another machine's. */
+typedef struct state_host {
     address addr;
-    const char *text;
-    uint32_t lessons; /* how often it taught something that may change what packets mean that are behind us */
+    uint32_t port;
+    const char *address_text;
+    const char *port_text;  /* address and port */
+    bool is_first;          /* of its address */
+    bool shares;            /* its address has another server, too */
+    uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
 
-/* The server of an address; the same pointer for the same address. */
-state_host *host_get(const address *addr);
+/* The server that a PDU is to or from; the same pointer for the same address and port. */
+state_host *host_of(const packet_info *pinfo, bool is_request);
+
+/* What it is called where nobody named it, no two servers alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *server);
 
 /* The number of a PDU that is seen for the first time. */

@@ -7,7 +7,7 @@
  *
  *   what                     key                                 room, filled by                ends
  *   -----------------------  ----------------------------------  -----------------------------  ---------------------------
- *   state_host               address                             hosts, any call                with the file
+ *   state_host               address and port                    hosts, any call                with the file
  *   facts: names, types      host, counterset GUID, counter id   facts, facts_learn             with the file; a name until
  *                            (or title index), kind                                             its language gets another
  *   the names file's facts   address or any, subject, kind       facts, facts_file_add          facts_file_clear

@@ -166,7 +166,9 @@ static series *series_of(table_view *view, follower *f, readings *r)
     series *s = &g_array_index(f->series, series, number);
     if (s->counter == NULL) {
         const char *path = columns_path(&f->columns, number);
-        s->counter = table_row(view, path, path, NULL);
+        const char *place = r->answer.handle->place;
+        const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
+        s->counter = table_row(view, shown, shown, NULL);
     }
     return s;
 }

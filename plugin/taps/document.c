@@ -236,7 +236,7 @@ static unsigned certainty_of(const state_sample *sample)
 static void note_known(document_row *row)
 {
     if (row->sample) {
-        row->lessons = row->sample->handle->server->lessons;
+        row->facts_version = row->sample->handle->server->facts_version;
         row->certainty = certainty_of(row->sample);
     }
 }
@@ -318,7 +318,8 @@ static bool is_outdated(const document_row *row)
 {
     const state_sample *sample = row->sample;
 
-    return sample && (row->lessons != sample->handle->server->lessons || row->certainty != certainty_of(sample));
+    return sample &&
+           (row->facts_version != sample->handle->server->facts_version || row->certainty != certainty_of(sample));
 }
 
 static bool any_is_outdated(const document *doc)

@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     int64_t at;                 /* where it stands in the scratch file */
     const state_sample *sample; /* NULL once the capture is forgotten */
-    uint32_t lessons;           /* that its server had given when it was read */
+    uint32_t facts_version;     /* of its server, when it was read */
     unsigned certainty;         /* QUERY_IS_… of whose its blocks are, then */
 } document_row;
 

@@ -103,7 +103,9 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     } else {
         perf_csv_text(head, NULL);
     }
-    perf_csv_text(head, r->machine);
+    bool is_named_twice = handle && handle->place; /* another server was called so before */
+    perf_csv_text(head,
+                  is_named_twice ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle->place) : r->machine);
     export->table = UINT32_MAX;
 }
 

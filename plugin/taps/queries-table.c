@@ -83,7 +83,7 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
     query *q = table_row(view, handle, name, &is_new);
 
     if (is_new) {
-        const char *server = host_address(tapped->server), *machine = handle->machine;
+        const char *server = handle->place ? handle->place : host_address(tapped->server), *machine = handle->machine;
         const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
         bool has_name = machine && *machine;
         q->handle = handle;
