@@ -273,3 +273,17 @@ def test_the_page_shows_what_is_said(tshark):
     out, _ = tshark.run('-q', '-r', PCAPS / 'smb3-ntlm.pcap', '-z', 'pcq,queries')
     row, = [line.strip() for line in out.splitlines() if line.startswith('sealed 1')]
     assert '    %s\n' % row in (TOP / 'docs' / 'without-a-key.md').read_text()
+
+
+@pytest.mark.parametrize('name', SEALED)
+def test_the_summary_without_a_key(tshark, name):
+    """Samples and answers as with it."""
+    def samples(*args):
+        out, _ = tshark.run('-q', '-r', PCAPS / (name + '.pcap'), '-z', 'pcq,summary,json', *args)
+        of = [m for m in json.loads(out)['monitors'] if m['samples']]
+        return [(m['samples'], m['response'], m['slowest_frame']) for m in of], {m['sealed'] for m in of}
+    opened, sealed = samples(*with_key(name)), samples()
+    assert opened[1] == {False} and sealed[1] == {True}
+    assert sum(n for n, *_ in sealed[0]) == sum(n for n, *_ in opened[0]) > 0
+    if len(opened[0]) == len(sealed[0]) == 1:
+        assert sealed[0] == opened[0]
