@@ -944,7 +944,7 @@ static void pcq_validate_request(pcq_pdu *p)
     use_handle(p, bytes, item);
     if (p->call.first_time && p->call.record->handle) {
         p->record->changing = p->call.record->handle;
-        query_change_asked(p->record->changing, p->call.event, &p->call.di->call_data->rep_frame);
+        query_change_requested(p->record->changing, p->call.event, &p->call.di->call_data->rep_frame);
     }
 }
 

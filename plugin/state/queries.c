@@ -12,19 +12,19 @@
 struct state_query_epoch {
     uint32_t event;
     struct state_query *query;
-    bool complete;                   /* the entries are all that the query holds */
-    bool unanswered;                 /* changes without an answer may have changed it */
-    bool doubted;                    /* calls are missing that may have changed it, */
-    const state_query_index *before; /* since this was told, NULL without */
-    wmem_array_t *told;    /* state_query_index, ascending events, shared where nothing changed in between; or NULL */
-    uint32_t assumed_from; /* what was learned later: behind this event the query may have changed unseen */
+    bool complete;      /* the entries are all that the query holds */
+    bool unanswered;    /* changes without an answer may have changed it */
+    bool calls_missing; /* calls that were not captured may have changed it: what is known is assumed, */
+    const state_query_index *index_before_gap; /* and so is this QueryCounterInfo of before; NULL without one */
+    wmem_array_t *counter_infos; /* state_query_index, ascending events, shared where nothing changed in between */
+    uint32_t assumed_from; /* learned later: behind this event the query may have changed; UINT32_MAX: it did not */
 };
 
 /* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an
  * array of their own then: whoever has the old one finds there what held at his event. */
 typedef struct {
     wmem_array_t *entries; /* state_query_entry * */
-    uint32_t held;         /* of them, that have not ended */
+    uint32_t count;        /* of them, that have not ended */
 } entry_list;
 
 /* What held from an event on. */
@@ -32,7 +32,7 @@ typedef struct {
     uint32_t event;
     entry_list all;
     entry_list accepted; /* the same without those of refused identifiers */
-} held_at;
+} held_counters;
 
 /* A change of the counters that was asked for. */
 typedef struct {
@@ -48,22 +48,23 @@ typedef struct {
 } answered_change;
 
 struct state_query {
-    held_at now;
-    wmem_array_t *held;        /* held_at, ascending events */
+    held_counters newest;
+    wmem_array_t *history;     /* held_counters, ascending events */
     wmem_map_t *current;       /* state_identifier -> its current state_query_entry */
     wmem_array_t *epochs;      /* state_query_epoch, ascending events */
     wmem_array_t *changes;     /* query_change, ascending events */
     wmem_array_t *answered;    /* answered_change, ascending events */
-    unsigned first_change;     /* of those that no later call has overtaken */
-    uint32_t overtaken;        /* changes without an answer when a later call had one */
-    uint32_t overtaken_before; /* event of the latest such call's request */
-    uint32_t told_before;      /* the same of the calls that told what came of them */
-    uint32_t missed_until;  /* calls that are missing behind earlier events count already, or have been made up for */
+    unsigned first_change;     /* of those behind which no later call was answered */
+    uint32_t unanswered;       /* changes without an answer when a later call had one */
+    uint32_t unanswered_as_of; /* event of the latest such call's request */
+    uint32_t settled_as_of;    /* the same of the QueryCounterInfo that settled what came of them */
+    uint32_t info_as_of; /* gaps that ended before this request count already, or QueryCounterInfo made up for them */
     uint32_t certain_until; /* event up to which nothing is missing */
-    bool complete;          /* of the newest epoch, and what it was told, but for the changes that were overtaken */
-    bool doubted;
-    const state_query_index *before;
-    wmem_array_t *told;
+    /* of the newest epoch, but for the changes without an answer */
+    bool complete;
+    bool calls_missing;
+    const state_query_index *index_before_gap;
+    wmem_array_t *counter_infos;
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
@@ -150,9 +151,9 @@ static uint64_t digest_of(const state_identifier *identifier)
 unsigned query_identifier_hash(const void *key)
 {
     const state_identifier *k = key;
-    uint64_t asked = digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
+    uint64_t rest = digest_of(k) ^ ((uint64_t)k->counter_id << 32 | k->instance_id);
 
-    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&asked);
+    return wmem_strong_hash(k->guid, sizeof k->guid) + wmem_int64_hash(&rest);
 }
 
 gboolean query_identifier_equal(const void *a, const void *b)
@@ -183,24 +184,24 @@ static state_query_entry *entry_at(const entry_list *list, unsigned i)
 static void list_add(entry_list *list, state_query_entry *entry)
 {
     wmem_array_append_one(list->entries, entry);
-    list->held++;
+    list->count++;
 }
 
 static void list_ended_one(entry_list *list)
 {
     unsigned count = wmem_array_get_count(list->entries);
 
-    if (count <= 2 * --list->held) {
+    if (count <= 2 * --list->count) {
         return;
     }
-    wmem_array_t *held = new_entries();
+    wmem_array_t *remaining = new_entries();
     for (unsigned i = 0; i < count; i++) {
         state_query_entry *entry = entry_at(list, i);
         if (entry->end == UINT32_MAX) {
-            wmem_array_append_one(held, entry);
+            wmem_array_append_one(remaining, entry);
         }
     }
-    list->entries = held;
+    list->entries = remaining;
 }
 
 /* The next that holds at an event. */
@@ -220,10 +221,16 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
 /* Where the answer to a change is missing nothing is known. */
 static void begin_epoch(struct state_query *query, uint32_t event)
 {
-    bool known = query->overtaken == 0;
+    bool known = query->unanswered == 0;
     state_query_epoch epoch = {
-        event,          query,         known && query->complete,   !known,
-        query->doubted, query->before, known ? query->told : NULL, UINT32_MAX,
+        event,
+        query,
+        known && query->complete,
+        !known,
+        query->calls_missing,
+        query->index_before_gap,
+        known ? query->counter_infos : NULL,
+        UINT32_MAX,
     };
 
     query->certain_until = event;
@@ -235,8 +242,8 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
     query->complete = complete;
-    query->before = NULL;
-    query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
+    query->index_before_gap = NULL;
+    query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
 
@@ -244,12 +251,12 @@ static struct state_query *query_of(state_handle *handle)
 {
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
-        query->now.all.entries = new_entries();
-        query->now.accepted.entries = new_entries();
+        query->newest.all.entries = new_entries();
+        query->newest.accepted.entries = new_entries();
         query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(query_change), 1);
         query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
-        query->held = wmem_array_new(wmem_file_scope(), sizeof(held_at));
+        query->history = wmem_array_new(wmem_file_scope(), sizeof(held_counters));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
         begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
     }
@@ -262,9 +269,9 @@ static void end_entry(struct state_query *query, const state_identifier *identif
 
     if (entry) {
         entry->end = event;
-        list_ended_one(&query->now.all);
+        list_ended_one(&query->newest.all);
         if (entry->identifier.status == 0) {
-            list_ended_one(&query->now.accepted);
+            list_ended_one(&query->newest.accepted);
         }
     }
 }
@@ -277,9 +284,9 @@ static void add_entry(struct state_query *query, const state_identifier *identif
     copy_identifier(&entry->identifier, identifier);
     entry->from = event;
     entry->end = UINT32_MAX;
-    list_add(&query->now.all, entry);
+    list_add(&query->newest.all, entry);
     if (identifier->status == 0) {
-        list_add(&query->now.accepted, entry);
+        list_add(&query->newest.accepted, entry);
     }
     wmem_map_insert(query->current, &entry->identifier, entry);
 }
@@ -287,8 +294,8 @@ static void add_entry(struct state_query *query, const state_identifier *identif
 /* Behind the last change of an event. */
 static void note_held(struct state_query *query, uint32_t event)
 {
-    query->now.event = event;
-    wmem_array_append_one(query->held, query->now);
+    query->newest.event = event;
+    wmem_array_append_one(query->history, query->newest);
 }
 
 static bool is_held(const struct state_query *query, const state_identifier *identifier)
@@ -324,38 +331,38 @@ void query_unknown_change(state_handle *handle, uint32_t event)
     begin_changed_epoch(query_of(handle), event, false);
 }
 
-void query_change_asked(state_handle *handle, uint32_t event, const uint32_t *end_frame)
+void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame)
 {
     query_change change = {event, 0, end_frame};
 
     wmem_array_append_one(query_of(handle)->changes, change);
 }
 
-void query_answered(state_handle *handle, uint32_t asked, uint32_t event)
+void query_answered(state_handle *handle, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    unsigned end = asked > 0 ? event_count_until(query->changes, asked - 1) : 0;
-    uint32_t before = query->overtaken;
+    unsigned end = request_event > 0 ? event_count_until(query->changes, request_event - 1) : 0;
+    uint32_t before = query->unanswered;
 
     for (; query->first_change < end; query->first_change++) {
         const query_change *change = wmem_array_index(query->changes, query->first_change);
-        query->overtaken += change->response_event == 0;
+        query->unanswered += change->response_event == 0;
     }
-    if (query->overtaken > before) {
-        query->overtaken_before = asked;
+    if (query->unanswered > before) {
+        query->unanswered_as_of = request_event;
         begin_epoch(query, event);
     }
 }
 
-void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event)
+void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    query_change *change = event_latest(query->changes, asked);
-    answered_change answered = {event, asked};
+    query_change *change = event_latest(query->changes, request_event);
+    answered_change answered = {event, request_event};
 
     change->response_event = event;
     wmem_array_append_one(query->answered, answered);
-    if (asked < query->overtaken_before && asked >= query->told_before && --query->overtaken == 0) {
+    if (request_event < query->unanswered_as_of && request_event >= query->settled_as_of && --query->unanswered == 0) {
         begin_epoch(query, event);
     }
 }
@@ -367,23 +374,23 @@ static unsigned changes_between(const struct state_query *query, uint32_t begin,
            event_count_until(query->answered, end) - event_count_until(query->answered, begin);
 }
 
-static const state_query_index *latest_told(const struct state_query *query)
+static const state_query_index *latest_info(const struct state_query *query)
 {
-    unsigned told = wmem_array_get_count(query->told);
+    unsigned count = wmem_array_get_count(query->counter_infos);
 
-    return told > 0 ? wmem_array_index(query->told, told - 1) : query->before;
+    return count > 0 ? wmem_array_index(query->counter_infos, count - 1) : query->index_before_gap;
 }
 
-void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked, uint32_t event)
+void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = handle->query;
     const state_query_epoch *newest = query_epoch_at(handle, event);
 
-    if (newest == NULL || !newest->complete || changes_between(query, asked, event) > 0) {
+    if (newest == NULL || !newest->complete || changes_between(query, request_event, event) > 0) {
         return;
     }
-    const state_query_index *told = latest_told(query);
-    if (blocks != (told ? told->count : query->now.accepted.held)) {
+    const state_query_index *info = latest_info(query);
+    if (blocks != (info ? info->count : query->newest.accepted.count)) {
         begin_changed_epoch(query, event, false);
     }
 }
@@ -401,7 +408,7 @@ static void assume_from(struct state_query *query, uint32_t event)
 
 void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event)
 {
-    if (end <= handle->begin || (handle->query && end <= handle->query->missed_until)) {
+    if (end <= handle->begin || (handle->query && end <= handle->query->info_as_of)) {
         return;
     }
     struct state_query *query = query_of(handle);
@@ -411,16 +418,16 @@ void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint
         certain = certain->previous;
     }
     assume_from(query, certain && certain->request_event <= begin ? MAX(begin, certain->event) : begin);
-    query->missed_until = event;
-    query->doubted = true;
-    query->before = latest_told(query);
-    query->told = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
+    query->info_as_of = event;
+    query->calls_missing = true;
+    query->index_before_gap = latest_info(query);
+    query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
 
 static void end_all_entries(struct state_query *query, uint32_t event)
 {
-    const entry_list before = query->now.all;
+    const entry_list before = query->newest.all;
     const state_query_entry *entry;
     unsigned next = 0;
 
@@ -448,7 +455,7 @@ static bool holds_these(const struct state_query *query, const state_identifier 
     for (uint32_t i = 0; i < count; i++) {
         held += is_held(query, &identifiers[i]);
     }
-    return held == count && count == query->now.accepted.held;
+    return held == count && count == query->newest.accepted.count;
 }
 
 /* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them may be done yet:
@@ -460,7 +467,7 @@ static bool settle_changes(struct state_query *query, uint32_t request_event, ui
     for (unsigned i = event_count_until(query->changes, request_event); i-- > 0;) {
         const query_change *change = wmem_array_index(query->changes, i);
         answered_change answered = {event, change->event};
-        if (change->event <= query->told_before) {
+        if (change->event <= query->settled_as_of) {
             break;
         }
         if (change->response_event == 0) {
@@ -468,74 +475,74 @@ static bool settle_changes(struct state_query *query, uint32_t request_event, ui
             any_goes_on |= *change->end_frame == 0;
         }
     }
-    query->overtaken = 0;
-    query->told_before = request_event;
+    query->unanswered = 0;
+    query->settled_as_of = request_event;
     return any_goes_on;
 }
 
-/* Who asked behind a change whose answer is missing is told what came of it, as far as that was done by then. Who is told of
- * other counters than those that are known missed a change. */
-static void begin_told_epoch(struct state_query *query, const state_identifier *identifiers, uint32_t asked,
-                             const state_query_index *told)
+/* A QueryCounterInfo that was asked for behind changes without an answer settles what came of them; one that names other counters than
+ * those that are known shows that a change was missed. */
+static void take_info(struct state_query *query, const state_identifier *identifiers, uint32_t request_event,
+                      const state_query_index *info)
 {
     bool is_assumed = false;
 
-    if (query->overtaken > 0) {
-        is_assumed = settle_changes(query, asked, told->event);
-        begin_changed_epoch(query, told->event, false);
-    } else if (query->complete && !query->doubted && !holds_these(query, identifiers, told->count)) {
+    if (query->unanswered > 0) {
+        is_assumed = settle_changes(query, request_event, info->event);
+        begin_changed_epoch(query, info->event, false);
+    } else if (query->complete && !query->calls_missing && !holds_these(query, identifiers, info->count)) {
         assume_from(query, query->certain_until);
-        begin_changed_epoch(query, told->event, false);
+        begin_changed_epoch(query, info->event, false);
     }
-    if (!query->complete || query->doubted) {
-        hold_these(query, identifiers, told->count, told->event);
-        state_query_epoch *newest = event_latest(query->epochs, told->event);
+    if (!query->complete || query->calls_missing) {
+        hold_these(query, identifiers, info->count, info->event);
+        state_query_epoch *newest = event_latest(query->epochs, info->event);
         query->complete = newest->complete = true;
-        query->doubted = newest->doubted = is_assumed;
-        query->before = newest->before = is_assumed ? told : NULL;
+        query->calls_missing = newest->calls_missing = is_assumed;
+        query->index_before_gap = newest->index_before_gap = is_assumed ? info : NULL;
     }
     if (!is_assumed) {
-        wmem_array_append_one(query->told, *told);
-        query->certain_until = asked;
+        wmem_array_append_one(query->counter_infos, *info);
+        query->certain_until = request_event;
     }
 }
 
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
                 uint32_t event, uint32_t frame)
 {
     struct state_query *query = query_of(handle);
 
-    if (asked < query->missed_until || changes_between(query, asked, event) > 0) {
+    if (request_event < query->info_as_of || changes_between(query, request_event, event) > 0) {
         return; /* of before or after what is missing or changes: nobody knows */
     }
-    state_query_index *told = wmem_new(wmem_file_scope(), state_query_index);
-    *told = (state_query_index){event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
+    state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
+    *info = (state_query_index){event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
     for (uint32_t i = 0; i < count; i++) {
-        copy_identifier(&told->by_index[identifiers[i].index], &identifiers[i]);
+        copy_identifier(&info->by_index[identifiers[i].index], &identifiers[i]);
     }
-    query->missed_until = asked;
-    begin_told_epoch(query, identifiers, asked, told);
+    query->info_as_of = request_event;
+    take_info(query, identifiers, request_event, info);
 }
 
 /* NULL if nothing is known. */
-static const held_at *held_then(const struct state_query *query, uint32_t event)
+static const held_counters *held_as_of(const struct state_query *query, uint32_t event)
 {
-    return query ? event_latest(query->held, event) : NULL;
+    return query ? event_latest(query->history, event) : NULL;
 }
 
-void query_counts(const state_handle *handle, uint32_t event, unsigned *held, unsigned *refused)
+void query_counts(const state_handle *handle, uint32_t event, unsigned *accepted, unsigned *refused)
 {
-    const held_at *then = held_then(handle->query, event);
+    const held_counters *held = held_as_of(handle->query, event);
 
-    *held = then ? then->accepted.held : 0;
-    *refused = then ? then->all.held - then->accepted.held : 0;
+    *accepted = held ? held->accepted.count : 0;
+    *refused = held ? held->all.count - held->accepted.count : 0;
 }
 
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next)
 {
-    const held_at *then = held_then(handle->query, event);
+    const held_counters *held = held_as_of(handle->query, event);
 
-    return then ? list_next(&then->all, event, next) : NULL;
+    return held ? list_next(&held->all, event, next) : NULL;
 }
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
@@ -559,30 +566,30 @@ bool query_is_complete(const state_handle *handle, uint32_t event)
 {
     const state_query_epoch *epoch = query_epoch_at(handle, event);
 
-    return epoch && epoch->complete && (!epoch->doubted || query_is_told(epoch));
+    return epoch && epoch->complete && (!epoch->calls_missing || query_has_info(epoch));
 }
 
 unsigned query_certainty(const state_query_epoch *epoch, uint32_t event)
 {
-    return (query_is_told(epoch) ? QUERY_IS_TOLD : 0) | (epoch && event > epoch->assumed_from ? QUERY_IS_ASSUMED : 0);
+    return (query_has_info(epoch) ? QUERY_HAS_INFO : 0) | (epoch && event > epoch->assumed_from ? QUERY_IS_ASSUMED : 0);
 }
 
-bool query_is_told(const state_query_epoch *epoch)
+bool query_has_info(const state_query_epoch *epoch)
 {
-    return epoch && epoch->told && wmem_array_get_count(epoch->told) > 0;
+    return epoch && epoch->counter_infos && wmem_array_get_count(epoch->counter_infos) > 0;
 }
 
 /* How many blocks an answer has that shows the query as of an event; UINT32_MAX if that is not known. */
 static uint32_t blocks_as_of(const struct state_query *query, uint32_t event, const state_query_epoch **epoch)
 {
-    const held_at *held = held_then(query, event);
+    const held_counters *held = held_as_of(query, event);
 
     *epoch = event_latest(query->epochs, event);
-    if (query_is_told(*epoch)) {
-        const state_query_index *info = event_latest((*epoch)->told, event);
-        return (info ? info : (const state_query_index *)wmem_array_index((*epoch)->told, 0))->count;
+    if (query_has_info(*epoch)) {
+        const state_query_index *info = event_latest((*epoch)->counter_infos, event);
+        return (info ? info : (const state_query_index *)wmem_array_index((*epoch)->counter_infos, 0))->count;
     }
-    return *epoch && (*epoch)->complete && !(*epoch)->doubted ? (held ? held->accepted.held : 0) : UINT32_MAX;
+    return *epoch && (*epoch)->complete && !(*epoch)->calls_missing ? (held ? held->accepted.count : 0) : UINT32_MAX;
 }
 
 /* More changes than a client makes during one call are not looked through. */
@@ -622,12 +629,12 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
 
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks)
 {
-    if (!query_is_told(epoch)) {
+    if (!query_has_info(epoch)) {
         return NULL;
     }
-    const state_query_index *told = event_latest(epoch->told, event);
-    told = told ? told : wmem_array_index(epoch->told, 0);
-    return told->count == blocks ? told : NULL;
+    const state_query_index *info = event_latest(epoch->counter_infos, event);
+    info = info ? info : wmem_array_index(epoch->counter_infos, 0);
+    return info->count == blocks ? info : NULL;
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
@@ -651,28 +658,28 @@ static void assign_by_order(const state_identifier **identifiers, const uint32_t
 static const state_identifier **identifiers_of(wmem_allocator_t *pool, const struct state_query *query, uint32_t event,
                                                uint32_t count)
 {
-    const held_at *then = held_then(query, event);
+    const held_counters *held = held_as_of(query, event);
     const state_query_entry *entry;
     unsigned next = 0;
 
-    if (then == NULL || then->accepted.held != count) {
+    if (held == NULL || held->accepted.count != count) {
         return NULL;
     }
     const state_identifier **identifiers = wmem_alloc_array(pool, const state_identifier *, count);
-    for (uint32_t i = 0; i < count && (entry = list_next(&then->accepted, event, &next)) != NULL; i++) {
+    for (uint32_t i = 0; i < count && (entry = list_next(&held->accepted, event, &next)) != NULL; i++) {
         identifiers[i] = &entry->identifier;
     }
     return identifiers;
 }
 
-/* As it was told before calls were missed. */
-static bool assign_as_before(const state_query_index *before, const uint32_t *types, state_assignment *assignment)
+/* As QueryCounterInfo said it before calls were missing. */
+static bool assign_as_before_gap(const state_query_index *index, const uint32_t *types, state_assignment *assignment)
 {
-    if (before == NULL || before->count != assignment->count) {
+    if (index == NULL || index->count != assignment->count) {
         return false;
     }
-    for (uint32_t i = 0; i < before->count; i++) {
-        const state_identifier *identifier = &before->by_index[i];
+    for (uint32_t i = 0; i < index->count; i++) {
+        const state_identifier *identifier = &index->by_index[i];
         assignment->blocks[i] = query_identifier_fits(identifier, types[i]) ? identifier : NULL;
     }
     return true;
@@ -689,11 +696,11 @@ void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32
     if (epoch == NULL || !epoch->complete || count == 0) {
         return;
     }
-    if (!assign_as_before(epoch->before, types, assignment) &&
+    if (!assign_as_before_gap(epoch->index_before_gap, types, assignment) &&
         (identifiers = identifiers_of(pool, epoch->query, event, count)) != NULL) {
         assign_by_order(identifiers, types, assignment);
     }
-    for (uint32_t i = 0; i < count && epoch->doubted; i++) {
+    for (uint32_t i = 0; i < count && epoch->calls_missing; i++) {
         assignment->assumed[i] = assignment->blocks[i] != NULL;
     }
 }

@@ -51,14 +51,14 @@ typedef struct {
 
 /* A ValidateCounters request. `*end_frame`, as long as the file, becomes that of its response or fault, also of one that cannot be
  * read. */
-void query_change_asked(state_handle *handle, uint32_t event, const uint32_t *end_frame);
+void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame);
 
 /* The response to a call that was asked for at event `asked`: where a change that was asked for before has no answer yet, it
  * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
-void query_answered(state_handle *handle, uint32_t asked, uint32_t event);
+void query_answered(state_handle *handle, uint32_t request_event, uint32_t event);
 
 /* The response to the change that was asked for at `asked`. One that the server refused changed nothing. */
-void query_change_answered(state_handle *handle, uint32_t asked, uint32_t event);
+void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event);
 
 /* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event);
@@ -67,14 +67,14 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
 void query_unknown_change(state_handle *handle, uint32_t event);
 
 /* An answer to what was asked for at `asked` has so many blocks: if they should be others a change was missed. */
-void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t asked, uint32_t event);
+void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
 
 /* At event `event` it is known that two calls are missing between two others, perhaps a removal and an addition: what was known is
  * assumed behind the first until QueryCounterInfo tells. One alone would be seen by the number of blocks. */
 void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event);
 
 /* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
-void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t asked,
+void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
                 uint32_t event, uint32_t frame);
 
 /* Entries that hold at an event, in the order they were added; `next` is 0 at first. NULL at the end. */
@@ -115,10 +115,10 @@ typedef struct {
 /* The one that tells whose the `blocks` blocks of a sample of the epoch are; NULL where only query_assign() can tell. A
  * block is an identifier's if its type (dwType) fits. */
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks);
-bool query_is_told(const state_query_epoch *epoch);
+bool query_has_info(const state_query_epoch *epoch);
 
 /* How sure it is by now whose the blocks of an answer of the epoch are, as of an event. */
-enum { QUERY_IS_TOLD = 1, QUERY_IS_ASSUMED = 2 };
+enum { QUERY_HAS_INFO = 1, QUERY_IS_ASSUMED = 2 };
 unsigned query_certainty(const state_query_epoch *epoch, uint32_t event);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 

@@ -202,7 +202,7 @@ static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tap
 void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
 {
     bool is_sample = tapped->answer && tapped->answer->sample && tapped->handle;
-    bool has_failed = tapped->is_response && tapped->has_status && tapped->status != 0 && !tapped->is_probe;
+    bool has_failed = tapped->has_failed;
 
     if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query) ||
         (!tapped->handle && !tapped->sealed.uses_query && !has_failed)) {
