@@ -673,13 +673,13 @@ static const state_identifier **identifiers_of(wmem_allocator_t *pool, const str
 }
 
 /* As QueryCounterInfo said it before calls were missing. */
-static bool assign_as_before_gap(const state_query_index *index, const uint32_t *types, state_assignment *assignment)
+static bool assign_as_before_gap(const state_query_index *info, const uint32_t *types, state_assignment *assignment)
 {
-    if (index == NULL || index->count != assignment->count) {
+    if (info == NULL || info->count != assignment->count) {
         return false;
     }
-    for (uint32_t i = 0; i < index->count; i++) {
-        const state_identifier *identifier = &index->by_index[i];
+    for (uint32_t i = 0; i < info->count; i++) {
+        const state_identifier *identifier = &info->by_index[i];
         assignment->blocks[i] = query_identifier_fits(identifier, types[i]) ? identifier : NULL;
     }
     return true;
