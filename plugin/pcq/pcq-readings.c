@@ -695,6 +695,7 @@ static void know(readings *r)
     if (known.fact) {
         counter->info = known.fact->counter;
         counter->type = known.fact->type;
+        counter->type_from_file = known.source == PERF_SOURCE_FILE;
         counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
     }
 }

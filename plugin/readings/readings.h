@@ -46,6 +46,7 @@ typedef struct {
     bool known;                    /* the rest was looked up */
     uint32_t id;                   /* counter id or title index, PERF_NO_ID if not known */
     const perf_counter_type *type; /* NULL if not known */
+    bool type_from_file;           /* PerflibV2: the names file has it, not the capture */
     perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
     state_counter_info info;       /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */

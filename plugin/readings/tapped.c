@@ -125,6 +125,7 @@ void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
     bool known = false;
 
     left->untyped += (marks & TAPPED_UNTYPED) != 0;
+    left->from_file += (marks & TAPPED_FROM_FILE) != 0;
     if ((marks & TAPPED_ASSUMED) == 0) {
         return;
     }
@@ -219,6 +220,10 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
             form, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what), left->untyped,
             "they have no result: a client reads types before it adds counters; capture from there on, or name a "
             "file of another capture that has them (-o pcq.names_file:FILE)");
+    }
+    if (left->from_file > 0 && number-- == 0) {
+        return note(form, wmem_strdup_printf(pool, "%s by a type of the names file", what), left->from_file,
+                    "the capture does not hold the types; what the file says has to be true of this server");
     }
     if (left->assumed > 0 && number-- == 0) {
         return assumed_note(pool, left, what, form);

@@ -117,6 +117,7 @@ typedef struct {
         uint64_t calls;
     } unread[TAPPED_REASONS]; /* up to the first without a reason */
     uint64_t untyped;         /* values (or columns) without a result, since no type of their counter was captured */
+    uint64_t from_file;       /* values (or columns) by a type that the names file has, not the capture */
     uint64_t nameless;        /* values that have no column, since their counter is not known */
     uint64_t assumed;         /* values (or columns) of an assumed counter or instance; they were not left out */
     unsigned num_queries;
@@ -127,14 +128,15 @@ typedef struct {
 void tapped_count(tapped_left_out *left, const tapped_call *tapped);
 
 /* What is said of a value, or of all of a column. */
-typedef enum { TAPPED_ASSUMED = 1, TAPPED_UNTYPED = 2 } tapped_mark;
+typedef enum { TAPPED_ASSUMED = 1, TAPPED_UNTYPED = 2, TAPPED_FROM_FILE = 4 } tapped_mark;
 
 /* Of the reading that was pulled last. */
 static inline unsigned tapped_marks(const readings *r, const perf_result *result)
 {
     bool is_untyped = result->none == PERF_NONE_TYPE_NOT_LEARNED || result->none == PERF_NONE_COUNTER_NOT_KNOWN;
 
-    return (readings_assumed(r) ? TAPPED_ASSUMED : 0U) | (is_untyped ? TAPPED_UNTYPED : 0U);
+    return (readings_assumed(r) ? TAPPED_ASSUMED : 0U) | (is_untyped ? TAPPED_UNTYPED : 0U) |
+           (r->at.counter && r->at.counter->type_from_file ? TAPPED_FROM_FILE : 0U);
 }
 
 /* Counts a value or column of a query with its marks. */
