@@ -282,7 +282,7 @@ static pcq_context new_context(pcq_pdu *p)
         .lcid = record->lcid,
         .machine = handle_machine(record->call.handle, p->call.server),
         .is_response = !call_is_request(&p->call),
-        .lessons = wmem_array_new(pcq_pool(p), sizeof(pcq_lesson)),
+        .pending_facts = wmem_array_new(pcq_pool(p), sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
     };
 
@@ -436,9 +436,9 @@ static void pcq_registration_response(pcq_pdu *p)
     }
     bool done = pcq_read_returned_status(p, &back);
     call_end_stub(&p->call);
-    for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.lessons); i++) {
-        const pcq_lesson *lesson = wmem_array_index(context.lessons, i);
-        facts_learn(p->call.server, lesson->subject, lesson->kind, &lesson->fact, p->call.event, p->call.pinfo->num);
+    for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
+        const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
+        facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
     }
     show_counterset(p, &context);
     if (p->record->call.request_read) {

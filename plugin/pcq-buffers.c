@@ -24,16 +24,16 @@ static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
 /* A fact that the buffer teaches, to be filled: no later than the next one is asked for. */
-static pcq_lesson *pcq_new_lesson(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
+static pcq_pending_fact *pcq_add_pending(pcq_context *context, const uint8_t *guid, uint32_t id, state_fact_kind kind)
 {
-    pcq_lesson lesson;
+    pcq_pending_fact pending;
 
-    memset(&lesson, 0, sizeof lesson);
-    memcpy(lesson.subject.guid, guid, 16);
-    lesson.subject.id = id;
-    lesson.kind = kind;
-    wmem_array_append_one(context->lessons, lesson);
-    return wmem_array_index(context->lessons, wmem_array_get_count(context->lessons) - 1);
+    memset(&pending, 0, sizeof pending);
+    memcpy(pending.subject.guid, guid, 16);
+    pending.subject.id = id;
+    pending.kind = kind;
+    wmem_array_append_one(context->pending_facts, pending);
+    return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }
 
 /* English is what the English request codes return, and what any English locale returns. */
@@ -44,9 +44,10 @@ static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
     bool english = !local || (context->lcid & 0x3FF) == 0x09;
 
     if (name && *name) {
-        pcq_lesson *lesson = pcq_new_lesson(context, context->guid, id, english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL);
-        lesson->fact.name = name;
-        lesson->fact.lcid = local ? context->lcid : 0;
+        pcq_pending_fact *pending =
+            pcq_add_pending(context, context->guid, id, english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL);
+        pending->fact.name = name;
+        pending->fact.lcid = local ? context->lcid : 0;
     }
 }
 
@@ -451,8 +452,8 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
                                val_to_str_const(info.type, counter_type_vals, "unknown type"));
     }
-    pcq_lesson *lesson = pcq_new_lesson(context, context->guid, relations->id, PERF_FACT_COUNTER);
-    lesson->fact.counter = info;
+    pcq_pending_fact *pending = pcq_add_pending(context, context->guid, relations->id, PERF_FACT_COUNTER);
+    pending->fact.counter = info;
     context->count++;
     return true;
 }
@@ -518,7 +519,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
         proto_item_append_text(reader.node, ": %s, %u counters",
                                name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
     }
-    pcq_new_lesson(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
+    pcq_add_pending(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
     if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
         findings_add(reader.report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
                      reader_left(outer) / COUNTER_REG_INFO_SIZE);

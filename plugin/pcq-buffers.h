@@ -33,7 +33,7 @@ typedef struct {
     state_subject subject;
     state_fact_kind kind;
     state_fact fact;
-} pcq_lesson;
+} pcq_pending_fact;
 
 typedef struct {
     /* given */
@@ -48,7 +48,7 @@ typedef struct {
     bool is_response;
 
     /* collected */
-    wmem_array_t *lessons;       /* pcq_lesson */
+    wmem_array_t *pending_facts; /* pcq_pending_fact */
     wmem_array_t *identifiers;   /* state_identifier, in the packet's pool */
     uint32_t count;              /* GUIDs, counters, strings, instances or identifiers that are there */
     uint32_t refused;            /* identifiers with a status other than 0, */

@@ -159,7 +159,7 @@ static void take_table(void)
 struct watch_stream {
     columns columns;
     GPtrArray *fitting; /* of the path with each number: watch_row *, with a NULL behind them */
-    watch_row **alone;  /* the same of the path without a number that was asked for last */
+    watch_row **alone;  /* the same of the path without a number that was looked up last */
 };
 
 /* Who asks through more handles than these has the others looked up again. */

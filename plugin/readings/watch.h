@@ -25,5 +25,5 @@ watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer);
 /* The same for whoever shows what the user watches, without a tree; NULL if the table is empty. */
 watch_stream *watch_begin_all(const readings_answer *answer);
 
-/* The rows that fit the reading which was pulled last, with a NULL behind them. It has to be asked for each reading in turn. */
+/* The rows that fit the reading which was pulled last, with a NULL behind them. To be called for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);
