@@ -814,6 +814,12 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *cont
     }
     if (sample) {
         sample->request_event = p->call.record->request_event;
+        if (size >= PERF_DATA_HEADER_SIZE) {
+            const perf_point clocks = {.perf_time = perf_le64(bytes + 8),
+                                       .time_100ns = perf_le64(bytes + 16),
+                                       .perf_freq = perf_le64(bytes + 24)};
+            pace_sample(sample, "", &clocks, call_seconds(&p->call));
+        }
         query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
     context->answer.sample = p->record->sample = sample;
@@ -876,6 +882,7 @@ static void pcq_data_response(pcq_pdu *p)
             look_again(p, &context);
         }
         pcq_dissect_data(back.tree, &context);
+        call_report_late(&p->call, context.answer.sample);
         if (done) {
             p->answer = context.answer;
             p->tapped.answer = &p->answer;
@@ -1100,11 +1107,14 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 {
     const rpc_call *call = &p->call;
     tapped_call *tapped = &p->tapped;
-    const state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
+    state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
         tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
         return;
+    }
+    if (call->first_time && handle && p->record->sample == NULL) {
+        pace_wait(handle, "", call_seconds(call));
     }
     if (!tapped_wanted()) {
         return;

@@ -506,6 +506,27 @@ def test_late_intervals(stat, how, late, passes):
     assert (int(row['Late asked']), int(row['Late answered'])) == late
 
 
+@PASSES
+@pytest.mark.parametrize('how, late', [
+    (dict(pauses=USUAL, takes=QUICK), []),
+    (dict(pauses=but(USUAL, n4=3.0), takes=QUICK), ['Asked']),
+    (dict(pauses=USUAL, takes=but(QUICK, n4=3.0)), ['Answered']),
+    # of three samples nobody knows what is usual
+    (dict(pauses=but(USUAL, n2=3.0), takes=QUICK), []),
+    (dict(pauses=but(USUAL, n4=3.0, n8=2.0), takes=but(QUICK, n6=5.0)), ['Asked', 'Answered', 'Asked']),
+], ids=['in time', 'asked', 'answered', 'too early', 'each'])
+def test_late_samples_are_findings(tshark, tmp_path, how, late, passes):
+    """In the frames of the samples that came late, by the server's clock: the same that pcq,queries counts."""
+    scene = paced(**how)
+    path = tmp_path / 'late.pcap'
+    scene.write(path)
+    rows = tshark.fields(path, ['frame.number', '_ws.expert.message'], *passes, '-Y', 'pcq.expert.late')
+    samples = [n for n, _ in answers(scene)]
+    assert [r[1].partition(' late: ')[0] for r in rows] == late
+    assert {int(r[0]) for r in rows} <= set(samples)
+    assert all(re.fullmatch(r'(Asked|Answered) late: \d\.\d{3} s since the sample before, 1\.0\d\d s is usual', r[1]) for r in rows)
+
+
 def test_late_behind_thousands_in_time(stat):
     """Beyond 4,096 intervals each is judged when it comes."""
     count = 4110

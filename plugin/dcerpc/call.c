@@ -360,6 +360,17 @@ void call_report_status(rpc_call *call, uint32_t status)
     }
 }
 
+void call_report_late(rpc_call *call, const state_sample *sample)
+{
+    const struct state_late *late = sample ? sample->late : NULL;
+
+    if (late) {
+        findings_add(&call->report, proto_tree_get_parent(call->tree), FINDING_LATE,
+                     "%s late: %.3f s since the sample before, %.3f s is usual",
+                     late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->usual);
+    }
+}
+
 bool call_handle_is_null(const uint8_t *bytes)
 {
     static const uint8_t null_handle[PERF_HANDLE_SIZE];

@@ -138,6 +138,9 @@ void call_info_follows(rpc_call *call);
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);
 
+/* A sample (may be NULL) that came late. */
+void call_report_late(rpc_call *call, const state_sample *sample);
+
 /* A life of a handle in this call; `frame` is 0 where the opening was not captured. */
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine);

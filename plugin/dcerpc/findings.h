@@ -67,6 +67,8 @@
     X(BLOCK_FAILED, "block_failed", PI_RESPONSE_CODE, PI_NOTE, false, \
       "A counter of the query begins to fail, or has values again", \
       "It was accepted: the instance or the provider went away; docs/symptoms.md") \
+    X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late", \
+      "More than 1.5 times the median of the times before; -z pcq,queries counts them: docs/statistics.md") \
     X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \
       "A counter refers to itself or to a counter that its set does not have", \
       "The provider registered the counter wrongly; it cannot be calculated") \

@@ -827,6 +827,9 @@ static int other_answer(hkpd_pdu *p, const answer *back)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
+/* Where the clocks of a PERF_DATA_BLOCK end. */
+#define CLOCKS_END 80
+
 static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -836,6 +839,13 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     p->record->sample =
         sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
     sample_holds(p->record->sample, places, count);
+    if (size >= CLOCKS_END && p->record->name) {
+        unsigned order = tvb_get_letohl(tvb, 8) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+        const perf_point clocks = {.perf_time = tvb_get_uint64(tvb, 56, order),
+                                   .perf_freq = tvb_get_uint64(tvb, 64, order),
+                                   .time_100ns = tvb_get_uint64(tvb, 72, order)};
+        pace_sample(p->record->sample, p->record->name, &clocks, call_seconds(&p->call));
+    }
 }
 
 static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *context)
@@ -869,6 +879,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     context.answer.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     context.answer.tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
     hkpd_dissect_block(p->hkpd, &context);
+    call_report_late(&p->call, context.answer.sample);
     if (back->status == STATUS_SUCCESS) {
         p->answer = context.answer;
         p->answer.handle = p->call.record->handle;
@@ -1041,9 +1052,15 @@ static void tap_pdu(hkpd_pdu *p)
 {
     const rpc_record *record = p->call.record;
     tapped_call *tapped = &p->tapped;
-    const state_handle *handle = record->handle ? record->handle : record->answering;
+    state_handle *handle = record->handle ? record->handle : record->answering;
 
-    if (hkpd_key_of(handle) == NULL || !tapped_wanted()) {
+    if (hkpd_key_of(handle) == NULL) {
+        return;
+    }
+    if (p->call.first_time && p->record->sample == NULL && p->record->name) {
+        pace_wait(handle, p->record->name, call_seconds(&p->call));
+    }
+    if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;

@@ -34,6 +34,7 @@ struct state_handle {
     struct state_query *query;
     struct hkpd_key *key;        /* HKPD: which key it is; of the protocol's own making */
     struct state_sample *newest; /* only for the first pass */
+    wmem_map_t *paces;           /* question -> state_pace; only for the first pass */
     wmem_map_t *objects;         /* HKPD: title index -> newest state_sample with it; only for the first pass */
 };
 

@@ -39,12 +39,13 @@ struct state_sample {
     uint8_t pause;             /* PerflibV2: samples to come of which no form is tried, */
     uint8_t next_pause;        /* and after how long a pause the last try was in vain */
     uint8_t headline; /* PerflibV2: 1 + place of the value that the Info column shows; 0 as long as nobody looked */
-    state_sample *previous;  /* the sample before it of the same handle, NULL for the first */
-    uint32_t num_objects;    /* HKPD, 0 elsewhere */
-    state_object *objects;   /* in the order of the block; gone with the bytes */
-    state_object **by_title; /* the same in the order of their title indexes */
-    uint8_t *object_marks;   /* PERF_OBJECT_… in the order of the block */
-    state_sample *newer;     /* of all samples, for dropping the oldest */
+    const struct state_late *late; /* NULL: in time */
+    state_sample *previous;        /* the sample before it of the same handle, NULL for the first */
+    uint32_t num_objects;          /* HKPD, 0 elsewhere */
+    state_object *objects;         /* in the order of the block; gone with the bytes */
+    state_object **by_title;       /* the same in the order of their title indexes */
+    uint8_t *object_marks;         /* PERF_OBJECT_… in the order of the block */
+    state_sample *newer;           /* of all samples, for dropping the oldest */
 };
 
 /* Keeps a copy of `size` bytes as the handle's newest sample. */

@@ -15,6 +15,7 @@ void state_register(void)
         handles_register();
         queries_register();
         samples_register();
+        paces_register();
         done = true;
     }
 }

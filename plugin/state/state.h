@@ -22,6 +22,7 @@
  *                                                                                               when the limit is passed,
  *                                                                                               oldest first
  *   perf_form                state_sample, those that share it   samples, sample_keep_alike     with the last of them
+ *   state_pace               state_handle, question              pace, pace_sample              with the file
  *   rpc_record               protocol, request's frame, call id  dcerpc/call.c, a call's first  with the file
  *                                                                PDU
  *
@@ -36,6 +37,7 @@
 #include "state/handles.h"
 #include "state/queries.h"
 #include "state/samples.h"
+#include "state/pace.h"
 #include "state/hosts.h"
 
 /* Registers the routines that empty the state with each file. */

@@ -91,7 +91,7 @@ static void take_over(monitor *of, monitor *other)
             to->count += from->count;
         }
     }
-    of->pace.waited += other->pace.waited;
+    of->pace.judged.waited += other->pace.judged.waited;
     of->handle = other->handle;
     of->handles++;
 }
@@ -173,7 +173,7 @@ static void count_sample(monitor *of, packet_info *pinfo, const tapped_call *tap
     double interval = of->samples > 0 ? perf_interval(clocks, &of->clocks) : 0;
 
     if (interval > 0) {
-        pace_add_interval(&of->pace, interval, pinfo->num);
+        pace_add_interval(&of->pace, interval, pinfo->num, tapped->answer->sample);
     } else if (of->samples > 0 && clocks->perf_time < of->clocks.perf_time) {
         find(of, MONITOR_RESTARTED, pinfo->num, "the machine was restarted, or another one answers");
     }
@@ -193,7 +193,7 @@ static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tap
     }
     nstime_delta(&interval, &tapped->sealed.request_time, &of->request_time);
     if (of->samples++ > 0 && nstime_to_sec(&interval) > 0) {
-        pace_add_interval(&of->pace, nstime_to_sec(&interval), pinfo->num);
+        pace_add_interval(&of->pace, nstime_to_sec(&interval), pinfo->num, NULL);
     }
     of->request_time = tapped->sealed.request_time;
     pace_add_response(&of->pace, tapped->seconds, pinfo->num);
@@ -209,7 +209,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
         return;
     }
     monitor *of = monitor_of(m, pinfo, tapped);
-    of->pace.waited += MAX(tapped->seconds, 0);
+    of->pace.judged.waited += MAX(tapped->seconds, 0);
     if (tapped->sealed.uses_query) {
         count_sealed(of, pinfo, tapped);
     }
@@ -248,16 +248,12 @@ static int compare_monitors(const void *a, const void *b)
 
 void monitors_judge(monitors *m)
 {
-    uint64_t late[PACE_VERDICTS];
-    uint32_t frames[PACE_VERDICTS];
-
     for (unsigned i = 0; i < m->all->len; i++) {
         monitor *of = g_ptr_array_index(m->all, i);
-        pace_judge(&of->pace, late, frames);
-        of->findings[MONITOR_ASKED_LATE].count = late[PACE_ASKED_LATE];
-        of->findings[MONITOR_ASKED_LATE].frame = frames[PACE_ASKED_LATE];
-        of->findings[MONITOR_ANSWERED_LATE].count = late[PACE_ANSWERED_LATE];
-        of->findings[MONITOR_ANSWERED_LATE].frame = frames[PACE_ANSWERED_LATE];
+        of->findings[MONITOR_ASKED_LATE].count = of->pace.late[PACE_ASKED_LATE];
+        of->findings[MONITOR_ASKED_LATE].frame = of->pace.frames[PACE_ASKED_LATE];
+        of->findings[MONITOR_ANSWERED_LATE].count = of->pace.late[PACE_ANSWERED_LATE];
+        of->findings[MONITOR_ANSWERED_LATE].frame = of->pace.frames[PACE_ANSWERED_LATE];
     }
     g_ptr_array_sort(m->all, compare_monitors);
 }

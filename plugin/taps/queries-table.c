@@ -100,16 +100,13 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
 
 static void show_intervals(table_view *view, const query *q)
 {
-    double interval = perf_spread_median(&q->pace.intervals);
-    uint64_t late[PACE_VERDICTS];
-    uint32_t frames[PACE_VERDICTS];
+    double interval = perf_spread_median(&q->pace.judged.intervals);
 
-    pace_judge(&q->pace, late, frames);
     table_set_number(view, q->row, INTERVAL, interval);
-    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->pace.intervals, interval));
+    table_set_number(view, q->row, JITTER, perf_spread_deviation(&q->pace.judged.intervals, interval));
     table_set_number(view, q->row, LONGEST, q->pace.lengths.max);
-    table_set_count(view, q->row, LATE_ASKED, late[PACE_ASKED_LATE]);
-    table_set_count(view, q->row, LATE_ANSWERED, late[PACE_ANSWERED_LATE]);
+    table_set_count(view, q->row, LATE_ASKED, q->pace.late[PACE_ASKED_LATE]);
+    table_set_count(view, q->row, LATE_ANSWERED, q->pace.late[PACE_ANSWERED_LATE]);
 }
 
 static void show(table_view *view, unsigned row)
@@ -134,7 +131,7 @@ static void show(table_view *view, unsigned row)
     if (q->offsets.count > 0) {
         table_set_number(view, row, CLOCK, perf_summary_mean(&q->offsets));
     }
-    if (q->pace.intervals.count > 0) {
+    if (q->pace.judged.intervals.count > 0) {
         show_intervals(view, q);
     }
     if (q->pace.responses.count > 0) {
@@ -157,7 +154,7 @@ static void count_sample(query *q, packet_info *pinfo, const tapped_call *tapped
         perf_summary_add(&q->offsets, offset);
     }
     if (interval > 0) {
-        pace_add_interval(&q->pace, interval, pinfo->num);
+        pace_add_interval(&q->pace, interval, pinfo->num, tapped->answer->sample);
     }
     q->clocks = *clocks;
     pace_add_response(&q->pace, tapped->seconds, pinfo->num);
@@ -209,7 +206,7 @@ static void count_sealed_sample(query *q, packet_info *pinfo, const tapped_call 
 
     nstime_delta(&interval, &tapped->sealed.request_time, &q->request_time);
     if (q->samples > 0 && nstime_to_sec(&interval) > 0) {
-        pace_add_interval(&q->pace, nstime_to_sec(&interval), pinfo->num);
+        pace_add_interval(&q->pace, nstime_to_sec(&interval), pinfo->num, NULL);
     }
     q->request_time = tapped->sealed.request_time;
     pace_add_response(&q->pace, tapped->seconds, pinfo->num);
@@ -219,7 +216,7 @@ static void count_sealed(table_view *view, packet_info *pinfo, const tapped_call
 {
     query *q = sealed_query_of(view, pinfo, tapped);
 
-    q->pace.waited += MAX(tapped->seconds, 0);
+    q->pace.judged.waited += MAX(tapped->seconds, 0);
     if (tapped->sealed.sample_size > 0) {
         if (q->is_sealed) {
             count_sealed_sample(q, pinfo, tapped);
@@ -240,7 +237,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     }
     query *q = query_of(view, pinfo, tapped);
     if (q->handle) {
-        q->pace.waited += MAX(tapped->seconds, 0);
+        q->pace.judged.waited += MAX(tapped->seconds, 0);
         if (tapped->answer && tapped->answer->sample) {
             count_sample(q, pinfo, tapped);
         }

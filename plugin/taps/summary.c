@@ -88,9 +88,9 @@ static void append_pace(GString *text, const monitor *of)
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
-    if (of->pace.intervals.count > 0) {
+    if (of->pace.judged.intervals.count > 0) {
         g_string_append(text, ", each ");
-        append_seconds(text, perf_spread_median(&of->pace.intervals));
+        append_seconds(text, perf_spread_median(&of->pace.judged.intervals));
         g_string_append_printf(text, late > 0 ? ", %" PRIu64 " late" : ", none late", late);
     }
     if (of->pace.responses.count > 0) {
@@ -207,7 +207,7 @@ static void put_monitor(json_dumper *json, const monitor *of)
     json_dumper_value_anyf(json, of->sealed ? "true" : "false");
     put_count(json, "queries", of->handles);
     put_count(json, "samples", of->samples);
-    put_seconds(json, "interval", &of->pace.intervals);
+    put_seconds(json, "interval", &of->pace.judged.intervals);
     put_seconds(json, "response", &of->pace.responses);
     put_count(json, "slowest_frame", of->pace.slowest_frame);
     json_dumper_set_member_name(json, "findings");
