@@ -54,6 +54,7 @@ struct state_query {
     wmem_array_t *epochs;      /* state_query_epoch, ascending events */
     wmem_array_t *changes;     /* query_change, ascending events */
     wmem_array_t *answered;    /* answered_change, ascending events */
+    uint32_t changed_until;    /* event of the latest of both */
     unsigned first_change;     /* of those behind which no later call was answered */
     uint32_t unanswered;       /* changes without an answer when a later call had one */
     uint32_t unanswered_as_of; /* event of the latest such call's request */
@@ -333,9 +334,11 @@ void query_unknown_change(state_handle *handle, uint32_t event)
 
 void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame)
 {
+    struct state_query *query = query_of(handle);
     query_change change = {event, 0, end_frame};
 
-    wmem_array_append_one(query_of(handle)->changes, change);
+    query->changed_until = event;
+    wmem_array_append_one(query->changes, change);
 }
 
 void query_answered(state_handle *handle, uint32_t request_event, uint32_t event)
@@ -360,7 +363,7 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
     query_change *change = event_latest(query->changes, request_event);
     answered_change answered = {event, request_event};
 
-    change->response_event = event;
+    change->response_event = query->changed_until = event;
     wmem_array_append_one(query->answered, answered);
     if (request_event < query->unanswered_as_of && request_event >= query->settled_as_of && --query->unanswered == 0) {
         begin_epoch(query, event);
@@ -370,6 +373,9 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
 /* How many changes were asked or answered between two events. */
 static unsigned changes_between(const struct state_query *query, uint32_t begin, uint32_t end)
 {
+    if (query->changed_until <= begin) {
+        return 0; /* as mostly */
+    }
     return event_count_until(query->changes, end) - event_count_until(query->changes, begin) +
            event_count_until(query->answered, end) - event_count_until(query->answered, begin);
 }
@@ -471,6 +477,7 @@ static bool settle_changes(struct state_query *query, uint32_t request_event, ui
             break;
         }
         if (change->response_event == 0) {
+            query->changed_until = event;
             wmem_array_append_one(query->answered, answered);
             any_goes_on |= *change->end_frame == 0;
         }
