@@ -84,7 +84,7 @@ def test_the_series_of_a_counter(shell, rows):
         assert [float(v) for _, v in got] == pytest.approx([v for _, v in series], rel=1e-5) and len(got) == 9
         assert [t.split('.')[1] for t, _ in got] == [t.split('.')[1].rstrip('Z') for t, _ in series]
     shell(given(long, 'FILE', 'smb3-ntlm'))
-    assert shell(lines).splitlines() == ['%s %s %s' % (r['time'], r['result'], r['unit'] or r['reason']) for r in everything
+    assert shell(lines).splitlines() == ['%s %s %s' % (r['time'], r['result'], r['reason'] or r['unit']) for r in everything
                                          if r['path'] == path]
 
 

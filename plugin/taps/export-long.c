@@ -73,11 +73,10 @@ static void write_outcome(perf_csv *text, readings *r, const perf_result *result
     const perf_counter_type *type = at->counter->type;
     bool is_calculated = result->none == PERF_NONE_OK;
 
+    perf_csv_text(text, type ? type->unit : NULL);
     if (at->is_refused) {
-        perf_csv_text(text, NULL);
         perf_csv_text(text, text_win32_error(r->pool, r->status));
     } else {
-        perf_csv_text(text, is_calculated && type ? type->unit : NULL);
         perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
     }
     perf_csv_whole(text, r->status);
