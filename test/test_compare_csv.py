@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""script/dev/compare-csv, on what a model of typeperf writes: another zone, clock, language, set of columns, lines, and faults."""
+
+import datetime
+import random
+import subprocess
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from conftest import TOP
+
+SCRIPT = TOP / 'script' / 'dev' / 'compare-csv'
+START = datetime.datetime(2026, 9, 29, 23, 58, 23, 30000)
+RATE, RAW = '0x10410500', '0x00010100'     # PERF_COUNTER_BULK_COUNT, PERF_COUNTER_LARGE_RAWCOUNT
+GUID = '{5b6a2c9e-0000-4000-8000-000000000001}'
+GERMAN = {'Things/sec': 'Dinge/s', 'Things now': 'Dinge jetzt', 'Small': 'Klein'}
+LINES, INSTANCES = 40, 3
+
+
+class Column(NamedTuple):
+    path: str
+    kind: str
+    samples: list       # what the server sent, one for each second
+
+
+def columns():
+    lots = random.Random(7)
+    found = []
+    for number in range(INSTANCES):
+        count, made = lots.randrange(10 ** 6), []
+        for _ in range(LINES):
+            count += lots.randrange(1, 10 ** 5)
+            made.append(count)
+        found.append(Column('\\\\SRV01\\Small (new)(inst %d)\\Things/sec' % number, RATE, made))
+        found.append(Column('\\\\SRV01\\Small (new)(inst %d)\\Things now' % number, RAW,
+                            [lots.randrange(10 ** 9) for _ in range(LINES)]))
+    return found
+
+
+def values(column, lines):
+    """What PDH calculates where it has seen these samples: a rate is since the one before."""
+    if column.kind == RAW:
+        return [float(column.samples[n]) for n in lines]
+    return [None] + [(column.samples[n] - column.samples[before]) / (n - before) for before, n in zip(lines, lines[1:])]
+
+
+class Typeperf:
+    """A file of typeperf's, or of ours, which has UTC and the frame's time."""
+
+    def __init__(self, chosen=None, lines=range(LINES), shift=0.0, jitter=0.0):
+        lots = random.Random(int(shift) + 1)
+        self.columns = columns() if chosen is None else chosen
+        self.lines = list(lines)
+        self.times = [START + datetime.timedelta(seconds=n + shift + lots.uniform(0, jitter)) for n in self.lines]
+        self.cells = [values(c, self.lines) for c in self.columns]
+        self.first, self.ends, self.encoding, self.comma, self.blank = '(PDH-CSV 4.0)', '\r\n', 'utf-8', '.', ' '
+        self.rename = lambda path: path
+        self.tail = ''
+
+    def write(self, name):
+        rows = [[self.first] + [self.rename(c.path) for c in self.columns]]
+        for k, when in enumerate(self.times):
+            cells = [self.blank if c[k] is None else ('%.6f' % c[k]).replace('.', self.comma) for c in self.cells]
+            rows.append([when.strftime('%m/%d/%Y %H:%M:%S.%f')[:-3]] + cells)
+        text = ''.join(','.join('"%s"' % cell.replace('"', '""') for cell in row) + self.ends for row in rows) + self.tail
+        name.write_bytes(text.encode(self.encoding))
+
+
+class Said(NamedTuple):
+    status: int
+    text: str
+    clock: str
+    lines: tuple        # theirs, ours, both
+    paired: tuple       # columns of theirs, ours; by path, by values; only theirs, only ours
+    kinds: dict         # {type: (columns, equal, different, capped, behind a gap, only theirs, only ours)}
+
+
+def numbers(line):
+    return tuple(int(word) for word in line.replace(',', ' ').replace(';', ' ').split() if word.isdigit())
+
+
+@pytest.fixture
+def compare(tmp_path):
+    def get(theirs, ours=None, *options, types=True):
+        theirs.write(tmp_path / 'their.csv')
+        (ours or Typeperf()).write(tmp_path / 'our.csv')
+        names = 'set\t%s\t2\nname\t%s\t-\ten\tSmall (new)\n' % (GUID, GUID)
+        for number, (name, kind) in enumerate((('Things/sec', RATE), ('Things now', RAW))):
+            names += 'name\t%s\t%d\ten\t%s\ncounter\t%s\t%d\t%s\t-\t-\t-\t-\t0\n' % (GUID, number, name, GUID, number, kind)
+        (tmp_path / 'names.txt').write_text(names)
+        typed = ['--types', tmp_path / 'names.txt'] if types else []
+        done = subprocess.run([sys.executable, SCRIPT, tmp_path / 'their.csv', tmp_path / 'our.csv', *typed, *options],
+                              capture_output=True, timeout=60, check=False)
+        assert not done.stderr, done.stderr
+        lines = done.stdout.decode('utf-8').splitlines()
+        start = next(k for k, line in enumerate(lines) if line.startswith('type '))
+        kinds = {}
+        for line in lines[start + 1:]:
+            if not line:
+                break
+            kind, cells = line[:line.index('  ')], line[line.index('  '):].split()
+            kinds[kind] = tuple(int(cell) for cell in cells if cell.isdigit())
+        return Said(done.returncode, '\n'.join(lines), lines[1], numbers(lines[0]), numbers(lines[2]), kinds)
+    return get
+
+
+def all_equal(rates=LINES - 1, raw=LINES, each=INSTANCES):
+    return {RATE: (each, each * rates, 0, 0, 0, 0, 0), RAW: (each, each * raw, 0, 0, 0, 0, 0)}
+
+
+def far(kinds):
+    """median and most are no whole numbers: only what is one is looked at"""
+    return {kind: cells[:3] for kind, cells in kinds.items()}
+
+
+def test_the_same(compare):
+    said = compare(Typeperf())
+    assert (said.status, said.lines, said.kinds) == (0, (LINES, LINES, LINES), all_equal())
+    assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 2 * INSTANCES, 0, 0, 0)
+
+
+@pytest.mark.parametrize('zone, off', [(7200, 0.25), (-18000, -3.5), (20700, 61.4), (-34200, 0.0)])
+def test_another_zone_and_clock(compare, zone, off):
+    """Lines are 1 s apart: every whole second brings all lines together but a few, the values say which it is."""
+    said = compare(Typeperf(shift=zone + off, jitter=0.02))
+    assert (said.status, said.lines, said.kinds) == (0, (LINES, LINES, LINES), all_equal())
+    minutes, seconds = said.clock.split(': ')[1].split(' minutes and ')
+    assert int(minutes) * 60 == zone
+    assert abs(float(seconds.split()[0]) - off) < 0.05
+
+
+@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'cp1252'])
+def test_another_language(compare, encoding):
+    """Names, the zone's name, decimal commas: columns are found by their values, and said to be."""
+    theirs = Typeperf(shift=7200)
+    theirs.first, theirs.encoding, theirs.comma = '(PDH-CSV 4.0) (Mitteleuropäische Sommerzeit)(-120)', encoding, ','
+    theirs.tail = '\r\nDer Befehl wurde erfolgreich ausgeführt.\r\n'
+
+    def german(path):
+        for english, there in GERMAN.items():
+            path = path.replace(english, there)
+        return path
+    theirs.rename = german
+    said = compare(theirs)
+    assert (said.status, said.kinds) == (0, all_equal())
+    assert said.paired == (2 * INSTANCES, 2 * INSTANCES, 0, 2 * INSTANCES, 0, 0)
+
+
+def test_another_machine_name_and_capitals(compare):
+    theirs = Typeperf()
+    theirs.rename = lambda path: path.replace('SRV01', 'srv01.example.org').upper()
+    said = compare(theirs)
+    assert (said.status, said.paired[2:], said.kinds) == (0, (2 * INSTANCES, 0, 0, 0), all_equal())
+
+
+def test_columns_that_only_one_has(compare):
+    mine, both = columns()[:4], columns()
+    said = compare(Typeperf(both[2:]), Typeperf(mine))
+    assert (said.status, said.paired) == (0, (4, 4, 2, 0, 2, 2))
+    assert said.kinds == all_equal(each=1)
+
+
+def test_types_are_not_known(compare):
+    said = compare(Typeperf(), types=False)
+    assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
+
+
+@pytest.mark.parametrize('whose', ['theirs', 'ours'])
+def test_a_sample_is_missing(compare, whose):
+    """The rate behind it is over two seconds there: said apart, and no fault. A raw count has to be equal all the same."""
+    fewer, all_of_them = Typeperf(lines=[n for n in range(LINES) if n != 17]), Typeperf()
+    said = compare(fewer, all_of_them) if whose == 'theirs' else compare(all_of_them, fewer)
+    assert (said.status, said.lines[2]) == (0, LINES - 1)
+    assert said.kinds == {RATE: (INSTANCES, INSTANCES * (LINES - 3), 0, 0, INSTANCES, 0, 0),
+                          RAW: (INSTANCES, INSTANCES * (LINES - 1), 0, 0, 0, 0, 0)}
+
+
+def test_it_began_earlier(compare):
+    """Ours has no first rate where theirs has one."""
+    said = compare(Typeperf(), Typeperf(lines=range(5, LINES)))
+    assert (said.status, said.lines[2]) == (0, LINES - 5)
+    assert said.kinds[RATE] == (INSTANCES, INSTANCES * (LINES - 6), 0, 0, 0, INSTANCES, 0)
+
+
+def test_a_raw_count_behind_a_gap_is_a_fault(compare):
+    theirs = Typeperf(lines=[n for n in range(LINES) if n != 17])
+    theirs.cells[1][17] += 1
+    said = compare(theirs)
+    assert (said.status, far(said.kinds)[RAW]) == (1, (INSTANCES, INSTANCES * (LINES - 1) - 1, 1))
+
+
+@pytest.mark.parametrize('column, kind, times', [(0, RATE, 1.5), (1, RAW, 1.000001), (4, RATE, 0.001), (5, RAW, -1)])
+@pytest.mark.parametrize('line', [1, 20, LINES - 1])
+def test_one_wrong_value(compare, column, kind, times, line):
+    theirs = Typeperf(shift=3600)
+    right = theirs.cells[column][line]
+    theirs.cells[column][line] = right * times
+    said = compare(theirs, None, '--names')
+    expected = {kind: cells[:3] for kind, cells in all_equal().items()}
+    expected[kind] = (INSTANCES, expected[kind][1] - 1, 1)
+    assert (said.status, far(said.kinds)) == (1, expected)
+    assert '%s line %d: ' % (theirs.columns[column].path, line + 1) in said.text
+
+
+@pytest.mark.parametrize('seconds', [1 / 60, 1024])
+def test_every_rate_is_wrong(compare, seconds):
+    """A wrong unit of time: raw counts say which line is which."""
+    theirs = Typeperf()
+    for cells, column in zip(theirs.cells, theirs.columns):
+        if column.kind == RATE:
+            cells[:] = [x and x * seconds for x in cells]
+    said = compare(theirs)
+    rates = INSTANCES * (LINES - 1)
+    assert (said.status, far(said.kinds)[RATE], far(said.kinds)[RAW]) == (
+        1, (INSTANCES, 0, rates), (INSTANCES, INSTANCES * LINES, 0))
+
+
+def test_columns_are_exchanged(compare):
+    """Paths go before values: two names on each other's columns differ in every line."""
+    theirs = Typeperf()
+    theirs.cells[1], theirs.cells[3] = theirs.cells[3], theirs.cells[1]
+    said = compare(theirs)
+    assert (said.status, far(said.kinds)[RAW]) == (1, (INSTANCES, LINES, 2 * LINES))
+
+
+@pytest.mark.parametrize('whose, at', [('theirs', 5), ('ours', 6)])
+def test_a_blank_that_only_one_has(compare, whose, at):
+    blank, full = Typeperf(), Typeperf()
+    blank.cells[1][9] = blank.cells[0][0] = None
+    said = compare(blank, full) if whose == 'theirs' else compare(full, blank)
+    expected = [INSTANCES, INSTANCES * LINES - 1, 0, 0, 0, 0, 0]
+    expected[6 if whose == 'theirs' else 5] = 1
+    assert (said.status, said.kinds[RAW]) == (1, tuple(expected))
+
+
+def test_perfmon_stops_at_100(compare):
+    ours, theirs = Typeperf(), Typeperf()
+    ours.cells[0][9], theirs.cells[0][9] = 117.5, 100.0
+    said = compare(theirs, ours)
+    assert (said.status, said.kinds[RATE]) == (0, (INSTANCES, INSTANCES * (LINES - 1) - 1, 0, 1, 0, 0, 0))
+
+
+def test_nothing_that_is_anybodys(compare):
+    theirs, ours = Typeperf(shift=7200), Typeperf()
+    theirs.cells[1][9] = 424242.0
+    ours.columns = [c._replace(path=c.path.replace('inst 2', 'other')) for c in ours.columns]
+    said = compare(theirs, ours)
+    named = compare(theirs, ours, '--names')
+    assert (said.status, said.paired[2:]) == (1, (4, 2, 0, 0))
+    for text in ('SRV01', 'Small', 'inst', 'Things', '424242', '2026', '23:58', 'other', 'csv'):
+        assert text not in said.text, text
+    assert '424242' in named.text and 'other' in named.text and 'inst 2' in named.text
+
+
+def test_nothing_to_compare(tmp_path):
+    """No line of one is in the other's, no header: status 2, or a sentence without the path."""
+    (tmp_path / 'a.csv').write_text('"(PDH-CSV 4.0)","\\\\S\\A\\B"\r\n')
+    (tmp_path / 'b.csv').write_text('time,frame\r\n')
+    empty = subprocess.run([sys.executable, SCRIPT, tmp_path / 'a.csv', tmp_path / 'a.csv'], capture_output=True, check=False)
+    other = subprocess.run([sys.executable, SCRIPT, tmp_path / 'b.csv', tmp_path / 'a.csv'], capture_output=True, check=False)
+    missing = subprocess.run([sys.executable, SCRIPT, tmp_path / 'c.csv', tmp_path / 'a.csv'], capture_output=True, check=False)
+    assert empty.returncode == 2
+    assert other.stderr.strip() == b'compare-csv: b.csv does not begin with (PDH-CSV 4.0)'
+    assert missing.stderr.strip() == b'compare-csv: FileNotFoundError'
