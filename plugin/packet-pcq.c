@@ -1195,7 +1195,8 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
     };
 
     if (tapped_wanted()) {
-        tapped.server = host_of(pinfo, !tapped.is_response);
+        uint32_t port = tapped.is_response ? pinfo->srcport : pinfo->destport;
+        tapped.server = host_of(pinfo, !tapped.is_response, port == 445 || port == 139);
         tapped.subject = &pdu->key.connection;
         tapped.subject_size = sizeof pdu->key.connection;
         if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {

@@ -304,9 +304,6 @@ def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')])
     frames = read(tshark, scene, tmp_path)
     got = by_path(frames[answers(scene)[-1][0]])
-    if second == 'pipe':    # another port of the address: behind a port forward that is another machine
-        assert list(got) == ['\\\\SRV01\\{%s}(a)\\#%d' % (s.guid, i) for i in (1, 2, 3)]
-        return
     assert got['\\\\SRV01\\Engine(a)\\Load'] == (3.0, None)
     assert '\\\\SRV01\\Engine(a)\\Turns/sec' in got
 
@@ -359,6 +356,19 @@ def test_ports_of_one_address(tshark, tmp_path, two_pass):
     got = [by_path(frames[n]) for n, _ in answers(scene)]
     assert [list(g) for g in got] == [[w] for w in wanted] * 2
     assert got[4][wanted[1]] == (7.0, None) and got[5][wanted[2]][0] is None
+
+
+@PASSES
+def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
+    """A named pipe and a TCP port of an address are one server's; a second TCP port is another's."""
+    mine, yours = engine('Mine'), engine('Yours')
+    yours.guid = mine.guid
+    scene, server = Scene(), Script([mine])
+    learn(smb_line(scene, server).client(), mine)
+    run(tcp_line(scene, server).client(), [ask(mine, 1, 'a')], 1)
+    run(tcp_line(scene, Script([yours]), port=49672, client_port=50007).client(), [ask(yours, 1, 'a')], 1)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert [paths(scene, frames, n) for n in range(2)] == [['\\\\SRV01\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
 
 
 @PASSES

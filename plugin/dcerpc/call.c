@@ -189,7 +189,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tv
     call->di = di;
     call->drep = drep;
     call->record = record_of(call, record_size);
-    call->server = host_of(pinfo, call_is_request(call));
+    call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     take_event(call);
     point_below_smb2(call);

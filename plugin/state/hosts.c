@@ -34,7 +34,7 @@ static gboolean server_equal(const void *a, const void *b)
     return ((const state_host *)a)->port == ((const state_host *)b)->port && address_equal(a, b);
 }
 
-static state_host *create_server(const state_host *key)
+static state_host *create_server(const state_host *key, bool is_pipe)
 {
     state_host *server = wmem_new0(wmem_file_scope(), state_host), *first = wmem_map_lookup(firsts, key);
 
@@ -43,8 +43,13 @@ static state_host *create_server(const state_host *key)
     server->address_text = address_to_str(wmem_file_scope(), &key->addr);
     server->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(server->address_text, ':') ? "[%s]:%u" : "%s:%u",
                                            server->address_text, key->port);
+    server->whole = server;
+    server->serves[is_pipe] = true;
     wmem_map_insert(servers, server, server);
-    if (first) {
+    if (first && !first->serves[is_pipe]) {
+        first->serves[is_pipe] = true;
+        server->whole = first;
+    } else if (first) {
         server->shares = first->shares = true;
     } else {
         server->is_first = true;
@@ -53,16 +58,16 @@ static state_host *create_server(const state_host *key)
     return server;
 }
 
-state_host *host_of(const packet_info *pinfo, bool is_request)
+state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe)
 {
     const state_host key = {.addr = is_request ? pinfo->dst : pinfo->src,
                             .port = is_request ? pinfo->destport : pinfo->srcport};
 
     if (recent == NULL || !server_equal(recent, &key)) {
         state_host *server = wmem_map_lookup(servers, &key);
-        recent = server ? server : create_server(&key);
+        recent = server ? server : create_server(&key, is_pipe);
     }
-    return recent;
+    return recent->whole;
 }
 
 const char *host_address(const state_host *server)

@@ -7,19 +7,21 @@
 
 #include "ws_compat.h"
 
-/* A server: behind one address each port may be another machine's. */
+/* A server: one machine has one port for named pipes and one for TCP; whatever else an address has is another machine behind it. */
 typedef struct state_host {
     address addr;
     uint32_t port;
     const char *address_text;
-    const char *port_text;  /* address and port */
-    bool is_first;          /* of its address */
-    bool shares;            /* its address has another server, too */
-    uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
+    const char *port_text;    /* address and port */
+    struct state_host *whole; /* the server whose port it is: itself, or the first of its address */
+    bool serves[2];           /* TCP, named pipes */
+    bool is_first;            /* of its address */
+    bool shares;              /* its address has another server, too */
+    uint32_t facts_version;   /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
 
-/* The server that a PDU is to or from; the same pointer for the same address and port. */
-state_host *host_of(const packet_info *pinfo, bool is_request);
+/* The server that a PDU is to or from; the same pointer for the same address and port. `is_pipe`: by SMB. */
+state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe);
 
 /* What it is called where nobody named it, no two servers alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *server);
