@@ -527,6 +527,24 @@ def test_late_samples_are_findings(tshark, tmp_path, how, late, passes):
     assert all(re.fullmatch(r'(Asked|Answered) late: \d\.\d{3} s since the sample before, 1\.0\d\d s is usual', r[1]) for r in rows)
 
 
+@pytest.mark.parametrize('order', '<>', ids=['little', 'big'])
+@pytest.mark.parametrize('delay, late', [(0, 0), (3, 2)], ids=['in time', 'late'])
+def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late, order):
+    """HKEY_PERFORMANCE_DATA: short times between two questions and long ones to the next two are as usual."""
+    at = [n + part + (delay if n > 7 else 0) for n in range(12) for part in (0.1, 0.2)]
+    scene = Scene()
+    talk = hkpd_scene.Talk(scene, block_order=order)
+    talk.clock = Times([(int(t * 1e7), EPOCH + int(t * 1e7)) for t in at])
+    talk.open()
+    talk.titles()
+    for _ in range(12):
+        for index in 238, 2:
+            talk.sample(str(index), only={index})
+    scene.write(tmp_path / 'turns.pcap')
+    rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'hkpd.expert.late')
+    assert [r[0] for r in rows] == ['Asked late: 4.000 s since the sample before, 1.000 s is usual'] * late
+
+
 def test_late_behind_thousands_in_time(stat):
     """Beyond 4,096 intervals each is judged when it comes."""
     count = 4110
