@@ -65,6 +65,12 @@ def test_captures(summary, name, options, words):
     assert found['healthy'] is False
 
 
+def test_browsing_finds_nothing_wrong(summary):
+    """A server without texts in a language, sets without instances; a registration that is damaged is wrong."""
+    lines, _ = summary(PCAPS / 'plain' / 'browse-sorts-of-sets.pcap')
+    assert '1 call failed, first EnumerateCounterSetInstances: ERROR_WMI_INVALID_REGINFO' in lines[0]
+
+
 def test_a_counter_that_is_refused(summary):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     lines, found = summary(story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 77, 'a')], 4))))

@@ -199,10 +199,18 @@ static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tap
     pace_add_response(&of->pace, tapped->seconds, pinfo->num);
 }
 
+/* Who browses finds no text in this language, or no instance now: that is an answer. */
+static bool is_usual(const tapped_call *tapped)
+{
+    enum { NOT_FOUND = 1168, WMI_INSTANCE_NOT_FOUND = 4201 };
+
+    return tapped->handle == NULL && (tapped->status == NOT_FOUND || tapped->status == WMI_INSTANCE_NOT_FOUND);
+}
+
 void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
 {
     bool is_sample = tapped->answer && tapped->answer->sample && tapped->handle;
-    bool has_failed = tapped->has_failed;
+    bool has_failed = tapped->has_failed && !is_usual(tapped);
 
     if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query) ||
         (!tapped->handle && !tapped->sealed.uses_query && !has_failed)) {
