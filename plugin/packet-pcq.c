@@ -592,7 +592,7 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
     }
     if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
-    } else if (p->call.first_time) {
+    } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
         p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
     }
     return item;
@@ -623,7 +623,9 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     rpc_record *record = p->call.record;
     state_handle *asked = record->handle;
 
-    if (p->call.first_time && asked) {
+    if (p->call.is_copy) {
+        record->answering = asked;
+    } else if (p->call.first_time && asked) {
         if (known && call_may_learn(&p->call)) {
             /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
              * it answers belongs to the new life, as a later look at it shows */

@@ -5,6 +5,8 @@
  */
 #include "dcerpc/call.h"
 
+#include <math.h>
+
 #include <epan/dissectors/packet-tcp.h>
 
 #include "dcerpc/ndr.h"
@@ -140,6 +142,51 @@ static rpc_missing missed_twice(const rpc_call *call, uint32_t event)
     return connection->twice;
 }
 
+/* --- Packets that were captured twice ----------------------------------------------------------------------------- */
+
+/* On both sides of a translation of clients' addresses each call is there twice, on connections of which one is a copy. What proves it:
+ * the same handle, which no server gives out twice while it is open, in an answer to a call of the same number at the same time. */
+typedef struct {
+    uint8_t bytes[PERF_HANDLE_SIZE];
+    state_handle *handle;
+    const rpc_connection *connection;
+    uint32_t call_id;
+    nstime_t at;
+} rpc_opening;
+
+#define MOST_APART 1.0 /* seconds */
+
+static wmem_map_t *openings; /* rpc_opening, by its bytes; emptied with the file */
+static wmem_map_t *copies;   /* rpc_connection -> itself; emptied with the file */
+
+static unsigned opening_hash(const void *key)
+{
+    return wmem_strong_hash(key, PERF_HANDLE_SIZE);
+}
+
+static gboolean opening_equal(const void *a, const void *b)
+{
+    return memcmp(a, b, PERF_HANDLE_SIZE) == 0;
+}
+
+static bool is_copy(const rpc_call *call, const rpc_opening *of, state_handle_kind kind)
+{
+    nstime_t apart;
+
+    nstime_delta(&apart, &call->pinfo->abs_ts, &of->at);
+    return of->handle->kind == kind && of->handle->server == call->server && of->handle->end == UINT32_MAX &&
+           of->call_id == call->di->call_id && of->connection != connection_of(call->di) &&
+           fabs(nstime_to_sec(&apart)) < MOST_APART;
+}
+
+/* It teaches and counts nothing. */
+static void note_copy(rpc_call *call)
+{
+    if (wmem_map_size(copies) > 0 && !ndr_is_connectionless(call->di)) {
+        call->is_copy = wmem_map_contains(copies, connection_of(call->di));
+    }
+}
+
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -152,7 +199,7 @@ static void take_event(rpc_call *call)
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
         *event = event_next();
         *frame = call->pinfo->num;
-        call->first_time = true;
+        call->first_time = !call->is_copy;
         if (is_request && !ndr_is_connectionless(call->di)) {
             call->missed_twice = missed_twice(call, *event);
         }
@@ -164,7 +211,7 @@ bool call_is_repeated(const rpc_call *call)
 {
     uint32_t frame = call->record->response_frame;
 
-    return !call_is_request(call) && frame != 0 && frame != call->pinfo->num;
+    return call->is_copy || (!call_is_request(call) && frame != 0 && frame != call->pinfo->num);
 }
 
 /* Who selects a packet sees its tree end at SMB2. */
@@ -191,6 +238,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tv
     call->record = record_of(call, record_size);
     call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
+    note_copy(call);
     take_event(call);
     point_below_smb2(call);
 }
@@ -381,7 +429,26 @@ bool call_handle_is_null(const uint8_t *bytes)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    return handle_open(kind, call->server, bytes, begin, frame, machine);
+    rpc_opening *opening = wmem_map_lookup(openings, bytes);
+
+    if (frame == 0 || ndr_is_connectionless(call->di)) {
+        return handle_open(kind, call->server, bytes, begin, frame, machine);
+    }
+    if (opening && is_copy(call, opening, kind)) {
+        rpc_connection *copy = connection_of(call->di);
+        wmem_map_insert(copies, copy, copy);
+        note_copy(call);
+        call->first_time = false;
+        return opening->handle;
+    }
+    opening = wmem_new0(wmem_file_scope(), rpc_opening);
+    *opening = (rpc_opening){.handle = handle_open(kind, call->server, bytes, begin, frame, machine),
+                             .connection = connection_of(call->di),
+                             .call_id = call->di->call_id,
+                             .at = call->pinfo->abs_ts};
+    memcpy(opening->bytes, bytes, sizeof opening->bytes);
+    wmem_map_insert(openings, opening->bytes, opening);
+    return opening->handle;
 }
 
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
@@ -412,7 +479,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item)
 {
-    if (call_is_repeated(call)) {
+    if (call_is_repeated(call) && !call->is_copy) {
         findings_add(report, item, FINDING_SECOND_RESPONSE, "The call was answered in frame %u already",
                      call->record->response_frame);
     }
@@ -471,6 +538,8 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+        openings = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), opening_hash, opening_equal);
+        copies = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

@@ -85,7 +85,8 @@ typedef struct {
     state_host *server;
     uint32_t event;
     rpc_missing missed_twice; /* of a request: where two calls of its connection are missing */
-    bool first_time;          /* what it teaches may be learned */
+    bool is_copy;    /* of a connection whose packets were captured on both sides of a translation of addresses */
+    bool first_time; /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
@@ -99,7 +100,7 @@ typedef struct {
 void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
                 packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* True of a response to a call that another frame answered before. */
+/* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
 
 /* Reads from the start into the tree, or so that nothing is shown and findings only count. */

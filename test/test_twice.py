@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packets that were captured twice: mirrored, and on both sides of a translation of clients' addresses. They count once."""
+
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from gen import hkpd_scene
+from gen.pcap import checksum
+from gen.scene import Scene, tcp_line
+from gen.story_script import Script, ask, counter, learn, multiple, run
+
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+# what the copy has in its place: (address, port of it or None, address there, port there)
+SIDES = {'mirrored': None, 'client': ('192.0.2.10', 50001, '198.51.100.7', 40001)}
+
+
+def translated(frame, side):
+    frame, (was, port, now, there) = bytearray(frame), side
+    for address, at in (26, 34), (30, 36):
+        if bytes(frame[address:address + 4]) == socket.inet_aton(was):
+            frame[address:address + 4] = socket.inet_aton(now)
+            if struct.unpack_from('>H', frame, at)[0] == port:
+                struct.pack_into('>H', frame, at, there)
+    frame[24:26] = b'\0\0'
+    struct.pack_into('>H', frame, 24, checksum(bytes(frame[14:34])))
+    return bytes(frame)
+
+
+def twice(path, side):
+    """The capture with each frame again right behind it."""
+    data, at = path.read_bytes(), 24
+    out = [data[:24]]
+    while at < len(data):
+        head, size = data[at:at + 16], struct.unpack_from('<I', data, at + 8)[0]
+        frame = data[at + 16:at + 16 + size]
+        at += 16 + size
+        out += [head, frame, head, translated(frame, side) if side else frame]
+    path.with_name('twice.pcap').write_bytes(b''.join(out))
+    return path.with_name('twice.pcap')
+
+
+def told(tshark, path, *passes):
+    """What statistics and the long form say, without the frames' numbers"""
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,long,-', *passes)
+    rows = [line.split(',')[:1] + line.split(',')[2:] for line in out.splitlines() if line[:2] == '20']
+    tables, _ = tshark.run('-q', '-r', path, '-z', 'pcq,counters', '-z', 'pcq,queries', *passes)
+    table = [line.split(' |') for line in tables.splitlines() if line.startswith(('\\\\', 'query', 'hkpd'))]
+    return rows, [[cell for cell in row if not cell.startswith('frame ')] for row in table]
+
+
+def conversation():
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
+    scene = Scene()
+    c = tcp_line(scene, Script([s])).client()
+    learn(c, s)
+    run(c, [ask(s, 1, '*'), ask(s, 2, 'a'), ask(s, 77, 'a')], 4)
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('side', SIDES)
+@pytest.mark.parametrize('make', [conversation, lambda: hkpd_scene.session(samples=3)], ids=['pcq', 'hkpd'])
+def test_each_call_counts_once(tshark, tmp_path, make, side, passes):
+    path = Path(make().write(tmp_path / 'scene.pcap'))
+    once, again = told(tshark, path, *passes), told(tshark, twice(path, SIDES[side]), *passes)
+    drop = {'queries': 9}       # Slowest frame
+    assert again[0] == once[0] and len(once[0]) > 8
+    for a, b in zip(again[1], once[1]):
+        assert [x for i, x in enumerate(a) if a[0][0] == '\\' or i != drop['queries']] == \
+            [x for i, x in enumerate(b) if b[0][0] == '\\' or i != drop['queries']]
+    assert len(again[1]) == len(once[1])
+
+
+def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):
+    """Two clients do the same at the same time; the server gives each a handle of its own."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
+    scene = Scene()
+    model = Script([s])
+    a, b = (tcp_line(scene, model, client_port=50001 + i).client() for i in range(2))
+    handles = [c.open() for c in (a, b)]
+    for c, h in zip((a, b), handles):
+        c.validate(h, [ask(s, 1, 'a')])
+    for c, h in zip((a, b), handles):
+        c.data(h, 9999)
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '-z', 'pcq,queries')
+    assert [line.split(' |')[:2] for line in out.splitlines() if line.startswith('query')] == [['query 1', '1'], ['query 2', '1']]
