@@ -32,6 +32,7 @@ monitors *monitors_new(void)
 
     m->all = g_ptr_array_new_with_free_func(monitor_free);
     m->whose = g_hash_table_new(NULL, NULL);
+    m->latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     return m;
 }
 
@@ -39,6 +40,7 @@ void monitors_free(monitors *m)
 {
     g_ptr_array_free(m->all, TRUE);
     g_hash_table_destroy(m->whose);
+    g_hash_table_destroy(m->latest);
     g_free(m);
 }
 
@@ -100,18 +102,18 @@ static void take_over(monitor *of, monitor *other)
 static monitor *continued(monitors *m, monitor *of, const tapped_call *tapped)
 {
     of->asked_for = counters_of(tapped);
-    for (unsigned i = m->all->len; i-- > 0;) {
-        monitor *other = g_ptr_array_index(m->all, i);
-        if (other != of && other->asked_for == of->asked_for && other->handle && other->handle->end < tapped->event &&
-            other->handle->kind == tapped->handle->kind && strcmp(other->client, of->client) == 0 &&
-            strcmp(other->server, of->server) == 0) {
-            take_over(other, of);
-            g_hash_table_insert(m->whose, (void *)(uintptr_t)tapped->handle, other);
-            g_ptr_array_remove(m->all, of);
-            return other;
-        }
+    char *key = g_strdup_printf("%u %u %s %s", of->asked_for, tapped->handle->kind, of->client, of->server);
+    monitor *other = g_hash_table_lookup(m->latest, key);
+
+    if (other == NULL || other == of || other->handle->end >= tapped->event) {
+        g_hash_table_insert(m->latest, key, of);
+        return of;
     }
-    return of;
+    g_free(key);
+    take_over(other, of);
+    g_hash_table_insert(m->whose, (void *)(uintptr_t)tapped->handle, other);
+    g_ptr_array_remove(m->all, of);
+    return other;
 }
 
 /* --- What is found --------------------------------------------------------------------------------------------- */
@@ -227,7 +229,8 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     }
     count_refused(of, pinfo, tapped);
     if (is_sample) {
-        of = of->samples == 0 && of->asked_for == 0 ? continued(m, of, tapped) : of;
+        bool is_own = m->all->len < MAX_MONITORS; /* else it may be others' as well */
+        of = is_own && of->samples == 0 && of->asked_for == 0 ? continued(m, of, tapped) : of;
         count_sample(of, pinfo, tapped);
     } else if (tapped->answer && tapped->handle) {
         find(of, MONITOR_DAMAGED, pinfo->num, "the answer in frame %u", pinfo->num);

@@ -47,8 +47,9 @@ typedef struct {
 
 /* All of a capture. */
 typedef struct {
-    GPtrArray *all;    /* monitor */
-    GHashTable *whose; /* state_handle, sealed connection, or state_host for what has neither -> monitor */
+    GPtrArray *all;     /* monitor */
+    GHashTable *whose;  /* state_handle, sealed connection, or state_host for what has neither -> monitor */
+    GHashTable *latest; /* client, server and counters -> the monitor of them that began last */
 } monitors;
 
 monitors *monitors_new(void);
