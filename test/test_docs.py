@@ -25,7 +25,7 @@ KEYS = {name.removesuffix('.pcap'): [x for k in keys for x in ('-o', k.format(pc
         for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
 WATCHED = TOP / 'plugin' / 'profile' / 'Performance Counters' / 'pcq_watch'
 PAGES = sorted([TOP / 'README.md', *(TOP / 'docs').glob('*.md')])
-PAGES = [p for p in PAGES if p.name not in ('design.md', 'measurements.md', 'upstream.md', 'windows.md')]
+PAGES = [p for p in PAGES if p.name not in ('design.md', 'measurements.md', 'upstream.md', 'windows.md', 'windows-build.md')]
 RECIPES = ('archive.md', 'live.md', 'recipes.md')
 PROGRAMS = ('tshark', 'script/', 'wireshark', 'parallel', 'editcap', 'cmake', 'ninja', 'cp ', 'rm ', 'psql', 'ssh', 'dumpcap',
             'mergecap', 'cat ', 'sudo', 'git ', 'WIRESHARK_PLUGIN_DIR')

@@ -102,7 +102,7 @@ static void take_over(monitor *of, monitor *other)
 static monitor *continued(monitors *m, monitor *of, const tapped_call *tapped)
 {
     of->asked_for = counters_of(tapped);
-    char *key = g_strdup_printf("%u %u %s %s", of->asked_for, tapped->handle->kind, of->client, of->server);
+    char *key = g_strdup_printf("%u %d %s %s", of->asked_for, (int)tapped->handle->kind, of->client, of->server);
     monitor *other = g_hash_table_lookup(m->latest, key);
 
     if (other == NULL || other == of || other->handle->end >= tapped->event) {
