@@ -102,6 +102,23 @@ def test_the_process_own_id_tells(export, passes):
         ('two', made(4, 4), '0')]
 
 
+def processes(before, after, ids, apart):
+    """The same of a counterset, all counters in one block or each in a block of its own, as PDH asks."""
+    rows = lambda number: (before, after)[min(number, 1)]
+    s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
+                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: ids[k]), instances=rows)
+    asked = [ask(s, 6, '*'), ask(s, 9, '*')] if apart else [ask(s, NONE, '*')]
+    return story(Script([s]), lambda c: (learn(c, s), run(c, asked, 2)))
+
+
+@PASSES
+@pytest.mark.parametrize('apart', [False, True], ids=['one-block', 'a-block-each'])
+def test_the_own_id_of_a_counterset_tells(export, apart, passes):
+    before, after = [(0, 'svc', 0), (0, 'svc', 1), (0, 'one', 3)], [(0, 'svc', 1), (0, 'svc', 2), (0, 'one', 4)]
+    text = export(processes(before, after, [400, 404, 408, 412, 416], apart), 'long', *passes)
+    assert of_second_sample(text, 'Delta') == [('svc', made(1, 1), '0'), ('svc#1', MOVED, '0'), ('one', MOVED, '0')]
+
+
 def test_own_ids_that_repeat_prove_nothing(export):
     before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1)]
     scene = registry(before, before, ids=[0, 0])

@@ -218,23 +218,28 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 /* Title indexes, the same on every Windows; a thread has its process' id, too. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-static uint32_t own_id(const reading_table *base)
+static uint32_t own_id_column(const hkpd_table *table)
 {
-    const hkpd_table *table = (const hkpd_table *)base;
     uint32_t found = UINT32_MAX;
 
-    if (table->own_id_known) {
-        return table->own_id;
-    }
-    for (uint32_t i = 0; i < base->columns; i++) {
+    for (uint32_t i = 0; i < table->base.columns; i++) {
         uint32_t title = column_at(table, i)->title_index;
         if (title == ID_THREAD || (title == ID_PROCESS && found == UINT32_MAX)) {
             found = i;
         }
     }
-    ((hkpd_table *)(uintptr_t)table)->own_id = found;
-    ((hkpd_table *)(uintptr_t)table)->own_id_known = true;
     return found;
+}
+
+static perf_raw own_id(reading_table *base, uint32_t row)
+{
+    hkpd_table *table = (hkpd_table *)base;
+
+    if (!table->own_id_known) {
+        table->own_id = own_id_column(table);
+        table->own_id_known = true;
+    }
+    return table->own_id == UINT32_MAX ? (perf_raw){0, 0} : cell(base, row, table->own_id);
 }
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */

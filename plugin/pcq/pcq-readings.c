@@ -29,6 +29,9 @@ typedef struct {
     uint32_t ids;                   /* offset of the array of ids, 0 if there is none */
     wmem_map_t *by_id;              /* counter id -> column + 1 */
     reading_instance_key requested; /* the instance or pattern that the identifier names */
+    reading_table *own_ids;         /* what holds the rows' own ids, NULL if nothing does or nobody asked */
+    uint32_t own_id;                /* its column */
+    bool own_ids_sought;
 } pcq_table;
 
 typedef struct {
@@ -289,10 +292,12 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
     return &entry->table->base;
 }
 
+static perf_raw own_id(reading_table *base, uint32_t row);
+
 static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t request_event,
                           uint32_t response_event, const perf_filled_form *data)
 {
-    static const table_layout layout = {next_row, cell, NULL};
+    static const table_layout layout = {next_row, cell, own_id};
 
     memset(view, 0, sizeof *view);
     view->base = (sample_view){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
@@ -452,6 +457,60 @@ static wmem_array_t *pattern_blocks(pcq_view *view)
         }
     }
     return view->pattern_blocks;
+}
+
+/* --- A process' or thread's own id ------------------------------------------------------------------------------- */
+
+/* Takes the block's column with own ids, by its counter's English name; a thread has its process' id, too. */
+static void take_own_ids(pcq_table *table, pcq_view *view, uint32_t block)
+{
+    pcq_table *there = (pcq_table *)pcq_view_table(view, block);
+    const state_identifier *identifier = pcq_view_identifier(view, block);
+
+    for (uint32_t column = 0; column < there->base.columns; column++) {
+        uint32_t id =
+            there->ids ? perf_le32(view->base.bytes + there->ids + 4 * (size_t)column) : identifier->counter_id;
+        state_known known =
+            facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->event);
+        const char *name = known.fact ? known.fact->name : "";
+        bool is_thread = strcmp(name, "ID Thread") == 0;
+        if (is_thread || (strcmp(name, "ID Process") == 0 && table->own_ids == NULL)) {
+            table->own_ids = &there->base;
+            table->own_id = column;
+        }
+    }
+}
+
+/* They stand in the table itself, or in one of the same sample, counterset and rows: PDH asks for each counter alone. */
+static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifier *identifier)
+{
+    wmem_array_t *blocks = pattern_blocks(view);
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        const state_identifier *other = pcq_view_identifier(view, block);
+        bool is_certain = !pcq_view_doubtful(view, block) && !pcq_view_assumed(view, block);
+        if (is_certain && memcmp(other->guid, identifier->guid, sizeof other->guid) == 0) {
+            take_own_ids(table, view, block);
+        }
+    }
+    if (table->own_ids && table->own_ids != &table->base) {
+        reading_table_has_row(table->own_ids, UINT32_MAX);
+        table->own_ids = reading_table_same_rows(&table->base, table->own_ids) ? table->own_ids : NULL;
+    }
+}
+
+static perf_raw own_id(reading_table *base, uint32_t row)
+{
+    pcq_table *table = (pcq_table *)base;
+    pcq_view *view = (pcq_view *)base->view;
+    const state_identifier *identifier = pcq_view_identifier(view, base->number);
+
+    if (!table->own_ids_sought && identifier) {
+        find_own_ids(table, view, identifier);
+    }
+    table->own_ids_sought = true;
+    return table->own_ids ? reading_table_cell(table->own_ids, row, table->own_id) : (perf_raw){0, 0};
 }
 
 /* Any other pattern may have brought the instance, too. */

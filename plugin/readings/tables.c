@@ -220,19 +220,14 @@ static bool aligned_to(reading_table *here, uint32_t row, reading_table *there)
     return row < like->rows;
 }
 
-/* True if both have the same rows in the same order, of which the first ones were compared. */
-static bool same_rows(reading_table *here, reading_table *there)
+bool reading_table_same_rows(reading_table *here, reading_table *there)
 {
     return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there);
 }
 
-/* The process' or thread's own id; size 0 if the answer does not tell it. */
 static perf_raw own_id(reading_table *table, uint32_t row)
 {
-    const table_layout *layout = table->view->layout;
-    uint32_t column = layout->own_id ? layout->own_id(table) : UINT32_MAX;
-
-    return column == UINT32_MAX ? (perf_raw){0, 0} : layout->cell(table, row, column);
+    return table->view->layout->own_id(table, row);
 }
 
 /* The row with an own id that no other has; UINT32_MAX if there is none or there are several. */
@@ -308,7 +303,7 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     reading_table_has_row(there, UINT32_MAX);
     reading_instance *wanted = reading_instances_counted(&here->instances, row);
     bool is_alone = reading_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
-    if (is_alone && same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
+    if (is_alone && reading_table_same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
         return (table_pair){row, false, false};
     }
     if (there->rows == 0) {

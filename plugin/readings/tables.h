@@ -79,8 +79,8 @@ typedef struct {
     bool (*next_row)(reading_table *table);
     /* The number in a cell of a row that was read; size 0 if there is none. */
     perf_raw (*cell)(const reading_table *table, uint32_t row, uint32_t column);
-    /* The column with the process' or thread's own id, UINT32_MAX if there is none. NULL: no table has one. */
-    uint32_t (*own_id)(const reading_table *table);
+    /* The own id of the process or thread that a row is, of a table that was read whole; size 0 if nothing tells it. */
+    perf_raw (*own_id)(reading_table *table, uint32_t row);
 } table_layout;
 
 /* The row of the same instance in another sample. */
@@ -137,6 +137,9 @@ perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
 /* The instance of a row that is there: as it was sent, and with its name_ordinal. */
 reading_instance *reading_table_instance(reading_table *table, uint32_t row);
 reading_instance *reading_table_named(reading_table *table, uint32_t row);
+
+/* True if both have the same rows in the same order, of which all were read. */
+bool reading_table_same_rows(reading_table *here, reading_table *there);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
  * Proved by the name and parent's name that no other row has in either sample, else by such an id, else by the process' or
