@@ -71,13 +71,14 @@ typedef struct {
 static rpc_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
 
 /* Begins a PDU of the operation, and reports what is strange about it before it is read. */
-static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                      uint8_t *drep)
+static void pcq_begin(pcq_pdu *p, const char *operation, tvbuff_t *tvb, int offset, packet_info *pinfo,
+                      proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     rpc_call *call = &p->call;
 
-    call_begin(call, &fields, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
+    call_begin(call, &fields, operation, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (pcq_record *)call->record;
+    call->record->operation = operation;
     memset(&p->tapped, 0, sizeof p->tapped);
     call_aloud(call);
     if (call_is_request(call)) {
@@ -1144,9 +1145,8 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     const operation *op = &operations[di->call_data->opnum];
     pcq_pdu p;
 
-    pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
+    pcq_begin(&p, opnum_vals[di->call_data->opnum].strptr, tvb, offset, pinfo, tree, di, drep);
     p.largest = op->largest;
-    p.call.operation = opnum_vals[di->call_data->opnum].strptr;
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? op->request_shape : op->response_shape;
     if (!call_is_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
@@ -1203,6 +1203,32 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
         tapped.subject_size = sizeof pdu->key.connection;
         if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
             describe_sealed(&tapped.sealed, pdu);
+        }
+        tapped_hand_over(pinfo, &tapped);
+    }
+}
+
+static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
+{
+    const rpc_record *record = fault->record;
+    const sealed_pdu *pdu = fault->pdu;
+    tapped_call tapped = {
+        .is_hkpd = record ? record->key.protocol != &fields : pdu && pdu->interface == SEALED_WINREG,
+        .is_response = true,
+        .has_failed = true,
+        .is_fault = true,
+        .status = fault->status,
+        .operation = fault->operation,
+        .seconds = pdu ? pdu->seconds : -1,
+        .event = record ? record->response_event : 0,
+        .handle = record ? record->handle : NULL,
+    };
+
+    if (tapped_wanted()) {
+        tapped.server = host_of(pinfo, false, pinfo->srcport == 445 || pinfo->srcport == 139);
+        if (pdu) {
+            tapped.sealed.connection = pdu->connection;
+            tapped.sealed.uses_query = pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
         }
         tapped_hand_over(pinfo, &tapped);
     }
@@ -1270,7 +1296,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(proto_pcq, opnum_vals, tell_sealed);
+    sealed_register(&fields, opnum_vals, tell_sealed, tell_fault);
     state_register();
     names_file_register();
     tapped_register();

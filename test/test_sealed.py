@@ -29,7 +29,8 @@ def with_key(name):
 def told(tshark, name, *args):
     """[(frame, findings, Info, message)] of the calls of PerflibV2"""
     rows = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', '_ws.expert', '_ws.col.Info', '_ws.expert.message',
-                                                    'pcq.expert.sealed', 'pcq.expert.key_does_not_fit'], '-Y', 'pcq', *args)
+                                                    'pcq.expert.sealed', 'pcq.expert.key_does_not_fit'],
+                         '-Y', 'pcq && dcerpc.pkt_type != 3', *args)
     return [(int(n), 'sealed' * bool(sealed) + 'does not fit' * bool(unfit), info, message)
             for n, _, info, message, sealed, unfit in rows]
 
@@ -125,8 +126,8 @@ def test_the_key_of_hkey_performance_data(tshark):
 def opened_calls(tshark, name):
     """[[frame, operation, PDU's type, bytes of its stub]] of the same capture with its key: the bytes as Wireshark alone
     shows them, which counts the last fragment's padding to a whole of several"""
-    calls = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.opnum', 'dcerpc.pkt_type'], '-Y', 'pcq',
-                          *with_key(name))
+    calls = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'pcq.opnum', 'dcerpc.pkt_type'],
+                          '-Y', 'pcq && dcerpc.pkt_type != 3', *with_key(name))
     stubs = tshark.fields(PCAPS / (name + '.pcap'), ['frame.number', 'dcerpc.reassembled.length',
                                                      'dcerpc.decrypted_stub_data', 'dcerpc.auth_pad_len'],
                           '--disable-protocol', 'pcq', '-Y', 'dcerpc.decrypted_stub_data', *with_key(name))

@@ -71,18 +71,24 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
 /* Calls of a connection are numbered one by one, those of other interfaces among them. */
 typedef struct {
     uint64_t key;
-    uint32_t call_id;  /* of the latest request, */
-    uint32_t event;    /* its event */
-    uint32_t frame;    /* and its frame */
-    rpc_missing once;  /* where one call or more was missing the last time, */
-    rpc_missing twice; /* and two of them */
+    uint32_t call_id;   /* of the latest request, */
+    uint32_t event;     /* its event */
+    uint32_t frame;     /* its frame, */
+    rpc_record *latest; /* and its record */
+    rpc_missing once;   /* where one call or more was missing the last time, */
+    rpc_missing twice;  /* and two of them */
 } rpc_connection;
 
 static wmem_map_t *connections; /* rpc_connection, emptied with the file */
 
+static uint64_t connection_key(const conversation_t *conversation, uint64_t salt)
+{
+    return salt * 0x9E3779B97F4A7C15U + conversation->conv_index;
+}
+
 static rpc_connection *connection_of(const dcerpc_info *di)
 {
-    uint64_t key = di->transport_salt * 0x9E3779B97F4A7C15U + di->conv->conv_index;
+    uint64_t key = connection_key(di->conv, di->transport_salt);
     rpc_connection *connection = wmem_map_lookup(connections, &key);
 
     if (connection == NULL) {
@@ -93,9 +99,6 @@ static rpc_connection *connection_of(const dcerpc_info *di)
     }
     return connection;
 }
-
-/* Frames of a capture that are looked through. */
-#define MOST_FRAMES 100000
 
 /* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
  * acknowledgement as keys. */
@@ -139,6 +142,8 @@ static rpc_missing missed_twice(const rpc_call *call, uint32_t event)
     connection->call_id = call_id;
     connection->event = event;
     connection->frame = frame;
+    call->record->previous = connection->latest;
+    connection->latest = call->record;
     return connection->twice;
 }
 
@@ -223,12 +228,13 @@ static void point_below_smb2(const rpc_call *call)
     }
 }
 
-void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
-                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
+                int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     memset(call, 0, offsetof(rpc_call, about));
     call->about.size = call->info.size = 0;
     call->fields = fields;
+    call->operation = operation;
     call->tvb = tvb;
     call->offset = offset;
     call->pinfo = pinfo;
@@ -511,6 +517,63 @@ int call_end(rpc_call *call, proto_item *item)
     return (int)tvb_reported_length(call->tvb);
 }
 
+/* --- Faults ------------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    uint64_t key; /* frame and call id */
+    rpc_record *record;
+} rpc_fault;
+
+static wmem_map_t *faults; /* rpc_fault, emptied with the file */
+
+/* Requests of a connection that are looked through: more are hardly outstanding. */
+#define MOST_OUTSTANDING 64
+
+static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
+{
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+    uint64_t key = conversation ? connection_key(conversation, dcerpc_get_transport_salt(pinfo)) : 0;
+    const rpc_connection *connection = wmem_map_lookup(connections, &key);
+    rpc_record *record = connection ? connection->latest : NULL;
+
+    for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->previous) {
+        if (record->key.call_id == call_id) {
+            return record->operation && record->response_frame == 0 ? record : NULL;
+        }
+    }
+    return NULL;
+}
+
+rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id)
+{
+    uint64_t key = (uint64_t)pinfo->num << 32 | call_id;
+    rpc_fault *fault = wmem_map_lookup(faults, &key);
+    rpc_record *record = fault || PINFO_FD_VISITED(pinfo) ? NULL : outstanding(pinfo, call_id);
+
+    if (record) {
+        fault = wmem_new(wmem_file_scope(), rpc_fault);
+        *fault = (rpc_fault){key, record};
+        wmem_map_insert(faults, &fault->key, fault);
+        record->response_event = event_next();
+        record->response_frame = pinfo->num;
+    }
+    return fault ? fault->record : NULL;
+}
+
+void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
+                     packet_info *pinfo, proto_tree *tree, uint32_t status)
+{
+    const char *name = text_fault(pinfo->pool, status);
+    proto_item *item = proto_tree_add_item(tree, fields->proto, tvb, offset, size, ENC_NA);
+    findings_report report;
+
+    col_set_str(pinfo->cinfo, COL_PROTOCOL, proto_get_protocol_short_name(find_protocol_by_id(fields->proto)));
+    col_add_fstr(pinfo->cinfo, COL_INFO, "%s fault: %s", operation, name);
+    proto_item_append_text(item, ", %s, fault: %s", operation, name);
+    findings_begin(&report, pinfo, &fields->expert);
+    findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
+}
+
 static void forget(void)
 {
     asked_last = NULL;
@@ -531,6 +594,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         FIELD_NODE(fields->noise, "Stub that cannot be read", "noise", "Its bytes, which were probably not decrypted"),
     };
 
+    fields->proto = proto;
     fields_register_prefixed(proto, prefix, list, array_length(list));
     ndr_fields_register(proto, prefix, &fields->ndr);
     findings_register(proto, prefix, &fields->expert);
@@ -540,6 +604,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
         openings = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), opening_hash, opening_equal);
         copies = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+        faults = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
         connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

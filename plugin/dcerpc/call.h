@@ -29,8 +29,10 @@ typedef struct {
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a record of its own. */
-typedef struct {
+typedef struct rpc_record {
     rpc_call_key key;
+    const char *operation;       /* "QueryCounterData"; NULL: none on performance counters */
+    struct rpc_record *previous; /* the connection's request before */
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
@@ -43,6 +45,7 @@ typedef struct {
 
 /* Fields and findings of one protocol. */
 typedef struct rpc_fields {
+    int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_word;  /* "query", as the Info column says it */
     findings_expert expert;
@@ -96,9 +99,9 @@ typedef struct {
     rpc_info_text info;
 } rpc_call;
 
-/* `record_size` is that of the protocol's own record. The caller sets `operation`. */
-void call_begin(rpc_call *call, const rpc_fields *fields, size_t record_size, tvbuff_t *tvb, int offset,
-                packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
+/* `record_size` is that of the protocol's own record. */
+void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
+                int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
 /* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
@@ -162,3 +165,10 @@ void call_end_stub(rpc_call *call);
 int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
+
+/* The call that a fault answers, which Wireshark hands to no operation; NULL if it is none that was read. */
+rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id);
+
+/* Shows what a fault of `size` bytes says. */
+void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
+                     packet_info *pinfo, proto_tree *tree, uint32_t status);

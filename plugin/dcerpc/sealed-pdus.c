@@ -13,6 +13,7 @@
 #define FLAG_OBJECT 0x80
 #define HEADER_SIZE 24
 #define OBJECT_SIZE 16
+#define FAULT_SIZE 32
 
 /* [MS-RPCE] 2.2.1.1.8. */
 #define PKT_PRIVACY 6
@@ -68,9 +69,18 @@ static uint32_t sequence_of(tvbuff_t *tvb, int token)
     }
 }
 
-bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
+int sealed_pdu_size(tvbuff_t *tvb, int offset)
 {
     if (!tvb_bytes_exist(tvb, offset, HEADER_SIZE) || tvb_get_uint8(tvb, offset) != 5) {
+        return 0;
+    }
+    int size = tvb_get_uint16(tvb, offset + 8, order_of(tvb, offset));
+    return size < HEADER_SIZE ? 0 : size;
+}
+
+bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
+{
+    if (sealed_pdu_size(tvb, offset) == 0) {
         return false;
     }
     unsigned order = order_of(tvb, offset);
@@ -98,6 +108,23 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
         .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
         .sequence = sequence_of(tvb, end + SEALED_TRAILER_SIZE),
     };
+    return true;
+}
+
+bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset)
+{
+    if (tvb_get_uint8(tvb, offset + 2) != PDU_FAULT || !tvb_bytes_exist(tvb, offset, FAULT_SIZE)) {
+        return false;
+    }
+    unsigned order = order_of(tvb, offset);
+    *fragment = (sealed_fragment){
+        .next = offset + MAX(tvb_get_uint16(tvb, offset + 8, order), FAULT_SIZE),
+        .is_response = true,
+        .is_first = true,
+        .is_last = true,
+        .call_id = tvb_get_uint32(tvb, offset + 12, order),
+    };
+    *status = tvb_get_uint32(tvb, offset + 24, order);
     return true;
 }
 

@@ -29,6 +29,9 @@ typedef struct {
     uint32_t sequence; /* counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
+/* Bytes of the PDU at `offset`, 0 if none begins there. */
+int sealed_pdu_size(tvbuff_t *tvb, int offset);
+
 /* False if at `offset` begins no whole request or response with a sealed stub. */
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
 
@@ -48,6 +51,9 @@ typedef struct {
     nstime_t request_time; /* when the first fragment of its request came */
     double seconds;        /* from the request to this response; negative of a request and where it is not known */
 } sealed_pdu;
+
+/* The PDU at `offset` as the only fragment of a response, and its status. False if it is no fault. */
+bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset);
 
 /* A bind: which contexts of the connection are the interface's. */
 void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, sealed_interface interface, const e_guid_t *uuid);

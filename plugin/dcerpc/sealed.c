@@ -14,8 +14,6 @@
 #define BIND 11
 #define ALTER_CONTEXT 14
 
-#define HEADER_SIZE 24
-
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
 /* What seals a stub, what opens it, and where that goes. */
@@ -44,11 +42,12 @@ static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
-static int proto_perflib = -1;
+static const rpc_fields *perflib;
 static e_guid_t uuids[NUM_SEALED_INTERFACES];
 static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are explained */
 static bool (*winreg_is_watched)(void);
 static sealed_listener tell;
+static fault_listener tell_fault;
 
 static const value_string winreg_operations[] = {
     {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
@@ -186,6 +185,11 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     tell(pinfo, &explained);
 }
 
+static const char *operation_of(const sealed_pdu *pdu)
+{
+    return val_to_str_const(pdu->opnum, operations[pdu->interface], "Unknown operation");
+}
+
 /* Of the only fragment Wireshark has shown the protocol and the operation, of others neither; and where more follows in the
  * packet, that stands behind it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
@@ -194,8 +198,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     const lock *what = lock_of(tvb, fragment);
     bool is_whole = fragment->is_first && fragment->is_last;
     bool ends_packet = fragment->next == (int)tvb_reported_length(tvb);
-    sealed_call call = {.operation = val_to_str_const(pdu->opnum, operations[pdu->interface], "Unknown operation"),
-                        .pdu = pdu};
+    sealed_call call = {.operation = operation_of(pdu), .pdu = pdu};
     proto_item *item = tree ? tree->last_child : NULL;
 
     if (what == NULL) {
@@ -205,7 +208,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
         (ends_packet ? col_add_fstr : col_append_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", ends_packet ? "" : ", ",
                                                        call.operation, fragment->is_response ? "response" : "request");
-        item = proto_tree_add_item(tree, proto_perflib, tvb, at, fragment->next - at, ENC_NA);
+        item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->next - at, ENC_NA);
     }
     explain(pinfo, item, tvb, what, &call);
 }
@@ -219,7 +222,7 @@ static bool is_enabled(int proto)
 
 static void read_bind(tvbuff_t *tvb, packet_info *pinfo)
 {
-    if (is_enabled(proto_perflib)) {
+    if (is_enabled(perflib->proto)) {
         sealed_bind_read(pinfo, tvb, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
     }
     if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
@@ -227,23 +230,52 @@ static void read_bind(tvbuff_t *tvb, packet_info *pinfo)
     }
 }
 
+static bool show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
+{
+    sealed_fragment fragment;
+    sealed_fault fault = {.status = 0};
+
+    if (!sealed_fault_read(&fragment, &fault.status, tvb, at)) {
+        return false;
+    }
+    fault.record = call_of_fault(pinfo, fragment.call_id);
+    fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment);
+    if (fault.record || fault.pdu) {
+        const rpc_fields *fields = fault.record ? fault.record->key.protocol : perflib;
+        fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
+        call_show_fault(fields, fault.operation, tvb, at, fragment.next - at, pinfo, tree, fault.status);
+        tell_fault(pinfo, &fault);
+    }
+    return true;
+}
+
+static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool is_opened)
+{
+    sealed_fragment fragment;
+
+    if (!sealed_fragment_read(&fragment, tvb, at)) {
+        return;
+    }
+    if (!fragment.is_response && fragment.is_first) {
+        sealed_interface interface = sealed_interface_of(pinfo, &fragment);
+        bool is_known = interface == SEALED_PERFLIB || try_val_to_str(fragment.opnum, winreg_operations);
+        sealed_call_begin(pinfo, &fragment, is_known ? interface : SEALED_NOBODYS);
+    }
+    const sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
+    if (pdu) {
+        show_pdu(tvb, pinfo, tree, at, &fragment, pdu);
+    }
+}
+
 static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
-    sealed_fragment fragment;
+    bool is_sealed = sealed_connections_exist() && (!is_opened || sealed_pdus_exist());
+    int size;
 
-    if (!sealed_connections_exist() || (is_opened && !sealed_pdus_exist())) {
-        return;
-    }
-    for (int at = 0; sealed_fragment_read(&fragment, tvb, at); at = fragment.next) {
-        if (!fragment.is_response && fragment.is_first) {
-            sealed_interface interface = sealed_interface_of(pinfo, &fragment);
-            bool is_known = interface == SEALED_PERFLIB || try_val_to_str(fragment.opnum, winreg_operations);
-            sealed_call_begin(pinfo, &fragment, is_known ? interface : SEALED_NOBODYS);
-        }
-        const sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
-        if (pdu) {
-            show_pdu(tvb, pinfo, tree, at, &fragment, pdu);
+    for (int at = 0; (size = sealed_pdu_size(tvb, at)) > 0; at += size) {
+        if (!show_fault(tvb, pinfo, tree, at) && is_sealed) {
+            read_pdu(tvb, pinfo, tree, at, is_opened);
         }
     }
 }
@@ -263,7 +295,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
 {
     ws_heuristic result = stock(tvb, pinfo, tree, data);
 
-    if (result && tvb_bytes_exist(tvb, 0, HEADER_SIZE)) {
+    if (result && sealed_pdu_size(tvb, 0) > 0) {
         uint8_t type = tvb_get_uint8(tvb, 2);
         if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
             read_bind(tvb, pinfo);
@@ -301,8 +333,10 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
     winreg_is_watched = is_watched;
 }
 
-void sealed_register(int proto, const value_string *perflib_operations, sealed_listener listener)
+void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations,
+                     sealed_listener listener, fault_listener listener_of_faults)
 {
+    int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
     static hf_register_info fields[] = {
         FIELD(hf_operation, "Sealed operation", "pcq.sealed.operation", FT_UINT16, BASE_DEC, NULL,
@@ -325,8 +359,9 @@ void sealed_register(int proto, const value_string *perflib_operations, sealed_l
     proto_register_field_array(proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     sealed_pdus_register();
-    proto_perflib = proto;
+    perflib = fields_of_perflib;
     operations[SEALED_PERFLIB] = perflib_operations;
     operations[SEALED_WINREG] = winreg_operations;
     tell = listener;
+    tell_fault = listener_of_faults;
 }

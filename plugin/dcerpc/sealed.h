@@ -1,13 +1,14 @@
 /* sealed.h
  * Calls that Wireshark could not decrypt: the packet says which key opens them, and whether one was given.
  *
- * Wireshark hands a sealed stub to no operation of an interface, and one in several fragments to nobody at all. So its
+ * Wireshark hands a fault and a sealed stub to no operation of an interface, and one in several fragments to nobody at all. So its
  * heuristics for DCE/RPC over TCP and SMB are wrapped, which see each PDU.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
+#include "dcerpc/call.h"
 #include "dcerpc/sealed-pdus.h"
 
 /* A request or response that no key opened. */
@@ -17,10 +18,20 @@ typedef struct {
     const sealed_pdu *pdu;
 } sealed_call;
 
+/* A fault, which is never sealed: of a call that was read, or of a sealed one. */
+typedef struct {
+    const char *operation;
+    uint32_t status;
+    const rpc_record *record; /* NULL of a sealed call, */
+    const sealed_pdu *pdu;    /* whose this is */
+} sealed_fault;
+
+typedef void (*fault_listener)(packet_info *pinfo, const sealed_fault *fault);
 typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
 
-/* Registers what is shown of sealed calls under PerflibV2's protocol. */
-void sealed_register(int proto, const value_string *operations, sealed_listener listener);
+/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
+void sealed_register(const rpc_fields *fields, const value_string *operations, sealed_listener listener,
+                     fault_listener listener_of_faults);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

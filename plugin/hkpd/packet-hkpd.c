@@ -187,13 +187,13 @@ static const value_string value_type_vals[] = {
 
 /* --- A PDU's beginning and end --------------------------------------------------------------------------------- */
 
-static void hkpd_begin(hkpd_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
-                       uint8_t *drep)
+static void hkpd_begin(hkpd_pdu *p, const char *operation, tvbuff_t *tvb, int offset, packet_info *pinfo,
+                       proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     p->hkpd = NULL;
     p->item = NULL;
     memset(&p->tapped, 0, sizeof p->tapped);
-    call_begin(&p->call, &fields, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
+    call_begin(&p->call, &fields, operation, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (hkpd_record *)p->call.record;
     call_silently(&p->call);
     findings_begin(&p->aloud, pinfo, &fields.expert);
@@ -485,7 +485,12 @@ static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_n
     return end_with_stock(p, false);
 }
 
-/* A predefined key. */
+/* A predefined key: the request says nothing. */
+static int hkpd_open_request(hkpd_pdu *p)
+{
+    return end_with_stock(p, false);
+}
+
 static int hkpd_open_response(hkpd_pdu *p)
 {
     uint8_t bytes[PERF_HANDLE_SIZE];
@@ -1001,7 +1006,7 @@ static const struct {
     [0] = {"OpenHKCR", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [1] = {"OpenHKCU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [2] = {"OpenHKLM", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
-    [3] = {"OpenHKPD", NULL, hkpd_open_response, "HR", HKPD_KEY_DATA},
+    [3] = {"OpenHKPD", hkpd_open_request, hkpd_open_response, "HR", HKPD_KEY_DATA},
     [4] = {"OpenHKU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [5] = {"CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR", HKPD_KEY_UNKNOWN},
     [WINREG_CREATE_KEY] = {"CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR", HKPD_KEY_UNKNOWN},
@@ -1010,8 +1015,8 @@ static const struct {
     [WINREG_QUERY_VALUE] = {"QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR", HKPD_KEY_UNKNOWN},
     [27] = {"OpenHKCC", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [28] = {"OpenHKDD", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
-    [32] = {"OpenHKPT", NULL, hkpd_open_response, "HR", HKPD_KEY_TEXT},
-    [33] = {"OpenHKPN", NULL, hkpd_open_response, "HR", HKPD_KEY_NLS_TEXT},
+    [32] = {"OpenHKPT", hkpd_open_request, hkpd_open_response, "HR", HKPD_KEY_TEXT},
+    [33] = {"OpenHKPN", hkpd_open_request, hkpd_open_response, "HR", HKPD_KEY_NLS_TEXT},
 };
 
 static bool is_active(void)
@@ -1054,6 +1059,9 @@ static void tap_pdu(hkpd_pdu *p)
     tapped_call *tapped = &p->tapped;
     state_handle *handle = record->handle ? record->handle : record->answering;
 
+    if (p->opens < HKPD_KEY_OTHER || hkpd_key_of(handle)) {
+        p->call.record->operation = p->call.operation;
+    }
     if (hkpd_key_of(handle) == NULL) {
         return;
     }
@@ -1088,8 +1096,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (!is_active()) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
-    hkpd_begin(&p, tvb, offset, pinfo, tree, di, drep);
-    p.call.operation = operations[opnum].name;
+    hkpd_begin(&p, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
     p.opens = operations[opnum].opens;
     if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_hand_over_unread(pinfo, TAPPED_NOISE);

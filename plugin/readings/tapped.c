@@ -51,6 +51,11 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
+const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
+{
+    return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
+}
+
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, uint64_t *left)
 {
     const char *machine = handle_machine(tapped->handle, tapped->server);
@@ -115,8 +120,8 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
     } else if (tapped_succeeded(tapped) && tapped->brings_data) {
         left->empty++;
     } else if (tapped->has_failed && left->failed++ == 0) {
-        left->failed_status = tapped->status;
         left->failed_operation = g_intern_string(tapped->operation);
+        left->failed_error = g_intern_string(tapped_error(NULL, tapped));
     }
 }
 
@@ -170,7 +175,7 @@ static char *failed_note(wmem_allocator_t *pool, const tapped_left_out *left, ta
 {
     return note(form, "calls that failed", left->failed,
                 wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
-                                   left->failed_operation, text_win32_error(pool, left->failed_status)));
+                                   left->failed_operation, left->failed_error));
 }
 
 static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, unsigned number,
@@ -189,9 +194,10 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
                   "filter; or "
                   "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
                   "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
-                  "from before the client connects");
+                  "from before the client connects; or the client got no further than to log on or to open the pipe "
+                  "winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)");
     }
-    if (left->failed > 0 && left->samples == 0 && number-- == 0) {
+    if (left->failed > 0 && left->samples == 0 && left->unread[0].why == NULL && number-- == 0) {
         return failed_note(pool, left, form);
     }
     if (left->requests > left->responses + 1 && number-- == 0) { /* one: the capture ends */

@@ -32,6 +32,7 @@ typedef struct {
     bool is_repeated;      /* the call was answered before */
     bool has_status;       /* a response's status was read */
     bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
+    bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
     bool has_sizes;        /* a response's sizes were read */
     bool brings_data;      /* if it succeeds, the call is answered with performance data */
     bool is_probe;         /* a response says how much room is needed, and nothing else */
@@ -63,6 +64,9 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
 {
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
+
+/* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
+const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
 /* The path that an identifier asks for, by the names that the whole capture teaches. `left` is what all paths of the call may
  * take, tapped_paths_size() at first. */
@@ -110,8 +114,8 @@ typedef struct {
     uint64_t empty;     /* successful responses without the data that was asked for */
     uint64_t damaged;   /* answers that do not add up */
     uint64_t failed;    /* calls, and how the first did */
-    uint32_t failed_status;
     const char *failed_operation;
+    const char *failed_error;
     struct {
         const char *why; /* interned */
         uint64_t calls;

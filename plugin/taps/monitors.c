@@ -224,8 +224,8 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
         count_sealed(of, pinfo, tapped);
     }
     if (has_failed) {
-        find(of, MONITOR_CALL_FAILED, pinfo->num, "%s: %s (%s)", tapped->operation,
-             text_win32_error(pinfo->pool, tapped->status), text_error_meaning(tapped->status));
+        find(of, MONITOR_CALL_FAILED, pinfo->num, "%s: %s (%s)", tapped->operation, tapped_error(pinfo->pool, tapped),
+             text_error_meaning(tapped->status));
     }
     count_refused(of, pinfo, tapped);
     if (is_sample) {

@@ -36,7 +36,7 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
-                   bool assumed)
+                   const char *error, bool assumed)
 {
     char *key = g_strdup_printf("%p %u %s", (const void *)tapped->handle, status, path);
     bool is_new = false;
@@ -45,7 +45,7 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
     if (is_new) {
         bool is_known = tapped->handle && tapped->handle->number != 0;
         refused->first_frame = pinfo->num;
-        table_set_text(view, refused->row, ERROR_NAME, text_win32_error(pinfo->pool, status));
+        table_set_text(view, refused->row, ERROR_NAME, error);
         table_set_text(view, refused->row, QUERY,
                        is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "hkpd" : "query",
                                                      tapped->handle->number)
@@ -67,11 +67,11 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
             refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left),
-                   tapped->identifiers[i].status, false);
+                   tapped->identifiers[i].status, text_win32_error(pinfo->pool, tapped->identifiers[i].status), false);
         }
     }
     if (tapped->has_failed) {
-        refuse(view, pinfo, tapped, tapped->operation, tapped->status, false);
+        refuse(view, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
     }
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
@@ -81,7 +81,8 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     while ((at = readings_next(r)) != NULL) {
         if (at->is_refused) {
             const char *path = readings_path(r);
-            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status, path && r->assumed);
+            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
+                   text_win32_error(pinfo->pool, r->status), path && r->assumed);
         }
     }
 }

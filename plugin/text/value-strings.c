@@ -32,6 +32,7 @@ static const value_string error_meanings[] = {
     {2, "not there"},
     {3, "instance not there now; it may come later"},
     {5, "no rights: the account is no administrator of the server, and not in its group Performance Monitor Users"},
+    {6, "the server does not know this handle"},
     {8, "the server is short of memory"},
     {14, "the server is short of memory"},
     {21, "the provider is not ready; it may come later"},
@@ -44,12 +45,18 @@ static const value_string error_meanings[] = {
     {1168, "not there"},
     {1450, "the server is short of memory"},
     {1460, "the provider did not answer in time"},
+    {1717, "interface not there: the service Remote Registry does not run, or Windows is too old"},
     {1722, "provider gone: it does not run"},
     {1726, "provider gone: it ended while it was asked"},
+    {1783, "the server could not read the request"},
+    {1825, "the server did not accept how the call is sealed or signed"},
     {4200, "provider gone: it is not installed, or does not run"},
     {4201, "instance not there now; it may come later"},
     {4202, "counter not there: the server has another version of the provider"},
     {4211, "the provider's registration is damaged"},
+    {0x1c00001a, "the server does not know this handle: it was restarted, or has closed it"},
+    {0x1c010002, "the server does not have this operation"},
+    {0x1c010003, "interface not there: the service Remote Registry does not run, or Windows is too old"},
     {0, NULL},
 };
 
@@ -159,6 +166,14 @@ void value_strings_init(void)
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 {
     return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
+}
+
+const char *text_fault(wmem_allocator_t *pool, uint32_t status)
+{
+    const header_field_info *field = proto_registrar_get_byname("dcerpc.cn_status");
+    const char *name = field && field->strings ? try_val_to_str(status, field->strings) : NULL;
+
+    return name ? name : text_win32_error(pool, status);
 }
 
 const char *text_error_meaning(uint32_t status)

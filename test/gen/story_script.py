@@ -163,6 +163,21 @@ def run(c, asked, samples=2, info=True, close=True):
     return handle
 
 
+class Faulting(Script):
+    """Answers calls of an operation with a fault: from the one of this number on, so many."""
+
+    def __init__(self, sets, opnum, code, first=0, count=1000):
+        super().__init__(sets)
+        self.opnum, self.code, self.calls, self.number = opnum, code, range(first, first + count), 0
+
+    def handle(self, opnum, *request):
+        fault, stub, record = super().handle(opnum, *request)
+        if opnum != self.opnum:
+            return fault, stub, record
+        self.number += 1
+        return (self.code if self.number - 1 in self.calls else fault), stub, record
+
+
 def story(server, told, /, name='story', line=tcp_line, **options):
     """A scene of one connection: told(client) talks."""
     scene = Scene(name)
