@@ -14,6 +14,7 @@
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
 #include "dcerpc/fields.h"
+#include "taps/accounts.h"
 #include "taps/taps.h"
 #include "names/names-file.h"
 #include "readings/watch.h"
@@ -1305,6 +1306,7 @@ void proto_register_pcq(void)
     export_objects_register(proto_pcq);
     export_names_register();
     output_register();
+    accounts_register();
     counters_table_register();
     queries_table_register();
     refusals_table_register();

@@ -69,6 +69,13 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_has_data_source(pinfo, name) (get_data_source_tvb_by_name((pinfo), (name)) != NULL)
 #endif
 
+/* A field's value in the tree, as fvalue_to_string_repr() takes it. */
+#if WS_AT_LEAST(4, 2)
+#define WS_FIELD_VALUE(field) ((field)->value)
+#else
+#define WS_FIELD_VALUE(field) (&(field)->value)
+#endif
+
 /* Opens a capture of any kind, compressed ones too; NULL and why not. */
 #if WS_AT_LEAST(4, 7)
 #define ws_open_capture(path, error, details) \

@@ -288,3 +288,85 @@ def test_the_summary_without_a_key(tshark, name):
     assert sum(n for n, *_ in sealed[0]) == sum(n for n, *_ in opened[0]) > 0
     if len(opened[0]) == len(sealed[0]) == 1:
         assert sealed[0] == opened[0]
+
+
+# --- Who logged on ---------------------------------------------------------------------------------------------------
+
+LOGON_FIELDS = ['tcp.stream', 'ntlmssp.auth.domain', 'ntlmssp.auth.username', 'ntlmssp.auth.hostname', 'kerberos.SNameString']
+
+
+def logons(tshark, path):
+    """{TCP stream: account of its last logon}, which is the pipe's or port's, from Wireshark's own fields"""
+    accounts = {}
+    for stream, domain, user, host, service in tshark.fields(path, LOGON_FIELDS, '-Y', 'ntlmssp.auth.username || kerberos.SNameString',
+                                                             '--disable-protocol', 'pcq'):
+        accounts[stream] = ('%s\\%s' % (domain, user) + (' (%s)' % host if host != 'NULL' else '') if user else
+                            'Kerberos to %s' % service.replace(',', '/'))
+    return accounts
+
+
+def accounts_told(tshark, path, *args):
+    """What pcq,queries and pcq,summary call those who sample."""
+    rows = {row['Account'] for row in table(tshark, path, 'pcq,queries', *args) if row['Account'] is not None}
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary,json', *args)
+    assert {m['account'] for m in json.loads(out)['monitors']} == rows
+    sentences, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary', *args)
+    assert all(', logon %s' % account in sentences for account in rows if account)
+    return rows
+
+
+@pytest.mark.parametrize('name', SEALED)
+@pytest.mark.parametrize('passes', [[], ['-2']], ids=['one', 'two'])
+def test_the_account(tshark, name, passes):
+    """With a key the same, and of Kerberos the client's name as well, which the ticket has."""
+    truth = set(logons(tshark, PCAPS / (name + '.pcap')).values())
+    assert truth and accounts_told(tshark, PCAPS / (name + '.pcap'), *passes) == truth
+    opened = {'Administrator, ' + account if name in KERBEROS else account for account in truth}
+    assert accounts_told(tshark, PCAPS / (name + '.pcap'), *passes, *with_key(name)) == opened
+
+
+def test_the_account_of_the_session_around(tshark):
+    """Nobody logs on to the pipe."""
+    assert accounts_told(tshark, PCAPS / 'hkpd-nmap.pcap') == {'LAB\\Administrator (nmap)'}
+
+
+def test_no_logon_was_seen(tshark):
+    assert accounts_told(tshark, PCAPS / 'plain' / 'query-tcp.pcap') == {''}
+
+
+def renamed(tmp_path, name, names):
+    """The capture with another user in the logon of some frames; none at all for ''."""
+    capture = Capture.of_file(PCAPS / (name + '.pcap'))
+    old = 'Administrator'.encode('utf-16-le')
+    for number, user in names.items():
+        at, frame, *rest = capture.frames[number - 1]
+        if user:
+            assert frame.count(old) == 1
+            frame = frame.replace(old, user.encode('utf-16-le'))
+        else:
+            place = frame.index(b'NTLMSSP\0\3\0\0\0')
+            frame = frame[:place + 36] + bytes(4) + frame[place + 40:]
+        capture.frames[number - 1] = (at, frame, *rest)
+    capture.write(tmp_path / 'renamed.pcap')
+    return tmp_path / 'renamed.pcap'
+
+
+@pytest.mark.parametrize('names, account', [
+    ({10: 'Adminisession'}, 'LAB\\Administrator (LABCLIENT)'),                # the pipe's own logon goes first
+    ({20: 'Administratox'}, 'LAB\\Administratox (LABCLIENT)'),
+    ({20: ''}, 'LAB\\NULL (LABCLIENT)'),                                      # anonymous: as Wireshark calls it
+    ({20: 'Admin\u202e\x1b\natorx'}, 'LAB\\Admin\\u202e\\x1b\\x0aatorx (LABCLIENT)'),
+])
+def test_other_accounts(tshark, tmp_path, names, account):
+    path = renamed(tmp_path, 'big-answer', names)
+    assert {row['Account'] for row in table(tshark, path, 'pcq,queries')} - {None} == {account}
+
+
+def test_several_logons_of_one_session(tshark, tmp_path):
+    """Nobody can tell which of them a call is of."""
+    capture = Capture.of_file(renamed(tmp_path, 'hkpd-nmap', {}))
+    other = Capture.of_file(renamed(tmp_path, 'hkpd-nmap', {13: 'Administratox'}))
+    capture.frames.insert(13, other.frames[12])
+    path = capture.write(tmp_path / 'two.pcap')
+    again = ['-o', 'tcp.analyze_sequence_numbers:FALSE']  # else the second is a retransmission, which nobody reads
+    assert accounts_told(tshark, path, *again) == {'LAB\\Administrator (nmap) or LAB\\Administratox (nmap)'}

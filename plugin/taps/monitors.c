@@ -6,6 +6,7 @@
 #include "taps/monitors.h"
 
 #include "state/queries.h"
+#include "taps/accounts.h"
 #include "text/value-strings.h"
 
 #include <epan/to_str.h>
@@ -21,6 +22,7 @@ static void monitor_free(void *data)
         g_free(of->findings[i].what);
     }
     pace_free(&of->pace);
+    g_free(of->account);
     g_free(of->client);
     g_free(of->server);
     g_free(of);
@@ -62,6 +64,7 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
         of = g_new0(monitor, 1);
         of->client = g_strdup(address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
         of->server = has_name ? g_strdup_printf("%s (%s)", machine, address) : g_strdup(address);
+        of->account = g_strdup(account_of(pinfo));
         of->handle = tapped->handle;
         of->handles = 1;
         g_ptr_array_add(m->all, of);

@@ -33,6 +33,7 @@ typedef struct {
 
 typedef struct {
     char *client, *server;
+    char *account;              /* "" if no logon was seen */
     const char *sealed;         /* why it cannot be read, NULL if it can */
     const state_handle *handle; /* the last one */
     uint64_t handles;

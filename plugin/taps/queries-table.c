@@ -5,6 +5,7 @@
  */
 #include "taps/taps.h"
 
+#include "taps/accounts.h"
 #include "taps/pace.h"
 #include "taps/table.h"
 
@@ -57,7 +58,8 @@ typedef struct {
     X(CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
     X(SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
     X(OPENED, TABLE_ITEM_STRING, "Opened", NULL, 0) \
-    X(CLOSED, TABLE_ITEM_STRING, "Closed", NULL, 0)
+    X(CLOSED, TABLE_ITEM_STRING, "Closed", NULL, 0) \
+    X(ACCOUNT, TABLE_ITEM_STRING, "Account", NULL, 0)
 
 enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
@@ -91,6 +93,7 @@ static query *query_of(table_view *view, packet_info *pinfo, const tapped_call *
         table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, client));
         table_set_text(view, q->row, SERVER,
                        has_name ? wmem_strdup_printf(pinfo->pool, "%s (%s)", machine, server) : server);
+        table_set_text(view, q->row, ACCOUNT, account_of(pinfo));
         table_set_text(view, q->row, OPENED,
                        handle->opened_frame ? wmem_strdup_printf(pinfo->pool, "frame %u", handle->opened_frame)
                                             : "before the capture");
@@ -195,6 +198,7 @@ static query *sealed_query_of(table_view *view, packet_info *pinfo, const tapped
         table_set_text(view, q->row, CLIENT, address_to_str(pinfo->pool, client));
         table_set_text(view, q->row, SERVER, host_address(tapped->server));
         table_set_text(view, q->row, OPENED, "sealed (intervals by the capture's clock)");
+        table_set_text(view, q->row, ACCOUNT, account_of(pinfo));
     }
     return q;
 }
@@ -260,6 +264,7 @@ void queries_table_register(void)
         .columns = columns_shown,
         .row_size = sizeof(query),
         .own_size = sizeof(unsigned), /* number of sealed connections */
+        .start = accounts_watch,
         .count = count,
         .show = show,
         .free_row = free_query,

@@ -5,6 +5,7 @@
  */
 #include "taps/taps.h"
 
+#include "taps/accounts.h"
 #include "taps/monitors.h"
 #include "taps/output.h"
 
@@ -139,7 +140,7 @@ static void write_monitor(GString *text, const monitor *of)
     }
     g_string_append_printf(text, "%s to %s: ", of->client, of->server);
     append_pace(text, of);
-    g_string_append_c(text, '\n');
+    g_string_append_printf(text, "%s%s\n", *of->account ? ", logon " : "", of->account);
 }
 
 static void write_text(GString *text, const summary *s)
@@ -201,6 +202,7 @@ static void put_monitor(json_dumper *json, const monitor *of)
     json_dumper_begin_object(json);
     put_text(json, "client", of->client);
     put_text(json, "server", of->server);
+    put_text(json, "account", of->account);
     json_dumper_set_member_name(json, "healthy");
     json_dumper_value_anyf(json, monitor_is_healthy(of) ? "true" : "false");
     json_dumper_set_member_name(json, "sealed");
@@ -306,6 +308,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
     s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
     reset(s);
+    accounts_watch();
     bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);
     WS_STAT_STARTED(started);

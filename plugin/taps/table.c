@@ -150,6 +150,9 @@ static void begin(stat_tap_table_ui *ui)
     if (stat_tap_find_table(ui, ui->title) == NULL) {
         add_empty_table(ui);
     }
+    if (t->start) {
+        t->start();
+    }
     table_say_left_out();
 }
 

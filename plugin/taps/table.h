@@ -38,6 +38,7 @@ typedef struct {
     bool has_text_keys; /* rows are identified by a text; else by an address */
     size_t own_size;    /* of what a view keeps beside its rows, zeros at first; the functions that have to do with that
                            may be NULL */
+    void (*start)(void); /* somebody asks for the statistic; NULL: nothing to do */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
     void (*show)(table_view *view, unsigned row); /* what is no count; NULL: nothing */

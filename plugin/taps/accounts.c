@@ -1,0 +1,157 @@
+/* accounts.c
+ * As whom clients logged on, where the logon is in clear: by Wireshark's own fields, which cost a tree of each packet.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/accounts.h"
+
+#include "taps/output.h"
+#include "text/text.h"
+
+#include <epan/conversation.h>
+#include <epan/epan_dissect.h>
+
+#define USER "ntlmssp.auth.username"
+#define DOMAIN "ntlmssp.auth.domain"
+#define WORKSTATION "ntlmssp.auth.hostname"
+#define SERVICE "kerberos.SNameString"
+#define CLIENT "kerberos.CNameString" /* a key opened the ticket */
+
+/* Characters of one name, and bytes of what all logons of a connection are called. */
+#define MAX_NAME 64
+#define MAX_ACCOUNTS 512
+
+/* Parts of a service's name, and bytes between two. */
+#define MAX_PARTS 8
+#define MAX_TAG 4
+
+/* What Wireshark shows for a text of no length. */
+#define EMPTY "NULL"
+
+static wmem_map_t *accounts; /* connection, or pipe of it -> text; emptied with the file */
+
+/* --- Fields ---------------------------------------------------------------------------------------------------- */
+
+static const GPtrArray *fields_of(const proto_tree *tree, const char *name)
+{
+    return proto_get_finfo_ptr_array(tree, proto_registrar_get_id_byname(name));
+}
+
+static const char *text_of(wmem_allocator_t *pool, const field_info *field)
+{
+    const char *whole = fvalue_to_string_repr(pool, WS_FIELD_VALUE(field), FTREPR_DISPLAY, BASE_NONE);
+    const char *text = text_cut(pool, whole ? whole : EMPTY, MAX_NAME);
+    GString *plain = g_string_new(NULL);
+
+    text_escape(plain, text, strlen(text), false);
+    text = wmem_strdup(pool, plain->str);
+    g_string_free(plain, TRUE);
+    return text;
+}
+
+/* Of the first of a frame; "" without one. */
+static const char *first_text(wmem_allocator_t *pool, const proto_tree *tree, const char *name)
+{
+    const GPtrArray *fields = fields_of(tree, name);
+    const char *text = fields && fields->len > 0 ? text_of(pool, g_ptr_array_index(fields, 0)) : "";
+
+    return strcmp(text, EMPTY) == 0 ? "" : text;
+}
+
+/* "LAB\\Administrator (WORKSTATION)" */
+static const char *ntlm_account(wmem_allocator_t *pool, const proto_tree *tree)
+{
+    const char *user = first_text(pool, tree, USER), *domain = first_text(pool, tree, DOMAIN);
+    const char *workstation = first_text(pool, tree, WORKSTATION);
+
+    return wmem_strdup_printf(pool, "%s%s%s%s%s%s", domain, *domain ? "\\" : "", *user ? user : EMPTY,
+                              *workstation ? " (" : "", workstation, *workstation ? ")" : "");
+}
+
+/* Of the first ticket's; what a key opened behind it has names of others. The parts of a name stand together but for a tag. */
+static const char *service_name(wmem_allocator_t *pool, const GPtrArray *parts)
+{
+    const field_info *before = g_ptr_array_index(parts, 0);
+    wmem_strbuf_t *name = wmem_strbuf_new(pool, text_of(pool, before));
+
+    for (unsigned i = 1; i < MIN(parts->len, MAX_PARTS); i++) {
+        const field_info *part = g_ptr_array_index(parts, i);
+        int gap = part->start - (before->start + before->length);
+        if (part->ds_tvb != before->ds_tvb || gap < 0 || gap > MAX_TAG) {
+            break;
+        }
+        wmem_strbuf_append_printf(name, "/%s", text_of(pool, part));
+        before = part;
+    }
+    return wmem_strbuf_get_str(name);
+}
+
+/* "Kerberos to host/srv01"; whose ticket it is stands in the ticket, which is sealed. */
+static const char *kerberos_account(wmem_allocator_t *pool, const proto_tree *tree, const GPtrArray *service)
+{
+    const char *client = first_text(pool, tree, CLIENT);
+
+    return wmem_strdup_printf(pool, "%s%sKerberos to %s", client, *client ? ", " : "", service_name(pool, service));
+}
+
+/* --- Connections ----------------------------------------------------------------------------------------------- */
+
+/* A logon to a pipe or port is that of its calls; one without a pipe is the session's around it. */
+static uint64_t key_of(packet_info *pinfo, uint64_t pipe)
+{
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+
+    return pipe * 0x9E3779B97F4A7C15U + (conversation ? conversation->conv_index : UINT32_MAX);
+}
+
+/* Of several logons nobody can tell which one a call is of. */
+static void learn(packet_info *pinfo, const char *account)
+{
+    uint64_t key = key_of(pinfo, dcerpc_get_transport_salt(pinfo));
+    const char *known = wmem_map_lookup(accounts, &key);
+
+    if (known == NULL) {
+        wmem_map_insert(accounts, wmem_memdup(wmem_file_scope(), &key, sizeof key),
+                        wmem_strdup(wmem_file_scope(), account));
+    } else if (strstr(known, account) == NULL && strlen(known) < MAX_ACCOUNTS) {
+        wmem_map_insert(accounts, wmem_memdup(wmem_file_scope(), &key, sizeof key),
+                        wmem_strdup_printf(wmem_file_scope(), "%s or %s", known, account));
+    }
+}
+
+static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dissect_t *edt, const void *frame _U_,
+                                    tap_flags_t flags _U_)
+{
+    const GPtrArray *ntlm = fields_of(edt->tree, USER), *kerberos = fields_of(edt->tree, SERVICE);
+
+    if (ntlm && ntlm->len > 0) {
+        learn(pinfo, ntlm_account(pinfo->pool, edt->tree));
+    } else if (kerberos && kerberos->len > 0) {
+        learn(pinfo, kerberos_account(pinfo->pool, edt->tree, kerberos));
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+const char *account_of(packet_info *pinfo)
+{
+    uint64_t pipe = key_of(pinfo, dcerpc_get_transport_salt(pinfo)), session = key_of(pinfo, 0);
+    const char *account = wmem_map_lookup(accounts, &pipe);
+
+    account = account ? account : wmem_map_lookup(accounts, &session);
+    return account ? account : "";
+}
+
+void accounts_watch(void)
+{
+    static bool listening;
+
+    if (!listening) { /* a filter gets us the fields that stand in it */
+        listening = output_listen("frame", &accounts, USER "||" DOMAIN "||" WORKSTATION "||" SERVICE "||" CLIENT, NULL,
+                                  read_logon, NULL);
+    }
+}
+
+void accounts_register(void)
+{
+    accounts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+}
