@@ -143,6 +143,7 @@ static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq
         return;
     }
     back->tvb = reader_own_source(p->call.pinfo, back->tvb, "lpData");
+    p->tapped.buffer = back->tvb;
     if (array->tree == NULL) {
         return;
     }
@@ -762,6 +763,8 @@ static void pcq_info_response(pcq_pdu *p)
                   text_counted(pcq_pool(p), back.out_size, "byte"));
         p->tapped.has_counters = true;
         p->tapped.counters = context.count;
+        p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
+        p->tapped.num_identifiers = context.count;
     }
     call_end_stub(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
@@ -1123,7 +1126,11 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     if (!tapped_wanted()) {
         return;
     }
+    tapped->opnum = opnum;
     tapped->operation = call->operation;
+    tapped->is_ndr64 = call->ndr.ndr64;
+    tapped->byte_order = call->ndr.reader.encoding;
+    tapped->request_code = p->record->request_code;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
     tapped->brings_data = opnum == OPNUM_QueryCounterData;
@@ -1311,6 +1318,7 @@ void proto_register_pcq(void)
     queries_table_register();
     refusals_table_register();
     summary_register();
+    evidence_register();
     register_preferences();
 }
 

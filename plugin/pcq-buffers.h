@@ -11,23 +11,6 @@
 #include "dcerpc/reader.h"
 #include "state/state.h"
 
-/* RequestCode ([MS-PCQ] 3.1.4.1.2): number, SDK name without PERF_REG_, what the buffer holds. */
-#define PCQ_REQUEST_CODES(X) \
-    X(1, COUNTERSET_STRUCT) \
-    X(2, COUNTER_STRUCT) \
-    X(3, COUNTERSET_NAME_STRING) \
-    X(4, COUNTERSET_HELP_STRING) \
-    X(5, COUNTER_NAME_STRINGS) \
-    X(6, COUNTER_HELP_STRINGS) \
-    X(7, PROVIDER_NAME) \
-    X(8, PROVIDER_GUID) \
-    X(9, COUNTERSET_ENGLISH_NAME) \
-    X(10, COUNTER_ENGLISH_NAMES)
-
-#define PCQ_REQUEST_CODE_ENUM(value, name) PERF_REG_##name = value,
-
-typedef enum { PCQ_REQUEST_CODES(PCQ_REQUEST_CODE_ENUM) PERF_REG_UNKNOWN = 0 } pcq_request_code;
-
 /* One fact that a buffer teaches. */
 typedef struct {
     state_subject subject;

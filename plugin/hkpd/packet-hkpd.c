@@ -1072,6 +1072,7 @@ static void tap_pdu(hkpd_pdu *p)
         return;
     }
     tapped->is_hkpd = true;
+    tapped->opnum = hkpd_opnum(p);
     tapped->operation = p->call.operation;
     tapped->is_response = !call_is_request(&p->call);
     tapped->is_repeated = call_is_repeated(&p->call);

@@ -29,14 +29,15 @@ typedef struct {
     bool is_hkpd;
     bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
-    bool is_repeated;      /* the call was answered before */
-    bool has_status;       /* a response's status was read */
-    bool has_failed;       /* it is that of a failed call, and no size probe's or the end of a list */
-    bool is_fault;         /* DCE/RPC's own answer: `status` is not the operation's */
-    bool has_sizes;        /* a response's sizes were read */
-    bool brings_data;      /* if it succeeds, the call is answered with performance data */
-    bool is_probe;         /* a response says how much room is needed, and nothing else */
-    bool adds;             /* ValidateCounters: adds counters, does not remove them */
+    bool is_repeated; /* the call was answered before */
+    bool has_status;  /* a response's status was read */
+    bool has_failed;  /* it is that of a failed call, and no size probe's or the end of a list */
+    bool is_fault;    /* DCE/RPC's own answer: `status` is not the operation's */
+    bool has_sizes;   /* a response's sizes were read */
+    bool brings_data; /* if it succeeds, the call is answered with performance data */
+    bool is_probe;    /* a response says how much room is needed, and nothing else */
+    bool adds;        /* ValidateCounters: adds counters, does not remove them */
+    uint16_t opnum;
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
@@ -50,10 +51,14 @@ typedef struct {
     uint32_t event;
     state_host *server;
     const state_handle *handle;          /* NULL without one */
-    const state_identifier *identifiers; /* response of ValidateCounters */
+    const state_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
+    bool is_ndr64;
+    unsigned byte_order;           /* of its parameters: ENC_… */
+    uint32_t request_code;         /* of QueryCounterSetRegistrationInfo */
+    tvbuff_t *buffer;              /* lpData that PerflibV2 returned, NULL if it is empty */
     const readings_answer *answer; /* NULL without performance data */
     const char *unread; /* a call that nobody could read: why, and what opens it; all else is zeros then, but */
     tapped_sealed sealed;

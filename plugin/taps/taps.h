@@ -17,6 +17,9 @@ void refusals_table_register(void);
 /* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. */
 void summary_register(void);
 
+/* `-z pcq,evidence[,FILE[,FILTER]]`: how often what is taken for true of Windows held. */
+void evidence_register(void);
+
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
 void export_csv_register(void);
 void export_long_register(void);
