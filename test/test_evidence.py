@@ -170,6 +170,7 @@ FALSE = {
     'VALUE_SIZE': dict(counters=(THINGS, counter(2, 'PERF_COUNTER_TEXT', 'Small', lambda at, k: 'text'), MORE)),
     'VALUE_TYPE': dict(counters=(THINGS, counter(2, 'PERF_COUNTER_RAWCOUNT', 'Small', lambda at, k: k, width=8), MORE)),
     'INSTANCE_UNIQUE': dict(instances=[(0, 'a', 0), (0, 'a', 1)]),
+    'INSTANCE_ORDER': dict(instances=lambda number: [(0, 'a', 0), (1, 'b', 1)][::(-1) ** number]),
     'SYSTEM_TIME': dict(alter=in_data(DATA, lambda d: put(d, 46, 'H', 999))),
     'FREQUENCY': dict(alter=in_data(DATA, lambda d: put(d, 24, 'Q', 1000), 3)),
     'CLOCKS': dict(clock=Times([(10 ** 10 + n * 2 * 10 ** 7, 134351767437550592 + n * 10 ** 7) for n in range(9)])),

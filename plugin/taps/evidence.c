@@ -32,7 +32,14 @@ typedef struct {
     perf_point clocks; /* of the last answer; a frequency of 0 before the first */
     uint32_t needed;   /* what the last size probe said, 0 behind another call */
     bool has_info;
+    GHashTable *names; /* block -> block_names, of the last answer that had it */
 } handle_memory;
+
+/* Of the instances of a block: two numbers that stand for their names, in whatever order and in this one. */
+typedef struct {
+    uint64_t any_order;
+    uint64_t in_order;
+} block_names;
 
 typedef struct {
     assumption rows[LEDGER_NUM_ROWS];
@@ -76,9 +83,18 @@ static handle_memory *memory_of(evidence *e, const state_handle *handle)
 
     if (memory == NULL) {
         memory = g_new0(handle_memory, 1);
+        memory->names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
         g_hash_table_insert(e->handles, (void *)(uintptr_t)handle, memory);
     }
     return memory;
+}
+
+static void free_memory(void *data)
+{
+    handle_memory *memory = data;
+
+    g_hash_table_destroy(memory->names);
+    g_free(memory);
 }
 
 /* --- Registrations ----------------------------------------------------------------------------------------------- */
@@ -245,16 +261,14 @@ static void see_block(evidence *e, const perf_walk *walk, const state_query_inde
     }
 }
 
-static void see_instance(evidence *e, const perf_walk *walk, GHashTable *known, bool *are_unique)
+static void see_instance(evidence *e, const perf_walk *walk, GHashTable *different, block_names *names)
 {
     uint64_t *key = g_new(uint64_t, 1);
 
     *key = name_and_id(walk);
-    *are_unique = (walk->instance.index == 0 || *are_unique);
-    if (walk->instance.index == 0) {
-        g_hash_table_remove_all(known);
-    }
-    *are_unique &= g_hash_table_add(known, key);
+    names->any_order += *key;
+    names->in_order = names->in_order * 31 + *key;
+    g_hash_table_add(different, key);
     see(e, LEDGER_INSTANCE, perf_le32(walk->data + walk->instance.offset) % 8 == 0);
     see(e, LEDGER_INSTANCE_END, walk->instance.terminated);
 }
@@ -268,32 +282,50 @@ static void see_value(evidence *e, const perf_walk *walk)
         perf_le32(walk->data + walk->value.offset + 4) == PERF_COUNTER_DATA_SIZE + perf_align8(size));
 }
 
-static void see_blocks(evidence *e, const uint8_t *bytes, uint32_t size, const state_query_index *known)
+/* Behind the last instance of a block; `different` holds each name and id once. */
+static void see_names(evidence *e, handle_memory *memory, uint32_t block, uint32_t count, GHashTable *different,
+                      block_names names)
 {
-    GHashTable *names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    block_names *last = g_hash_table_lookup(memory->names, GUINT_TO_POINTER(block));
+
+    see(e, LEDGER_INSTANCE_UNIQUE, g_hash_table_size(different) == count);
+    if (last && last->any_order == names.any_order && g_hash_table_size(different) > 1) {
+        see(e, LEDGER_INSTANCE_ORDER, last->in_order == names.in_order);
+    }
+    g_hash_table_insert(memory->names, GUINT_TO_POINTER(block), g_memdup2(&names, sizeof names));
+    g_hash_table_remove_all(different);
+}
+
+static void see_blocks(evidence *e, handle_memory *memory, const uint8_t *bytes, uint32_t size,
+                       const state_query_index *known)
+{
+    GHashTable *different = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    block_names names = {0, 0};
     perf_walk walk;
     perf_walk_event event;
-    bool are_unique = true, has_instances = false;
+    uint32_t block = 0, count = 0;
 
     perf_walk_init(&walk, bytes, size);
     do {
         event = perf_walk_next(&walk);
-        if (has_instances && (event == PERF_WALK_BLOCK || event == PERF_WALK_END)) {
-            see(e, LEDGER_INSTANCE_UNIQUE, are_unique);
-            has_instances = false;
+        if (count > 0 && (event == PERF_WALK_BLOCK || event == PERF_WALK_END)) {
+            see_names(e, memory, block, count, different, names);
+            names = (block_names){0, 0};
+            count = 0;
         }
         if (event == PERF_WALK_BLOCK) {
             see_block(e, &walk, known);
         } else if (event == PERF_WALK_COUNTERS && walk.counters.count % 2 == 1) {
             see(e, LEDGER_IDS_NOT_PADDED, perf_le32(bytes + walk.counters.offset) % 8 != 0);
         } else if (event == PERF_WALK_INSTANCE) {
-            has_instances = true;
-            see_instance(e, &walk, names, &are_unique);
+            block = walk.block.index;
+            count++;
+            see_instance(e, &walk, different, &names);
         } else if (event == PERF_WALK_VALUE) {
             see_value(e, &walk);
         }
     } while (event != PERF_WALK_END);
-    g_hash_table_destroy(names);
+    g_hash_table_destroy(different);
 }
 
 /* Of both protocols: the value as it is read, and its type. */
@@ -335,7 +367,7 @@ static void see_data(evidence *e, const tapped_call *tapped, const uint8_t *byte
         bool is_header = type <= PERF_COUNTERSET && block_size >= PERF_COUNTER_HEADER_SIZE && block_size <= room;
         see(e, LEDGER_HEADER, is_header);
         if (is_header) {
-            see_blocks(e, bytes, size, query_index_at(epoch, tapped->event, blocks));
+            see_blocks(e, memory, bytes, size, query_index_at(epoch, tapped->event, blocks));
         }
     }
 }
@@ -531,7 +563,7 @@ static void empty(evidence *e)
     }
     memset(e->rows, 0, sizeof e->rows);
     e->numbers = g_tree_new_full(compare_keys, NULL, g_free, g_free);
-    e->handles = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    e->handles = g_hash_table_new_full(NULL, NULL, NULL, free_memory);
 }
 
 static void reset(void *data)

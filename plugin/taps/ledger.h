@@ -57,6 +57,8 @@
     X(INSTANCE_END, "The name of an instance ends with a terminator", "SDK", "The name ends with the structure", "") \
     X(INSTANCE_UNIQUE, "No two instances of a block have one name and id", "PCQ 2.2.4.11", \
       "Who is who between two samples is assumed", "") \
+    X(INSTANCE_ORDER, "Instances of a block stand in the order of the answer before, where they are the same", "none", \
+      "Who is assumed by the order is another", "") \
     X(SYSTEM_TIME, "SystemTime is PerfTime100NSec to the millisecond", "nextm, Wine", \
       "One of the two clocks is another", "") \
     X(FREQUENCY, "PerfFreq of a handle stays the same", "Win32 QueryPerformanceFrequency", "Rates are wrong", "") \
