@@ -31,7 +31,9 @@ const value_string block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NU
 static const value_string error_meanings[] = {
     {2, "not there"},
     {3, "instance not there now; it may come later"},
-    {5, "no rights: the account is no administrator of the server, and not in its group Performance Monitor Users"},
+    {5, "no rights: on the server the account has to be in Performance Monitor Users, Performance Log Users or "
+        "Administrators, "
+        "as a domain's if the last; docs/symptoms.md has all causes"},
     {6, "the server does not know this handle"},
     {8, "the server is short of memory"},
     {14, "the server is short of memory"},
