@@ -7,9 +7,12 @@ import re
 import pytest
 
 from conftest import TOP
+from gen import troubles
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, Times, answers, ask, counter, learn, multiple, run, single, story
-from gen.stubs import DATA
+from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
+from gen.troubles import again, bind_refused, leaves, monitor, poller, processors, silent, smb_refused, until
+from gen.troubles import without_calls, without_samples
 from test_statistics import paced
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
@@ -45,7 +48,7 @@ def test_all_is_well(summary):
 
 
 @pytest.mark.parametrize('pauses, takes, words', [
-    ([1, 1, 1, 1, 4, 1, 1], [.1] * 7, 'late because the client asked late'),
+    ([1, 1, 1, 1, 4, 1, 1], [.1] * 7, 'late because the client, or the network before the capture, asked late, first 4.101 s after'),
     ([1] * 7, [.1, .1, .1, .1, 2.6, .1, .1], 'late because the server, or the network behind the capture, answered late')])
 def test_who_is_late(summary, pauses, takes, words):
     lines, found = summary(paced(pauses, takes))
@@ -58,6 +61,7 @@ def test_who_is_late(summary, pauses, takes, words):
     ('plain/refusals', (), r'calls failed, first .*ERROR_WMI_GUID_NOT_FOUND \(provider gone'),
     ('tcp-ntlm', (), r'^The capture: requests and responses not read: .*sealed with NTLM'),
     ('tcp-ntlm', ('-o', 'ntlmssp.nt_password:wrong'), r'^The capture: requests and responses not read: .*does not fit'),
+    ('smb3-encrypted', (), r'^The capture: SMB3 encrypts the calls, and no key opens them'),
     ('smb3-ntlm', KEY, r'values not given, first \\\\LABDC\\Processor Information\(0,7\)\\Processor Frequency: ERROR_NO_DATA')])
 def test_captures(summary, name, options, words):
     lines, found = summary(PCAPS / (name + '.pcap'), *options)
@@ -91,7 +95,7 @@ def test_a_server_that_began_again(summary):
     clock = Times([(5 * 10 ** 11, 134351767437550592), (5 * 10 ** 11 + 10 ** 7, 134351767447550592), (10 ** 7, 134351767457550592),
                    (2 * 10 ** 7, 134351767467550592)])
     lines, found = summary(story(Script([s], clock=clock), lambda c: (learn(c, s), run(c, [ask(s, 1)], 4))))
-    assert "the server's clock began again" in lines[0] and not found['healthy']
+    assert '1 restart of the server, or another one answers: its clock began again' in lines[0] and not found['healthy']
 
 
 def test_answers_that_are_missing(summary):
@@ -149,6 +153,97 @@ def test_the_worst_first(summary):
     lines, _ = summary(scene)
     assert lines[0].startswith('192.0.2.11 to ') and 'refused' in lines[0]
     assert lines[-1].startswith('192.0.2.10 to ') and '3 samples' in lines[-1]
+
+
+@pytest.mark.parametrize('name', troubles.HEALTHY)
+def test_a_healthy_monitor_is_one_line(summary, name):
+    lines, found = summary(troubles.HEALTHY[name]())
+    line, = lines
+    assert re.search(r': [58] samples, each 1\.0\d\d s, none late, answered in 1\.0 ms', line) and found['healthy'] is True
+
+
+A, B = r'\\SRV01\Processor(a)', r'\\SRV01\Processor(b)'
+RIGHTS = 'no rights'
+ASKED = 'late because the client, or the network before the capture, asked late'
+ANSWERED = 'late because the server, or the network behind the capture, answered late'
+NOT_CAPTURED = 'tell of packets that were not captured'
+STAGES = {ENUMERATE: 'EnumerateCounterSet', REG_INFO: 'QueryCounterSetRegistrationInfo', OPEN: 'OpenQueryHandle',
+          VALIDATE: 'ValidateCounters', INFO: 'QueryCounterInfo', DATA: 'QueryCounterData'}
+
+
+def numbers(*counters):
+    return lambda s: [ask(s, c) for c in counters]
+
+
+# scene, what its first line says
+TROUBLES = {
+    'late-client': (lambda: monitor(pauses={4: 5}), '1 sample ' + ASKED + ', first 5.002 s after the one before'),
+    'late-server': (lambda: monitor(wire=dict(before={4: 4})), '1 sample ' + ANSWERED),
+    'late-answer': (lambda: monitor(wire=dict(behind={4: 4})), '1 sample ' + ANSWERED),
+    'slower-and-slower': (lambda: monitor(wire=dict(before={n: 3 for n in range(4, 8)})), '4 samples ' + ANSWERED),
+    'delayed-network': (troubles.resent, '4 packets resent: the network lost or delayed them'),
+    'refused-counter': (lambda: monitor(asked=numbers(1, 77)), r'1 counter refused, first \\SRV01\Memory\#77: ERROR_WMI_ITEMID_'),
+    'all-refused': (lambda: monitor(asked=numbers(77, 78)), '2 counters refused'),
+    'refused-for-rights': (lambda: monitor(server=dict(refuses=5), asked=numbers(1)),
+                           r'1 counter refused, first \\SRV01\Memory\Available MBytes: ERROR_ACCESS_DENIED (no rights'),
+    'instance-gone': (lambda: monitor([processors(leaves(1))], lambda s: [ask(s, 2, 'a'), ask(s, 2, 'b')]),
+                      '4 values not given, first ' + B + r'\Work: ERROR_NO_DATA'),
+    'provider-gone': (lambda: monitor([processors(leaves(0))], lambda s: [ask(s, 2, 'a'), ask(s, 2, 'b')]),
+                      '8 values not given, first ' + A + r'\Work: ERROR_NO_DATA'),
+    'all-instances-gone': (lambda: monitor([processors(leaves(0))], lambda s: [ask(s, 2, '*')]), '4 samples without a value'),
+    'provider-gone-for-the-call': (lambda: monitor(server=dict(denies={DATA: (4200, range(4, 1000))})),
+                                   '4 calls failed, first QueryCounterData: ERROR_WMI_GUID_NOT_FOUND (provider gone'),
+    'provider-ended': (lambda: monitor(server=dict(faults={DATA: (1726, [4])})), 'ERROR_RPC_S_CALL_FAILED (provider gone'),
+    'no-memory': (lambda: monitor(server=dict(denies={DATA: (1450, [3])})), 'ERROR_NO_SYSTEM_RESOURCES (the server is short'),
+    'too-little-room': (lambda: monitor(room=8), 'no samples: each time the client offers less room than the server needs'),
+    'server-restart': (lambda: again(restarts=True), '1 restart of the server'),
+    'server-restart-after-close': (lambda: again(restarts=True, close=True), '1 restart of the server'),
+    'client-restart': (again, '1 sample ' + ASKED + ', first 41.0'),
+    'client-restart-after-close': (lambda: again(close=True), '1 sample ' + ASKED + ', first 41.0'),
+    'handle-forgotten': (troubles.forgotten, 'nca_s_fault_context_mismatch (the server does not know this handle: it was restarted'),
+    'server-hangs': (lambda: silent(True), '1 call never answered, first QueryCounterData, asked 60.0 s before the capture ends'),
+    'client-stops': (lambda: silent(False), '1 query left open that the client does not ask any more, first 61.0 s before'),
+    'cut-answers': (lambda: troubles.snapped(160), 'The capture: frames were cut short: capture without a snapshot length; '),
+    'all-cut': (lambda: troubles.snapped(96), 'The capture: frames were cut short: capture without a snapshot length; '),
+    'lost-answers': (lambda: monitor(wire=without_samples(3, 5, 6, kinds=['response'])), 'calls without a captured response: 3'),
+    'lost-requests': (lambda: monitor(wire=without_samples(3, 5, 6, kinds=['request'])), NOT_CAPTURED),
+    'lost-samples': (lambda: monitor(wire=without_samples(3, 5)), NOT_CAPTURED),
+    'lost-beginning': (lambda: monitor(wire=without_calls(REG_INFO, OPEN, VALIDATE, INFO)), NOT_CAPTURED),
+    'types-not-captured': (lambda: monitor(teach=False), '16 values without a result: their types were asked for before'),
+    'requests-alone': (lambda: monitor(wire=without_calls(kinds=['response'])), 'go another way than the capture'),
+    'answers-alone': (lambda: monitor(wire=without_calls(kinds=['request'])), 'bind or requests were not captured'),
+    'from-the-middle': (troubles.from_the_middle, 'bind or requests were not captured'),
+    'poller-late': (lambda: poller(pauses={5: 6}), '1 sample ' + ASKED),
+    'poller-answered-late': (lambda: poller(before={5: 6}), '1 sample ' + ANSWERED),
+    'poller-that-closes-nothing-late': (lambda: poller(closes=False, pauses={5: 6}), '1 sample ' + ASKED),
+    'poller-refused': (lambda: poller(asked=numbers(1, 77)), '1 counter refused'),
+    'bind-refused': (lambda: bind_refused(False), 'The capture: the server refused the bind'),
+    'bind-nak': (lambda: bind_refused(True), 'The capture: the server refused the bind'),
+    'nobody-listens': (lambda: troubles.unheard(0x14), 'The capture: the server did not let the client connect'),
+    'firewall': (lambda: troubles.unheard(None), 'The capture: the server did not answer: a firewall'),
+    'logon-failed': (lambda: smb_refused(1, 0xc000006d), 'The capture: the logon failed'),
+    'pipe-denied': (lambda: smb_refused(5, 0xc0000022), 'The capture: access denied to a pipe'),
+    'pipe-not-there': (lambda: smb_refused(5, 0xc0000034), 'The capture: a pipe is not there: the service Remote Registry'),
+    **{'%s-%s' % (way, name): (lambda opnum=opnum, way=way: until(opnum, way), 'first %s: %s (%s' % (name, error, RIGHTS))
+       for opnum, name in STAGES.items() for way, error in (('denies', 'ERROR_ACCESS_DENIED'), ('faults', 'nca_s_fault_access_denied'))},
+}
+
+
+@pytest.mark.parametrize('name', TROUBLES)
+def test_the_first_line_names_the_cause(summary, name):
+    make, words = TROUBLES[name]
+    lines, found = summary(make())
+    assert words in lines[0]
+    assert found['healthy'] is (name == 'types-not-captured')      # the monitor is well, the capture is not
+
+
+def test_json_has_what_the_lines_have(summary):
+    _, found = summary(TROUBLES['cut-answers'][0]())
+    assert found['notes'][0].startswith('frames were cut short') and found['notes'][0].endswith('frame.cap_len < frame.len')
+    _, found = summary(TROUBLES['client-restart'][0]())
+    monitor_found, = found['monitors']
+    assert monitor_found['queries'] == 2 and monitor_found['samples'] == 10
+    assert [f['kind'] for f in monitor_found['findings']] == ['asked_late']
 
 
 def test_json_on_standard_output(tshark):

@@ -202,7 +202,7 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
     }
     if (left->requests > left->responses + 1 && number-- == 0) { /* one: the capture ends */
         return note(form, "calls without a captured response", left->requests - left->responses,
-                    "responses were lost, or cut by a snapshot length");
+                    "responses were lost, cut by a snapshot length, or go another way than the capture");
     }
     if (left->strange > 0 && number-- == 0) {
         return note(form, "answers of no known query", left->strange, "the requests were not captured, or not opened");

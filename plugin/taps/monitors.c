@@ -7,12 +7,16 @@
 
 #include "state/queries.h"
 #include "taps/accounts.h"
+#include "taps/output.h"
 #include "text/value-strings.h"
 
 #include <epan/to_str.h>
 
 /* More have the last one for all. */
-#define MAX_MONITORS 10000
+#define MAX_MONITORS 50000
+
+/* Seconds: an answer that did not come by then. */
+#define LONG_WAIT 5.0
 
 static void monitor_free(void *data)
 {
@@ -23,27 +27,19 @@ static void monitor_free(void *data)
     }
     pace_free(&of->pace);
     g_free(of->account);
+    g_hash_table_destroy(of->refused);
     g_free(of->client);
     g_free(of->server);
     g_free(of);
 }
 
-monitors *monitors_new(void)
+void monitors_reset(monitors *m)
 {
-    monitors *m = g_new0(monitors, 1);
-
-    m->all = g_ptr_array_new_with_free_func(monitor_free);
-    m->whose = g_hash_table_new(NULL, NULL);
-    m->latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    return m;
-}
-
-void monitors_free(monitors *m)
-{
-    g_ptr_array_free(m->all, TRUE);
-    g_hash_table_destroy(m->whose);
-    g_hash_table_destroy(m->latest);
-    g_free(m);
+    g_ptr_array_set_size(m->all, 0);
+    g_ptr_array_set_size(m->judged, 0);
+    g_hash_table_remove_all(m->whose);
+    g_hash_table_remove_all(m->connections);
+    nstime_set_zero(&m->end);
 }
 
 /* --- Which of them --------------------------------------------------------------------------------------------- */
@@ -56,7 +52,7 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
     monitor *of = g_hash_table_lookup(m->whose, key);
 
     if (of == NULL && m->all->len >= MAX_MONITORS) {
-        return g_ptr_array_index(m->all, m->all->len - 1);
+        of = g_ptr_array_index(m->all, m->all->len - 1);
     }
     if (of == NULL) {
         const char *address = host_address(tapped->server), *machine = handle_machine(tapped->handle, tapped->server);
@@ -67,10 +63,17 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
         of->account = g_strdup(account_of(pinfo));
         of->handle = tapped->handle;
         of->handles = 1;
+        of->refused = g_hash_table_new(NULL, NULL);
         g_ptr_array_add(m->all, of);
         g_hash_table_insert(m->whose, (void *)(uintptr_t)key, of);
     }
-    return of;
+    return of->into ? of->into : of;
+}
+
+static void *connection_of(const packet_info *pinfo)
+{
+    return GUINT_TO_POINTER(add_address_to_hash(pinfo->srcport, &pinfo->src) +
+                            add_address_to_hash(pinfo->destport, &pinfo->dst));
 }
 
 /* Stands for the counters of a query, in whatever order, or for what the client asks HKEY_PERFORMANCE_DATA for: never 0. */
@@ -85,8 +88,17 @@ static unsigned counters_of(const tapped_call *tapped)
     return MAX(sum, 1);
 }
 
+/* The same key: the same client, server and counters. To be freed. */
+static char *key_of(const monitor *of)
+{
+    return g_strdup_printf("%u %d %s %s", of->asked_for, (int)of->handle->kind, of->client, of->server);
+}
+
 static void take_over(monitor *of, monitor *other)
 {
+    GHashTableIter at;
+    void *refused;
+
     for (unsigned i = 0; i < MONITOR_NUM_FINDINGS; i++) {
         monitor_finding *to = &of->findings[i], *from = &other->findings[i];
         if (to->count == 0) {
@@ -96,42 +108,35 @@ static void take_over(monitor *of, monitor *other)
             to->count += from->count;
         }
     }
-    of->pace.judged.waited += other->pace.judged.waited;
-    of->handle = other->handle;
-    of->handles++;
-}
-
-/* Who closes a query and opens another one for the same counters goes on with the same monitor. */
-static monitor *continued(monitors *m, monitor *of, const tapped_call *tapped)
-{
-    of->asked_for = counters_of(tapped);
-    char *key = g_strdup_printf("%u %d %s %s", of->asked_for, (int)tapped->handle->kind, of->client, of->server);
-    monitor *other = g_hash_table_lookup(m->latest, key);
-
-    if (other == NULL || other == of || other->handle->end >= tapped->event) {
-        g_hash_table_insert(m->latest, key, of);
-        return of;
+    g_hash_table_iter_init(&at, other->refused);
+    while (g_hash_table_iter_next(&at, &refused, NULL)) {
+        g_hash_table_add(of->refused, refused);
     }
-    g_free(key);
-    take_over(other, of);
-    g_hash_table_insert(m->whose, (void *)(uintptr_t)tapped->handle, other);
-    g_ptr_array_remove(m->all, of);
-    return other;
+    of->handle = other->handle;
+    of->handles += other->handles;
+    other->into = of;
 }
 
 /* --- What is found --------------------------------------------------------------------------------------------- */
 
-/* `what` is put into words for the first alone. */
-static void G_GNUC_PRINTF(4, 5) find(monitor *of, unsigned finding, uint32_t frame, const char *what, ...)
+static bool mark(monitor *of, unsigned finding, uint32_t frame)
 {
     monitor_finding *found = &of->findings[finding];
 
     if (found->count++ == 0) {
+        found->frame = frame;
+    }
+    return found->count == 1;
+}
+
+/* `what` is put into words for the first alone. */
+static void G_GNUC_PRINTF(4, 5) find(monitor *of, unsigned finding, uint32_t frame, const char *what, ...)
+{
+    if (mark(of, finding, frame)) {
         va_list arguments;
         va_start(arguments, what);
-        found->what = g_strdup_vprintf(what, arguments);
+        of->findings[finding].what = g_strdup_vprintf(what, arguments);
         va_end(arguments);
-        found->frame = frame;
     }
 }
 
@@ -140,10 +145,32 @@ static void count_refused(monitor *of, packet_info *pinfo, const tapped_call *ta
     uint64_t left = tapped_paths_size(tapped);
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        uint32_t status = tapped->identifiers[i].status;
+        const state_identifier *refused = &tapped->identifiers[i];
         if (tapped_is_refused(tapped, i)) {
             find(of, MONITOR_REFUSED, pinfo->num, "%s: %s (%s)", tapped_identifier_path(pinfo->pool, tapped, i, &left),
-                 text_win32_error(pinfo->pool, status), text_error_meaning(status));
+                 text_win32_error(pinfo->pool, refused->status), text_error_meaning(refused->status));
+            g_hash_table_add(of->refused, GUINT_TO_POINTER(query_identifier_hash(refused)));
+        }
+    }
+}
+
+static void count_value(monitor *of, uint32_t frame, readings *r)
+{
+    static const struct {
+        unsigned mark, finding;
+    } marks[] = {{TAPPED_ASSUMED, MONITOR_ASSUMED}, {TAPPED_UNTYPED, MONITOR_UNTYPED}};
+    const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
+    unsigned marked = tapped_marks(r, &result);
+    const char *path = NULL;
+
+    if (result.none == PERF_NONE_VALUE_BACKWARDS && mark(of, MONITOR_RESET, frame)) {
+        path = readings_path(r);
+        of->findings[MONITOR_RESET].what = g_strdup(path ? path : "not known which");
+    }
+    for (unsigned i = 0; i < G_N_ELEMENTS(marks); i++) {
+        if ((marked & marks[i].mark) && mark(of, marks[i].finding, frame)) {
+            path = readings_path(r);
+            of->findings[marks[i].finding].what = g_strdup(path);
         }
     }
 }
@@ -152,40 +179,54 @@ static void count_values(monitor *of, packet_info *pinfo, const tapped_call *tap
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     const reading *at;
+    bool is_empty = true;
 
     r->with_refusals = true;
     while ((at = readings_next(r)) != NULL) {
-        bool is_reset = at->is_number && readings_result(r).none == PERF_NONE_VALUE_BACKWARDS;
+        is_empty = false;
         if (at->is_refused) {
             const char *path = readings_path(r);
             find(of, MONITOR_BLOCK_FAILED, pinfo->num, "%s: %s (%s)", path ? path : "not known which",
                  text_win32_error(pinfo->pool, r->status), text_error_meaning(r->status));
         }
-        if (is_reset) {
-            const char *path = readings_path(r);
-            find(of, MONITOR_RESET, pinfo->num, "%s", path ? path : "not known which");
-        }
-        if (readings_assumed(r)) {
-            find(of, MONITOR_ASSUMED, pinfo->num, "the order tells whose they are");
-        }
+        count_value(of, pinfo->num, r);
     }
-    of->counters = MAX(of->counters, tapped->counters);
+    if (is_empty) {
+        mark(of, MONITOR_EMPTY, pinfo->num);
+    }
+}
+
+/* The next sample's clocks say how long after the one before it was taken, or that the server began again. */
+static double pass_time(monitor *of, const perf_point *clocks, uint32_t frame)
+{
+    double interval = of->samples > 0 ? perf_interval(clocks, &of->clocks) : 0;
+
+    if (interval <= 0 && of->samples > 0 && clocks->perf_time < of->clocks.perf_time) {
+        mark(of, MONITOR_RESTARTED, frame);
+    }
+    return interval;
 }
 
 static void count_sample(monitor *of, packet_info *pinfo, const tapped_call *tapped)
 {
     const perf_point *clocks = &readings_begin_for_all(pinfo->pool, tapped->answer)->current->clocks;
-    double interval = of->samples > 0 ? perf_interval(clocks, &of->clocks) : 0;
+    double interval = pass_time(of, clocks, pinfo->num);
 
     if (interval > 0) {
         pace_add_interval(&of->pace, interval, pinfo->num, tapped->answer->sample);
-    } else if (of->samples > 0 && clocks->perf_time < of->clocks.perf_time) {
-        find(of, MONITOR_RESTARTED, pinfo->num, "the machine was restarted, or another one answers");
+    }
+    if (of->samples++ == 0) {
+        of->asked_for = counters_of(tapped);
+        of->first_clocks = *clocks;
+        of->first_event = tapped->event;
+        of->first_frame = pinfo->num;
+        of->first_wait = of->pace.judged.waited;
     }
     of->clocks = *clocks;
+    of->last_event = tapped->event;
+    of->last_frame = pinfo->num;
     pace_add_response(&of->pace, tapped->seconds, pinfo->num);
     count_values(of, pinfo, tapped);
-    of->samples++;
 }
 
 static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tapped)
@@ -223,6 +264,12 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     }
     monitor *of = monitor_of(m, pinfo, tapped);
     of->pace.judged.waited += MAX(tapped->seconds, 0);
+    of->probes += tapped->is_probe;
+    of->is_disconnected = false;
+    of->waiting_frame = tapped->is_response ? 0 : pinfo->num;
+    of->waiting_since = pinfo->abs_ts;
+    of->waiting_for = tapped->operation ? tapped->operation : "a sealed one";
+    g_hash_table_insert(m->connections, connection_of(pinfo), of);
     if (tapped->sealed.uses_query) {
         count_sealed(of, pinfo, tapped);
     }
@@ -232,12 +279,70 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     }
     count_refused(of, pinfo, tapped);
     if (is_sample) {
-        bool is_own = m->all->len < MAX_MONITORS; /* else it may be others' as well */
-        of = is_own && of->samples == 0 && of->asked_for == 0 ? continued(m, of, tapped) : of;
         count_sample(of, pinfo, tapped);
     } else if (tapped->answer && tapped->handle) {
-        find(of, MONITOR_DAMAGED, pinfo->num, "the answer in frame %u", pinfo->num);
+        mark(of, MONITOR_DAMAGED, pinfo->num);
     }
+}
+
+/* --- What other packets tell ------------------------------------------------------------------------------------- */
+
+static void count_packet(const monitors *m, packet_info *pinfo, unsigned finding)
+{
+    monitor *of = g_hash_table_lookup(m->connections, connection_of(pinfo));
+
+    if (of) {
+        mark(of->into ? of->into : of, finding, pinfo->num);
+    }
+}
+
+static tap_packet_status count_lost(void *m, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                    tap_flags_t flags _U_)
+{
+    count_packet(m, pinfo, MONITOR_LOST);
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static tap_packet_status count_resent(void *m, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                      tap_flags_t flags _U_)
+{
+    count_packet(m, pinfo, MONITOR_RESENT);
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static tap_packet_status note_end(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                  tap_flags_t flags _U_)
+{
+    monitor *of = g_hash_table_lookup(((monitors *)data)->connections, connection_of(pinfo));
+
+    if (of) {
+        (of->into ? of->into : of)->is_disconnected = true;
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static tap_packet_status note_time(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                   tap_flags_t flags _U_)
+{
+    monitors *m = data;
+
+    m->end = pinfo->abs_ts;
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+monitors *monitors_new(void)
+{
+    monitors *m = g_new0(monitors, 1);
+
+    m->all = g_ptr_array_new_with_free_func(monitor_free);
+    m->judged = g_ptr_array_new();
+    m->whose = g_hash_table_new(NULL, NULL);
+    m->connections = g_hash_table_new(NULL, NULL);
+    output_listen("frame", m, NULL, NULL, note_time, NULL);
+    output_listen("frame", m, "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", NULL, count_lost, NULL);
+    output_listen("frame", m, "tcp.analysis.retransmission", NULL, count_resent, NULL);
+    output_listen("frame", m, "tcp.flags.fin == 1 || tcp.flags.reset == 1", NULL, note_end, NULL);
+    return m;
 }
 
 /* --- The verdict ----------------------------------------------------------------------------------------------- */
@@ -260,14 +365,94 @@ static int compare_monitors(const void *a, const void *b)
     return worst_of_x < worst_of_y ? -1 : worst_of_x > worst_of_y;
 }
 
+static void judge_lateness(monitor *of)
+{
+    static const unsigned findings[PACE_VERDICTS] = {
+        [PACE_ASKED_LATE] = MONITOR_ASKED_LATE, [PACE_ANSWERED_LATE] = MONITOR_ANSWERED_LATE};
+    uint64_t late = 0;
+
+    for (unsigned i = PACE_IN_TIME + 1; i < PACE_VERDICTS; i++) {
+        monitor_finding *found = &of->findings[findings[i]];
+        late += of->pace.late[i];
+        found->count = of->pace.late[i];
+        found->frame = of->pace.frames[i];
+        g_free(found->what);
+        found->what = g_strdup_printf("%.3f s after the one before%s", of->pace.firsts[i],
+                                      of->findings[MONITOR_LOST].count > 0 ? ", if none was lost between" : "");
+    }
+    if (late == 0) {
+        of->findings[MONITOR_RESENT].count = 0; /* did no harm */
+    }
+}
+
+/* A client that went on with another query for the same counters. */
+static void join(monitor *of, monitor *later)
+{
+    double interval = pass_time(of, &later->first_clocks, later->first_frame);
+
+    if (interval > 0) {
+        of->pace.judged.waited += later->first_wait;
+        pace_add_interval(&of->pace, interval, later->first_frame, NULL);
+    }
+    pace_add_all(&of->pace, &later->pace);
+    of->samples += later->samples;
+    of->clocks = later->clocks;
+    of->last_event = later->last_event;
+    of->last_frame = later->last_frame;
+    of->is_disconnected = later->is_disconnected;
+    of->waiting_frame = later->waiting_frame;
+    of->waiting_since = later->waiting_since;
+    of->waiting_for = later->waiting_for;
+    take_over(of, later);
+}
+
+static void judge(monitors *m, monitor *of)
+{
+    bool is_open = of->handle && of->handle->end == UINT32_MAX && !of->is_disconnected;
+    nstime_t since;
+
+    nstime_delta(&since, &m->end, &of->waiting_since);
+    double waited = nstime_to_sec(&since), usual = perf_spread_median(&of->pace.judged.intervals);
+    if (of->waiting_frame > 0 && waited >= LONG_WAIT) {
+        find(of, MONITOR_UNANSWERED, of->waiting_frame, "%s, asked %.1f s before the capture ends", of->waiting_for,
+             waited);
+    } else if (is_open && of->pace.judged.intervals.count >= PACE_FEWEST && waited >= MAX(LONG_WAIT, 3 * usual)) {
+        find(of, MONITOR_STOPPED, of->last_frame, "%.1f s before the capture ends", waited);
+    }
+    of->findings[MONITOR_REFUSED].count = g_hash_table_size(of->refused);
+    judge_lateness(of);
+    if (of->samples > 0 || of->probes > 1 || monitor_worst(of) < MONITOR_NUM_FINDINGS) {
+        g_ptr_array_add(m->judged, of);
+    }
+}
+
 void monitors_judge(monitors *m)
 {
+    GHashTable *latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+
+    g_ptr_array_set_size(m->judged, 0);
     for (unsigned i = 0; i < m->all->len; i++) {
         monitor *of = g_ptr_array_index(m->all, i);
-        of->findings[MONITOR_ASKED_LATE].count = of->pace.late[PACE_ASKED_LATE];
-        of->findings[MONITOR_ASKED_LATE].frame = of->pace.frames[PACE_ASKED_LATE];
-        of->findings[MONITOR_ANSWERED_LATE].count = of->pace.late[PACE_ANSWERED_LATE];
-        of->findings[MONITOR_ANSWERED_LATE].frame = of->pace.frames[PACE_ANSWERED_LATE];
+        char *key = of->into || of->samples == 0 || of->sealed ? NULL : key_of(of);
+        monitor *other = key ? g_hash_table_lookup(latest, key) : NULL;
+        if (other && other->last_event < of->first_event) {
+            join(other, of);
+        }
+        if (key && of->into == NULL) {
+            g_hash_table_insert(latest, key, of);
+        } else {
+            g_free(key);
+        }
     }
-    g_ptr_array_sort(m->all, compare_monitors);
+    for (unsigned i = 0; i < m->all->len; i++) {
+        monitor *of = g_ptr_array_index(m->all, i);
+        if (of->into == NULL) {
+            judge(m, of);
+        }
+    }
+    if (m->judged->len == 0 && m->all->len > 0) { /* who asks for no sample has read texts, for instance */
+        g_ptr_array_add(m->judged, g_ptr_array_index(m->all, 0));
+    }
+    g_hash_table_destroy(latest);
+    g_ptr_array_sort(m->judged, compare_monitors);
 }

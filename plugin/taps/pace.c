@@ -19,7 +19,10 @@ void pace_add_interval(pace *p, double interval, uint32_t frame, const state_sam
         verdict = sample->late ? sample->late->verdict : PACE_IN_TIME;
     }
     perf_summary_add(&p->lengths, interval);
-    p->frames[verdict] = p->late[verdict]++ == 0 ? frame : p->frames[verdict];
+    if (p->late[verdict]++ == 0) {
+        p->frames[verdict] = frame;
+        p->firsts[verdict] = interval;
+    }
 }
 
 void pace_add_response(pace *p, double seconds, uint32_t frame)
@@ -31,5 +34,24 @@ void pace_add_response(pace *p, double seconds, uint32_t frame)
     if (seconds >= 0 && (p->slowest_frame == 0 || seconds > p->slowest)) {
         p->slowest = seconds;
         p->slowest_frame = frame;
+    }
+}
+
+void pace_add_all(pace *p, const pace *later)
+{
+    perf_spread_add_all(&p->judged.intervals, &later->judged.intervals);
+    perf_spread_add_all(&p->judged.waits, &later->judged.waits);
+    perf_spread_add_all(&p->responses, &later->responses);
+    p->judged.waited = later->judged.waited;
+    if (later->slowest > p->slowest) {
+        p->slowest = later->slowest;
+        p->slowest_frame = later->slowest_frame;
+    }
+    for (unsigned i = 0; i < PACE_VERDICTS; i++) {
+        if (p->late[i] == 0) {
+            p->frames[i] = later->frames[i];
+            p->firsts[i] = later->firsts[i];
+        }
+        p->late[i] += later->late[i];
     }
 }

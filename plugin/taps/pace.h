@@ -15,7 +15,8 @@ typedef struct {
     double slowest; /* response, and its frame */
     uint32_t slowest_frame;
     uint64_t late[PACE_VERDICTS];
-    uint32_t frames[PACE_VERDICTS]; /* the first of each */
+    uint32_t frames[PACE_VERDICTS]; /* the first of each, and how long after the one before it came */
+    double firsts[PACE_VERDICTS];
 } pace;
 
 void pace_free(pace *p);
@@ -24,3 +25,6 @@ void pace_free(pace *p);
  * Who is late is what state/pace says of the sample (NULL: sealed); behind another handle it is judged here by the same rule. */
 void pace_add_interval(pace *p, double interval, uint32_t frame, const state_sample *sample);
 void pace_add_response(pace *p, double seconds, uint32_t frame);
+
+/* What came after that, as far as a monitor's verdict needs it. */
+void pace_add_all(pace *p, const pace *later);

@@ -15,37 +15,57 @@
 
 #define STATISTIC "pcq,summary"
 
+/* Why there may be no call, or the first one, no answer, that could be read: X(what is said of the first such frame, filter) */
+#define SIGNS(X) \
+    X("frames were cut short: capture without a snapshot length", "frame.cap_len < frame.len") \
+    X("the server did not let the client connect: nobody listens there, or a firewall says no", \
+      "tcp.port in {135, 139, 445} && tcp.flags.reset == 1 && tcp.seq == 1 && tcp.ack == 1") \
+    X("the server did not answer: a firewall says nothing, or there is no such machine", \
+      "tcp.port in {135, 139, 445} && tcp.flags.syn == 1 && tcp.analysis.retransmission") \
+    X("SMB3 encrypts the calls, and no key opens them: docs/decryption.md", \
+      "smb2.header.transform.flags.encrypted == 1") \
+    X("the logon failed: name, password or clock are wrong, or the account is locked", \
+      "smb2.cmd == 1 && smb2.nt_status >= 0xc0000000 && smb2.nt_status != 0xc0000016") \
+    X("the share IPC$ was not given", "smb2.cmd == 3 && smb2.nt_status >= 0xc0000000") \
+    X("access denied to a pipe: the account may not log on from the network, or has no rights on winreg", \
+      "smb2.cmd == 5 && smb2.nt_status == 0xc0000022") \
+    X("a pipe is not there: the service Remote Registry does not run", \
+      "smb2.cmd == 5 && (smb2.nt_status == 0xc0000034 || smb2.nt_status == 0xc00000ac)") \
+    X("the server refused the bind: it does not have the interface, or not for this logon", \
+      "dcerpc.pkt_type == 13 || (dcerpc.pkt_type == 12 && dcerpc.cn_ack_result != 0)") \
+    X("answers of a connection whose bind or requests were not captured: capture from before the client connects, " \
+      "both " \
+      "directions", \
+      "dcerpc.pkt_type == 2 && !dcerpc.opnum")
+
+enum { CUT };
+#define SIGN_ENTRY(text, filter) {text, filter},
+static const struct {
+    const char *text, *filter;
+} signs[] = {SIGNS(SIGN_ENTRY)};
+
+typedef struct {
+    uint64_t count;
+    uint32_t frame; /* the first */
+} sign_seen;
+
 /* One -z. */
 typedef struct {
     char *path;
     bool is_json;
     monitors *monitors;
     tapped_left_out left;
+    sign_seen signs[G_N_ELEMENTS(signs)];
 } summary;
 
-#define FINDING_NAME(number, name, text, filter) name,
-#define FINDING_TEXT(number, name, text, filter) text,
-#define FINDING_FILTER(number, name, text, filter) filter,
+#define FINDING_NAME(number, name, one, several, filter) name,
+#define FINDING_ONE(number, name, one, several, filter) one,
+#define FINDING_SEVERAL(number, name, one, several, filter) several,
+#define FINDING_FILTER(number, name, one, several, filter) filter,
 static const char *const finding_names[] = {MONITOR_FINDINGS(FINDING_NAME)};
-static const char *const finding_texts[] = {MONITOR_FINDINGS(FINDING_TEXT)};
+static const char *const findings_of_one[] = {MONITOR_FINDINGS(FINDING_ONE)};
+static const char *const findings_of_several[] = {MONITOR_FINDINGS(FINDING_SEVERAL)};
 static const char *const finding_filters[] = {MONITOR_FINDINGS(FINDING_FILTER)};
-
-/* What is counted. */
-static const char *counted(unsigned finding, uint64_t count)
-{
-    switch (finding) {
-    case MONITOR_CALL_FAILED:
-        return count == 1 ? "call" : "calls";
-    case MONITOR_REFUSED:
-        return count == 1 ? "counter" : "counters";
-    case MONITOR_BLOCK_FAILED:
-    case MONITOR_RESET:
-    case MONITOR_ASSUMED:
-        return count == 1 ? "value" : "values";
-    default:
-        return count == 1 ? "sample" : "samples";
-    }
-}
 
 static void append_filter(GString *text, unsigned finding, uint32_t frame)
 {
@@ -61,8 +81,8 @@ static void append_finding(GString *text, const monitor *of, unsigned finding)
 {
     const monitor_finding *found = &of->findings[finding];
 
-    g_string_append_printf(text, "%" PRIu64 " %s %s", found->count, counted(finding, found->count),
-                           finding_texts[finding]);
+    g_string_append_printf(text, "%" PRIu64 " %s", found->count,
+                           (found->count == 1 ? findings_of_one : findings_of_several)[finding]);
     if (found->what) {
         g_string_append_printf(text, ", first %s", found->what);
     }
@@ -83,9 +103,11 @@ static void append_pace(GString *text, const monitor *of)
     uint64_t late = of->findings[MONITOR_ASKED_LATE].count + of->findings[MONITOR_ANSWERED_LATE].count;
 
     if (of->samples == 0) {
-        g_string_append(text, of->handle && of->handle->number > 0
-                                  ? "no samples: a query was opened, and no answer has its counter data"
-                                  : "no samples: no query was opened");
+        bool was_opened = of->handle && of->handle->number > 0;
+        g_string_append(text, was_opened && of->probes > 1
+                                  ? "no samples: each time the client offers less room than the server needs"
+                              : was_opened ? "no samples: a query was opened, and no answer has its counter data"
+                                           : "no samples: no query was opened");
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
@@ -111,20 +133,34 @@ static void append_pace(GString *text, const monitor *of)
 
 /* --- Text ------------------------------------------------------------------------------------------------------ */
 
-static void write_notes(GString *text, const tapped_left_out *left)
-{
-    char *note;
-
-    for (unsigned i = 0; (note = tapped_note(left, "values", i, TAPPED_LONG)) != NULL; i++) {
-        g_string_append_printf(text, "The capture: %s\n", note);
-        g_free(note);
-    }
-}
-
 /* It explains what stands behind it. */
 static bool notes_come_first(const tapped_left_out *left)
 {
     return left->samples == 0 || left->unread[0].why || left->requests > left->responses + 1;
+}
+
+/* Of notes and signs the first, the second … as of one list; NULL behind the last. To be freed. */
+static char *note_of(const summary *s, unsigned number)
+{
+    bool none_is_read = !s->left.any_read && s->left.unread[0].why == NULL;
+
+    for (unsigned i = 0; notes_come_first(&s->left) && i < G_N_ELEMENTS(signs); i++) {
+        if (s->signs[i].count > 0 && (i == CUT || none_is_read) && number-- == 0) {
+            return g_strdup_printf("%s; %" PRIu64 ", first frame %u, %s", signs[i].text, s->signs[i].count,
+                                   s->signs[i].frame, signs[i].filter);
+        }
+    }
+    return tapped_note(&s->left, "values", number, TAPPED_LONG);
+}
+
+static void write_notes(GString *text, const summary *s)
+{
+    char *note;
+
+    for (unsigned i = 0; (note = note_of(s, i)) != NULL; i++) {
+        g_string_append_printf(text, "The capture: %s\n", note);
+        g_free(note);
+    }
 }
 
 static void write_monitor(GString *text, const monitor *of)
@@ -146,13 +182,13 @@ static void write_monitor(GString *text, const monitor *of)
 static void write_text(GString *text, const summary *s)
 {
     if (notes_come_first(&s->left)) {
-        write_notes(text, &s->left);
+        write_notes(text, s);
     }
-    for (unsigned i = 0; i < s->monitors->all->len; i++) {
-        write_monitor(text, g_ptr_array_index(s->monitors->all, i));
+    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
+        write_monitor(text, g_ptr_array_index(s->monitors->judged, i));
     }
     if (!notes_come_first(&s->left)) {
-        write_notes(text, &s->left);
+        write_notes(text, s);
     }
 }
 
@@ -225,10 +261,10 @@ static void put_monitor(json_dumper *json, const monitor *of)
 
 static bool is_healthy(const summary *s)
 {
-    bool healthy = s->monitors->all->len > 0 && !notes_come_first(&s->left);
+    bool healthy = s->monitors->judged->len > 0 && !notes_come_first(&s->left);
 
-    for (unsigned i = 0; i < s->monitors->all->len; i++) {
-        healthy &= monitor_is_healthy(g_ptr_array_index(s->monitors->all, i));
+    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
+        healthy &= monitor_is_healthy(g_ptr_array_index(s->monitors->judged, i));
     }
     return healthy;
 }
@@ -243,15 +279,15 @@ static void write_json(GString *text, const summary *s)
     json_dumper_value_anyf(&json, is_healthy(s) ? "true" : "false");
     json_dumper_set_member_name(&json, "notes");
     json_dumper_begin_array(&json);
-    for (unsigned i = 0; (note = tapped_note(&s->left, "values", i, TAPPED_LONG)) != NULL; i++) {
+    for (unsigned i = 0; (note = note_of(s, i)) != NULL; i++) {
         json_dumper_value_string(&json, note);
         g_free(note);
     }
     json_dumper_end_array(&json);
     json_dumper_set_member_name(&json, "monitors");
     json_dumper_begin_array(&json);
-    for (unsigned i = 0; i < s->monitors->all->len; i++) {
-        put_monitor(&json, g_ptr_array_index(s->monitors->all, i));
+    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
+        put_monitor(&json, g_ptr_array_index(s->monitors->judged, i));
     }
     json_dumper_end_array(&json);
     json_dumper_end_object(&json);
@@ -264,10 +300,8 @@ static void reset(void *data)
 {
     summary *s = data;
 
-    if (s->monitors) {
-        monitors_free(s->monitors);
-    }
-    s->monitors = monitors_new();
+    monitors_reset(s->monitors);
+    memset(s->signs, 0, sizeof s->signs);
     s->left = (tapped_left_out){.any_read = false};
 }
 
@@ -279,6 +313,17 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     tapped_count(&s->left, tapped);
     monitors_count(s->monitors, pinfo, tapped);
     return TAP_PACKET_REDRAW;
+}
+
+static tap_packet_status see(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                             tap_flags_t flags _U_)
+{
+    sign_seen *sign = data;
+
+    if (sign->count++ == 0) {
+        sign->frame = pinfo->num;
+    }
+    return TAP_PACKET_DONT_REDRAW;
 }
 
 static void draw(void *data)
@@ -307,7 +352,10 @@ static ws_stat_started start(const char *argument, void *user _U_)
 
     s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
     s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
-    reset(s);
+    s->monitors = monitors_new();
+    for (unsigned i = 0; i < G_N_ELEMENTS(signs); i++) {
+        output_listen("frame", &s->signs[i], signs[i].filter, NULL, see, NULL);
+    }
     accounts_watch();
     bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);

@@ -1,0 +1,304 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Monitors that are well, and what can go wrong with them: a scene for each, by the capture's clock."""
+
+import contextlib
+import struct
+
+from . import stubs
+from .client import Fault
+from .hkpd_block import Counter as Number
+from .hkpd_block import Object
+from .hkpd_scene import Talk
+from .model import FREQ, TYPES, Instant, level
+from .pcap import Pipe, Rpc, Smb2, Tcp
+from .scene import Line, Scene, smb_line, tcp_line
+from .story_script import Script, ask, counter, learn, multiple, single
+from .stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
+
+SECOND = 10 ** 6
+EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
+ROOM = 1 << 16
+ALL = range(1000)
+DENIED = 5
+
+
+class Clock:
+    """The server's clocks go with the capture's; it was started at `boot`."""
+
+    def __init__(self, capture, boot=None):
+        self.capture, self.number, self.boot = capture, 0, capture.now - 50000 * SECOND if boot is None else boot
+
+    def now(self):
+        at = self.capture.now
+        return Instant(self.number, (at - self.boot) * 10, EPOCH + at * 10, FREQ)
+
+    def tick(self):
+        self.number += 1
+
+
+class Server(Script):
+    """denies, faults: {operation: (error, calls by their number)}; refuses: the status of each counter"""
+
+    def __init__(self, sets, scene, denies=None, faults=None, refuses=None, boot=None):
+        super().__init__(sets, clock=Clock(scene.capture, boot))
+        self.denies, self.faults, self.refuses, self.calls = denies or {}, faults or {}, refuses, {}
+
+    def handle(self, opnum, *request):
+        number = self.calls[opnum] = self.calls.get(opnum, -1) + 1
+        fault, stub, record = super().handle(opnum, *request)
+        code, numbers = self.faults.get(opnum, (0, ()))
+        if number in numbers:
+            return code, stub, record
+        status, numbers = self.denies.get(opnum, (0, ()))
+        if number in numbers:
+            p = record['parameters']
+            data = self._identifier_record(p['lpData']) if opnum == VALIDATE else None
+            out = stubs.response(opnum, status=status, data=data, in_size=p.get('dwInSize', 0))
+            record = {k: v for k, v in record.items() if k != 'values'}
+            return 0, bytes(out), dict(record, response=out.fields, status=status)
+        return fault, stub, record
+
+    def _add(self, query, i):
+        return self.refuses or super()._add(query, i)
+
+
+class Wire(Line):
+    """before, behind: {number of a QueryCounterData: seconds that it takes until the server reads its clock, and behind that};
+    loses(operation, kind, number): this PDU was not captured"""
+
+    def __init__(self, line, before=None, behind=None, loses=lambda *_: False):
+        super().__init__(line.scene, line.rpc, line.model)
+        self.before, self.behind, self.loses, self.number = before or {}, behind or {}, loses, -1
+
+    def call(self, opnum, request):
+        rpc, now = self.rpc, self.scene.capture
+        self.number += opnum == DATA
+        n = self.number if opnum == DATA else None
+        if self.loses(opnum, 'request', n):
+            rpc.transport.skip(0, b''.join(rpc.request_pdus(opnum, bytes(request))))
+        else:
+            self.request(opnum, bytes(request))
+        now.now += int(self.before.get(n, 0) * SECOND)
+        fault, stub, record = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
+        now.now += int(self.behind.get(n, 0) * SECOND)
+        if fault:
+            rpc.fault(fault)
+        elif self.loses(opnum, 'response', n):
+            rpc.transport.skip(1, b''.join(rpc.response_pdus(stub)))
+            rpc.call_id += 1
+        else:
+            self.response(opnum, stub, record['response'], record)
+        return fault, stub
+
+
+def memory():
+    return single('Memory', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Available MBytes', lambda at, k: 1000 + at.number),
+                  counter(2, 'PERF_COUNTER_BULK_COUNT', 'Pages/sec', lambda at, k: 4000 * at.number))
+
+
+def processors(instances=('a', 'b')):
+    return multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Speed', lambda at, k: 2000),
+                    counter(2, 'PERF_COUNTER_BULK_COUNT', 'Work', lambda at, k: 1000 * at.number), instances=instances)
+
+
+def leaves(n):
+    """Instances of which one, or all, are gone from the fifth sample on."""
+    return lambda number: ('a', 'b') if number < 4 else ('a', 'b')[:n]
+
+
+def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, close=True, room=ROOM):
+    """What a monitor does: reads names and types, opens a query, samples each second. -> the handle"""
+    if teach:
+        learn(client, *sets)
+    h = client.open()
+    client.validate(h, asked)
+    client.info(h)
+    for n in range(count):
+        client.data(h, room)
+        scene.capture.now += int(dict(pauses).get(n, 1) * SECOND)
+    if close:
+        client.close(h)
+    return h
+
+
+def monitor(sets=None, asked=None, line=tcp_line, server=None, wire=None, **how):
+    """asked(sets) -> identifiers; the client gives up at a fault."""
+    scene, sets = Scene(), sets or [memory()]
+    client = Wire(line(scene, Server(sets, scene, **(server or {}))), **(wire or {})).client()
+    with contextlib.suppress(Fault):
+        samples(client, scene, asked(*sets) if asked else [ask(s) for s in sets], *sets, **how)
+    return scene
+
+
+def until(stage, way, code=DENIED):
+    """Who is told no (way: 'denies' or 'faults') goes no further."""
+    scene, s = Scene(), memory()
+    c = Wire(tcp_line(scene, Server([s], scene, **{way: {stage: (code, ALL)}}))).client()
+    handle = []
+    steps = {ENUMERATE: c.enumerate, REG_INFO: lambda: learn(c, s), OPEN: lambda: handle.append(c.open()),
+             VALIDATE: lambda: c.validate(handle[0], [ask(s)]), INFO: lambda: c.info(handle[0]), DATA: lambda: c.data(handle[0])}
+    with contextlib.suppress(Fault):
+        for opnum, step in steps.items():
+            step()
+            if opnum == stage:
+                break
+    return scene
+
+
+def resent():
+    """A request that has to be sent five times."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    line = tcp_line(scene, server)
+    c, tcp = line.client(), line.rpc.transport
+    h = samples(c, scene, [ask(s)], s, count=4, close=False)
+    request, seq = bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM)), tcp.seq[0]
+    for pause in .3, .6, 1.2, 2.4:
+        line.request(DATA, request)
+        scene.capture.now += int(pause * SECOND)
+        tcp.seq[0] = seq
+    c.data(h, ROOM)
+    return scene
+
+
+def again(restarts=False, close=False, gap=40):
+    """A client that begins anew, since the server was started anew or without a reason."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    samples(tcp_line(scene, server).client(), scene, [ask(s)], s, count=5, close=close)
+    scene.capture.now += gap * SECOND
+    server = Server([s], scene, boot=scene.capture.now - 20 * SECOND) if restarts else server
+    samples(tcp_line(scene, server, client_port=50077).client(), scene, [ask(s)], s, count=5)
+    return scene
+
+
+def forgotten():
+    """The server does not know the handle any more."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    c = tcp_line(scene, server).client()
+    h = samples(c, scene, [ask(s)], s, count=5, close=False)
+    server.queries.clear()
+    with contextlib.suppress(Fault):
+        c.data(h, ROOM)
+    return scene
+
+
+def silent(asks):
+    """The capture goes on for a minute, with or without a request that waits."""
+    scene, s = Scene(), memory()
+    line = tcp_line(scene, Server([s], scene))
+    h = samples(line.client(), scene, [ask(s)], s, count=5, close=False)
+    if asks:
+        line.request(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM)))
+    for _ in range(20):
+        scene.capture.now += 3 * SECOND
+        line.rpc.transport.segment(0, b'', 0x10)
+    return scene
+
+
+def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8):
+    """A query for each sample."""
+    scene, s = Scene(), memory()
+    server, wire = Server([s], scene), None
+    for n in range(count):
+        if wire is None or connects:
+            wire = Wire(tcp_line(scene, server, client_port=50001 + n))
+        wire.before = {wire.number + 1: dict(before).get(n, 0)}
+        samples(wire.client(), scene, asked(s) if asked else [ask(s)], s, count=1, teach=n == 0, close=closes,
+                pauses={0: dict(pauses).get(n, 1)})
+    return scene
+
+
+def snapped(length):
+    scene = monitor([processors()], lambda s: [ask(s, 2, '*')])
+    for n in range(1, len(scene.capture.frames) + 1):
+        scene.capture.snap(n, min(length, len(scene.capture.frames[n - 1][1])))
+    return scene
+
+
+def from_the_middle():
+    scene = monitor()
+    del scene.capture.frames[:30]
+    scene.frames.clear()
+    return scene
+
+
+def bind_refused(nak):
+    """To a bind the server says no: by bind_nak, or by a result that is no acceptance."""
+    scene = Scene()
+    tcp = Tcp(scene.capture)
+    rpc = Rpc(tcp)
+    answer = tcp.to_client
+    name = b'\\PIPE\\winreg\0'
+    body = struct.pack('<HB5x', 0, 1) if nak else (struct.pack('<HHIH', 4280, 4280, 0x1234, len(name)) + name + b'\0' +
+                                                   struct.pack('<B3xHH', 1, 2, 1) + bytes(20))
+    tcp.to_client = lambda pdus: answer([rpc.pdu(13 if nak else 12, body, 1)])
+    rpc.bind()
+    return scene
+
+
+def smb_refused(command, status):
+    """What SMB2 refuses before there is a pipe."""
+    scene = Scene()
+    smb = Smb2(Tcp(scene.capture, 445, 50002))
+    answer = smb.answer
+    smb.answer = lambda c, body, state=0, tree=None: answer(c, struct.pack('<HBBIB', 9, 0, 0, 0, 0) if c == command else body,
+                                                            status if c == command else state, tree)
+    if command == 5:
+        Pipe(smb)
+    else:
+        smb.session = 0
+        smb.exchange(command, struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, 0, 0), b'')
+    return scene
+
+
+def unheard(answer):
+    """A client that gets no connection: a reset, or nothing."""
+    scene = Scene()
+    tcp = Tcp(scene.capture, 445)
+    scene.capture.frames.clear()
+    for _ in range(3):
+        tcp.seq = [1000, 0]
+        tcp.segment(0, b'', 0x02)
+        if answer:
+            tcp.segment(1, b'', answer)
+        scene.capture.now += SECOND
+    return scene
+
+
+def registry(titles=True, times=5):
+    """HKEY_PERFORMANCE_DATA, names first, all well."""
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Number(44, 'Processor Queue Length', TYPES['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4)])])
+    talk.open()
+    if titles:
+        talk.titles()
+    for _ in range(times):
+        talk.sample()
+        scene.capture.now += SECOND
+    talk.close()
+    return scene
+
+
+BOTH = 'request', 'response'
+
+
+def without_samples(*numbers, kinds=BOTH):
+    return dict(loses=lambda opnum, kind, n: n in numbers and kind in kinds)
+
+
+def without_calls(*opnums, kinds=BOTH):
+    """Without a number: of all operations."""
+    return dict(loses=lambda opnum, kind, n: kind in kinds and (not opnums or opnum in opnums))
+
+
+HEALTHY = {
+    'each-second': monitor,
+    'size-probes': lambda: monitor(room=None),
+    'smb': lambda: monitor(line=smb_line),
+    'a-query-for-each-sample': poller,
+    'a-connection-for-each-sample': lambda: poller(connects=True),
+    'queries-left-open': lambda: poller(closes=False),
+    'registry': registry,
+}
