@@ -170,7 +170,7 @@ def test_a_table_of_nothing_but_failed_calls_says_so(tshark, tmp_path):
     path = denied(stubs.OPEN).write(tmp_path / 'a.pcap')
     for statistic in TABLES:
         rows, lines = notes(tshark, path, statistic)
-        assert said_so(rows, lines, 'calls that failed', 5), (rows, lines)
+        assert said_so(rows, lines, 'no query was opened; calls that failed', 5), (rows, lines)
         assert 'OpenQueryHandle with ERROR_ACCESS_DENIED' in lines[0]
 
 

@@ -110,6 +110,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
         return;
     }
     left->any_read = true;
+    left->opened |= tapped->handle != NULL;
     if (tapped->is_repeated) {
         return;
     }
@@ -173,7 +174,7 @@ static char *assumed_note(wmem_allocator_t *pool, const tapped_left_out *left, c
 
 static char *failed_note(wmem_allocator_t *pool, const tapped_left_out *left, tapped_form form)
 {
-    return note(form, "calls that failed", left->failed,
+    return note(form, left->opened ? "calls that failed" : "no query was opened; calls that failed", left->failed,
                 wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
                                    left->failed_operation, left->failed_error));
 }

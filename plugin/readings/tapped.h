@@ -112,6 +112,7 @@ void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 typedef struct {
     bool any_read;    /* some call could be read */
+    bool opened;      /* ... and was about a handle */
     uint64_t samples; /* answers with values */
     uint64_t requests;
     uint64_t responses; /* captured whole */
