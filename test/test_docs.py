@@ -214,6 +214,7 @@ FILTERS = {
     'pcq.cooked.none == "value went backwards"': [(None, 'pcq.cooked.none', number(lambda v: v == 8))],
     'pcq.cooked.none': [(NTLM, 'pcq.cooked.none', always)],
     'hkpd.path contains "Processor("': [(HKPD, 'hkpd.path', has(lambda v: 'Processor(' in v))],
+    'pcq.expert.late': [(HANDLES, 'pcq.expert.late', always)],
     'pcq.sample.interval > 1.5': [('plain/two-clients', 'pcq.sample.interval', number(lambda v: v > 1.5))],
     'pcq.sample.interval < 0.1': [(HANDLES, 'pcq.sample.interval', number(lambda v: v < 0.1))],
     'pcq.counter.name == "% User Time"': [(NTLM, 'pcq.counter.name', has(lambda v: v == '% User Time'))],
@@ -383,6 +384,7 @@ HAPPENED = {
     'pcq.cooked.none == "value went backwards"': ('tcp-kerberos',),
     'pcq.cooked.none == "base counter not in the query"': ('handle-life',),
     'pcq.sample.interval < 0.1': ('handle-life', 'tcp-kerberos'),
+    'pcq.expert.late': ('handle-life',),
     'pcq.expert.handle_closed': ('handle-life',),
     'dcerpc.cn_status == nca_s_fault_context_mismatch': ('handle-life', 'hkpd-plain', 'hkpd-sealed'),
     'smb2.header.transform.flags.encrypted == 1': ('smb3-encrypted',),
@@ -427,7 +429,7 @@ def writes(name, *words):
 
 SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
 CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=50)
-# command, without what explains it behind two blanks: what it prints or writes
+# command: what it prints or writes
 COMMANDS = {
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
@@ -468,10 +470,6 @@ ELSEWHERE = {
 WINDOW = re.compile(r'wireshark -C "Performance Counters" -r (\S+)(.*)')
 
 
-def bare(command):
-    return re.split(r'\s{2,}', command)[0]
-
-
 def filled(command):
     """With the bundled capture and its key for what the reader puts in."""
     command = command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd')
@@ -481,8 +479,8 @@ def filled(command):
 
 
 def all_commands():
-    return sorted({(page.name, bare(c), None if o is None else tuple(o)) for page in PAGES for c, o in commands(page)
-                   if bare(c) not in ELSEWHERE and not WINDOW.match(c) and page.name not in RECIPES}, key=str)
+    return sorted({(page.name, c, None if o is None else tuple(o)) for page in PAGES for c, o in commands(page)
+                   if c not in ELSEWHERE and not WINDOW.match(c) and page.name not in RECIPES}, key=str)
 
 
 def alike(expected, lines):
