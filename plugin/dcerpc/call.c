@@ -286,14 +286,16 @@ bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
 double call_seconds(const rpc_call *call)
 {
     const dcerpc_call_value *asked = call->di->call_data;
-    const nstime_t *response_time = &call->pinfo->abs_ts, *request_time = &asked->req_time;
+    const nstime_t *request_time = &asked->req_time;
+    nstime_t elapsed;
     bool has_times =
         (call->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
 
     if (call_is_request(call) || asked->req_frame == 0 || !has_times) {
         return -1;
     }
-    return (double)(response_time->secs - request_time->secs) + (response_time->nsecs - request_time->nsecs) / 1e9;
+    nstime_delta(&elapsed, &call->pinfo->abs_ts, request_time);
+    return nstime_to_sec(&elapsed);
 }
 
 bool call_may_learn(const rpc_call *call)

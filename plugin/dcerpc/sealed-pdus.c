@@ -258,7 +258,7 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     pdu->opnum = call->opnum;
     pdu->is_ndr64 = call->is_ndr64;
     pdu->size = call->sizes[way];
-    pdu->seconds = fragment->is_response ? nstime_to_sec(&elapsed) : -1;
+    pdu->seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1;
     wmem_map_insert(pdus, pdu, pdu);
     return pdu;
 }
