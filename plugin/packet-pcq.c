@@ -1187,9 +1187,10 @@ static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
     uint32_t size = sealed_data_size(pdu);
 
     sealed->uses_query = pdu->opnum >= OPNUM_OpenQueryHandle;
+    sealed->takes_sample = pdu->opnum == OPNUM_QueryCounterData;
     sealed->returns_data = pdu->key.is_response && *operations[pdu->opnum].response_shape == 'S';
     sealed->has_data = sealed->returns_data && size > 0;
-    sealed->sample_size = sealed->has_data && pdu->opnum == OPNUM_QueryCounterData ? size : 0;
+    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
 }
 
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)

@@ -2,6 +2,7 @@
 """Sealed calls without the right key: the packet says which key opens them, where it goes, and whether one was tried."""
 
 import json
+import random
 import re
 import struct
 from collections import Counter
@@ -9,7 +10,11 @@ from collections import Counter
 import pytest
 
 from conftest import TOP
-from gen.pcap import Capture
+from gen.model import FREQ, Instant
+from gen.pcap import Capture, Rpc, SealedRpc
+from gen.scene import Line, Scene, tcp_line
+from gen.story_script import Script, ask, counter, learn, multiple
+from gen.stubs import DATA, response
 from series import table
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -263,7 +268,7 @@ def test_queries_without_a_key(tshark, name):
         assert 'sealed' in row['Opened']
     if len(opened) == len(sealed) == 1:
         for column in ('Samples', 'Late asked', 'Late answered', 'Response (s)', 'Slowest (s)', 'Slowest frame',
-                       'Bytes/sample', 'Client'):
+                       'Bytes/sample', 'Client', 'Size probes', 'No data'):
             assert sealed[0][column] == opened[0][column], column
         if opened[0]['Interval (s)']:
             for column in ('Interval (s)', 'Longest (s)'):
@@ -370,3 +375,180 @@ def test_several_logons_of_one_session(tshark, tmp_path):
     path = capture.write(tmp_path / 'two.pcap')
     again = ['-o', 'tcp.analyze_sequence_numbers:FALSE']  # else the second is a retransmission, which nobody reads
     assert accounts_told(tshark, path, *again) == {'LAB\\Administrator (nmap) or LAB\\Administratox (nmap)'}
+
+
+# --- Whole sessions, open and sealed ---------------------------------------------------------------------------------
+
+SECOND = 1000000
+SAME = ('Samples', 'Late asked', 'Late answered', 'Response (s)', 'Slowest (s)', 'Slowest frame', 'Bytes/sample', 'Client',
+        'Size probes', 'No data', 'Interval (s)', 'Jitter (s)', 'Longest (s)')
+
+
+class Watched:
+    """The server's clock is the capture's."""
+
+    def __init__(self, capture):
+        self.capture, self.number = capture, 0
+
+    def now(self):
+        ticks = self.capture.now * 10
+        return Instant(self.number, ticks * FREQ // 10 ** 7, 116444736000000000 + ticks, FREQ)
+
+    def tick(self):
+        self.number += 1
+
+
+class Moody(Line):
+    """takes: microseconds until an answer with data or without; fails: the next QueryCounterData."""
+
+    takes, fails = 3000, False
+
+    def call(self, opnum, request):
+        if opnum != DATA or not self.fails:
+            fault, stub, record = self.model.handle(opnum, bytes(request), 6, self.rpc.order, self.rpc.ndr64)
+        else:
+            fault, stub, record = 0, bytes(response(DATA, self.rpc.order, self.rpc.ndr64, status=0x10B)), {}
+        self.request(opnum, request, [], record)
+        self.scene.capture.now += self.takes
+        self.response(opnum, stub, [], record)
+        return fault, stub
+
+
+def sessions(seed, protocol, turns):
+    """Two clients that watch one server. turns: each opens a query or even a connection for each of its samples, or none."""
+    dice, scene = random.Random(seed), Scene()
+    kinds = [multiple('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number), instances=['a', 'b', 'c'][:n + 1])
+             for n in range(2)]
+    model = Script(kinds, clock=Watched(scene.capture))
+    ports = iter(range(50001, 60000))
+
+    def connect(n):
+        line = tcp_line(scene, model, client='192.0.2.%d' % (10 + n), client_port=next(ports), mss=60000, protocol=protocol)
+        return Moody(scene, line.rpc, model)
+
+    def opened(line, n):
+        c = line.client()
+        handle = c.open()
+        c.validate(handle, [ask(kinds[n], 1, '*')])
+        return c, handle
+
+    lines = [connect(n) for n in range(2)]
+    for n, line in enumerate(lines):
+        learn(line.client(), kinds[n])
+    running = [None if turns else opened(line, n) for n, line in enumerate(lines)]
+    probing = [dice.random() < .5 for _ in lines]
+    due = [scene.capture.now + SECOND // 3 * n for n in range(2)]
+    for _ in range(40):
+        n = due.index(min(due))
+        scene.capture.now = max(scene.capture.now, due[n])
+        if turns == 'connections':
+            lines[n] = connect(n)
+        line = lines[n]
+        c, handle = opened(line, n) if turns else running[n]
+        line.fails = dice.random() < .15
+        if not line.fails and (probing[n] or dice.random() < .1):
+            c.data(handle, 0)
+            scene.capture.now += 20000
+        line.takes = SECOND * 8 // 10 if dice.random() < .1 and not line.fails else 3000 + dice.randrange(2000)
+        c.data(handle, 1 << 16)
+        line.takes, line.fails = 3000, False
+        if turns:
+            c.close(handle)
+        due[n] = scene.capture.now + dice.choice([SECOND] * 12 + [3 * SECOND]) + dice.randrange(3000)
+    for c, handle in filter(None, running):
+        c.close(handle)
+    return scene
+
+
+@pytest.mark.parametrize('seed', range(8))
+@pytest.mark.parametrize('turns', [None, 'queries', 'connections'])
+def test_the_same_figures(tshark, tmp_path, seed, turns):
+    """Of a session in clear and of the same one sealed: samples, times, who is late, probes and failures."""
+    opened, sealed = ([row for row in table(tshark, sessions(seed, kind, turns).write(tmp_path / name), 'pcq,queries')
+                       if 'not read' not in row['Handle']] for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')))
+    assert len(opened) == len(sealed) == 2
+    opened.sort(key=lambda row: row['Client'])
+    sealed.sort(key=lambda row: row['Client'])
+    assert sum(int(row['No data']) for row in opened) > 0
+    for a, b in zip(opened, sealed):
+        assert {column: a[column] for column in SAME} == {column: b[column] for column in SAME}
+        assert a['Interval (s)'] and a['Handle'].startswith('query') and b['Handle'].startswith('sealed')
+        assert ('more' in a['Handle'], 'more' in b['Handle']) == (turns is not None, turns == 'connections')
+        assert ('by the sizes of its requests' in b['Opened']) == (turns == 'connections')
+
+
+def test_who_asks_something_else_is_another(tshark, tmp_path):
+    """Connections of one client that take turns and ask for two sets of counters in turn: two monitors."""
+    scene = Scene()
+    kinds = [multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1])) for name in ('A', 'B')]
+    model = Script(kinds, clock=Watched(scene.capture))
+    for n in range(10):
+        line = tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc)
+        c = line.client()
+        handle = c.open()
+        c.validate(handle, [ask(kinds[n % 2], 1, 'a' * (1 + n % 2 * 8))])
+        c.data(handle, 1 << 16)
+        c.close(handle)
+        scene.capture.now += SECOND
+    rows = [row for row in table(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') if 'not read' not in row['Handle']]
+    assert [(row['Handle'], row['Samples']) for row in rows] == [('sealed 1 and 4 more', '5'), ('sealed 2 and 4 more', '5')]
+    assert all(2 < float(row['Interval (s)']) < 2.1 for row in rows)
+
+
+def test_connections_at_the_same_time_are_several(tshark, tmp_path):
+    """Of one client with the same counters: nothing says that they are one."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    clients = [tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc).client() for n in range(3)]
+    handles = [c.open() for c in clients]
+    for c, handle in zip(clients, handles):
+        c.validate(handle, [ask(s, 1, 'a')])
+    for _ in range(4):
+        scene.capture.now += SECOND
+        for c, handle in zip(clients, handles):
+            c.data(handle, 1 << 16)
+    rows = [row for row in table(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') if 'not read' not in row['Handle']]
+    assert [(row['Handle'], row['Samples']) for row in rows] == [('sealed %d' % n, '4') for n in (1, 2, 3)]
+
+
+def test_what_the_summary_says_of_failures(tshark, tmp_path):
+    """Answers without data that none with data follows up; what of them failed the seal hides."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=SealedRpc).rpc, model)
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, 'a')])
+    failed = []
+    for n in range(12):
+        scene.capture.now += SECOND
+        line.fails = n in (6, 7, 11)
+        c.data(handle, 1 << 16) if line.fails else c.data(handle)
+        failed += [len(scene.capture.frames)] * line.fails
+    line.fails = False
+    c.close(handle)
+    path = scene.write(tmp_path / 'a.pcap')
+    lines = tshark.run('-q', '-r', path, '-z', 'pcq,summary')[0].splitlines()
+    assert any('3 answers without data, and none with data followed' in line and 'frame.number == %d' % failed[0] in line
+               for line in lines)
+    monitor, = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])['monitors']
+    assert (monitor['samples'], monitor['size_probes'], monitor['healthy']) == (9, 9, False)
+    found, = [found for found in monitor['findings'] if found['kind'] == 'no_data']
+    assert (found['count'], found['frame']) == (3, failed[0])
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('turns', [None, 'queries', 'connections'])
+def test_the_same_monitors(tshark, tmp_path, seed, turns):
+    """Of the same sessions the summary says the same."""
+    said = []
+    for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')):
+        out, _ = tshark.run('-q', '-r', sessions(seed, kind, turns).write(tmp_path / name), '-z', 'pcq,summary,json')
+        found = {m['client']: m for m in json.loads(out)['monitors'] if m['samples']}
+        said.append({client: [m[x] for x in ('samples', 'response', 'slowest_frame', 'size_probes')] + [
+            {f['kind']: (f['count'], f['frame']) for f in m['findings'] if f['kind'].endswith('_late')},
+            m['interval'] and round(m['interval'], 5)] for client, m in found.items()})
+        assert len(found) == 2
+    assert said[0] == said[1]

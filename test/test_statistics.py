@@ -326,6 +326,30 @@ def test_more_queries_than_rows(tshark, tmp_path):
     assert rows[count]['Server clock (s)'] == ''
 
 
+@PASSES
+def test_a_query_for_each_sample_is_one_row(stat, passes):
+    """Of two pollers with a set of counters each; one that is open at the same time stays apart, and so does one without samples."""
+    sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
+
+    def talk(c):
+        learn(c, *sets)
+        for _ in range(4):
+            for s in sets:
+                run(c, [ask(s, 1), ask(s, 9)], 1)
+        run(c, [ask(sets[0], 1), ask(sets[0], 9)], 2, close=False)
+        run(c, [ask(sets[0], 1), ask(sets[0], 9)], 1, close=False)
+        c.open()
+    scene = story(Script(sets), talk)
+    rows = stat(scene, 'queries', *passes)
+    assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
+        ('query 1 and 4 more', '6', '5'), ('query 2 and 3 more', '4', '4'), ('query 10', '1', '1'), ('query 11', '0', '0')]
+    opens = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.OPEN, 'response')]
+    closes = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.CLOSE, 'request')]
+    assert [(row['Opened'], row['Closed']) for row in rows[:2]] == [
+        ('frame %d' % opens[0], 'left open'), ('frame %d' % opens[1], 'frame %d' % closes[-1])]
+    assert float(rows[1]['Interval (s)']) == pytest.approx(2, abs=.01)
+
+
 @pytest.mark.parametrize('statistic', ['queries', 'counters'])
 def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
     """tshark -M: what was counted stays, and a handle that comes later is another one, wherever it lies in memory."""

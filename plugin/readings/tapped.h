@@ -21,7 +21,8 @@ typedef struct {
     nstime_t request_time;  /* when the request began */
     bool returns_data;      /* a response of an operation that does, */
     bool has_data;          /* and this one did: no size probe and no failure */
-    bool uses_query;        /* an operation on a query handle */
+    bool uses_query;        /* an operation on a query handle, */
+    bool takes_sample;      /* and this one asks for counter data */
 } tapped_sealed;
 
 /* One PDU. What was not read is zeros. */

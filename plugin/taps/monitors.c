@@ -88,9 +88,15 @@ static unsigned counters_of(const tapped_call *tapped)
     return MAX(sum, 1);
 }
 
-/* The same key: the same client, server and counters. To be freed. */
+/* The same key: the same client, server and counters; sealed, requests of the same sizes. NULL: it goes on as nobody. To be freed. */
 static char *key_of(const monitor *of)
 {
+    if (of->sealed) {
+        return g_strdup_printf("sealed %u %s %s", of->talk.asked_for, of->client, of->server);
+    }
+    if (of->samples == 0) {
+        return NULL;
+    }
     return g_strdup_printf("%u %d %s %s", of->asked_for, (int)of->handle->kind, of->client, of->server);
 }
 
@@ -114,6 +120,8 @@ static void take_over(monitor *of, monitor *other)
     }
     of->handle = other->handle;
     of->handles += other->handles;
+    of->probes += other->probes;
+    sealed_talk_join(&of->talk, &other->talk);
     other->into = of;
 }
 
@@ -234,11 +242,18 @@ static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tap
     nstime_t interval;
 
     of->sealed = tapped->unread ? g_intern_string(tapped->unread) : of->sealed;
+    sealed_talk_count(&of->talk, pinfo, tapped, &of->pace.judged.intervals);
+    of->first_call_frame = of->first_call_frame == 0 ? pinfo->num : of->first_call_frame;
+    of->last_frame = pinfo->num;
     if (tapped->sealed.sample_size == 0) {
         return;
     }
     nstime_delta(&interval, &tapped->sealed.request_time, &of->request_time);
-    if (of->samples++ > 0 && nstime_to_sec(&interval) > 0) {
+    if (of->samples++ == 0) {
+        of->first_frame = pinfo->num;
+        of->first_request_time = tapped->sealed.request_time;
+        of->first_wait = of->pace.judged.waited;
+    } else if (nstime_to_sec(&interval) > 0) {
         pace_add_interval(&of->pace, nstime_to_sec(&interval), pinfo->num, NULL);
     }
     of->request_time = tapped->sealed.request_time;
@@ -385,10 +400,32 @@ static void judge_lateness(monitor *of)
     }
 }
 
+static bool follows(const monitor *of, const monitor *other)
+{
+    return of->sealed ? other->talk.is_closed && other->last_frame < of->first_call_frame
+                      : other->last_event < of->first_event;
+}
+
+static double sealed_interval(const monitor *of, const monitor *later)
+{
+    nstime_t interval;
+
+    nstime_delta(&interval, &later->first_request_time, &of->request_time);
+    return of->samples > 0 ? nstime_to_sec(&interval) : 0;
+}
+
+/* Sealed, without a sample. */
+static void join_failed(monitor *of, monitor *later)
+{
+    of->pace.judged.waited += later->pace.judged.waited;
+    of->last_frame = later->last_frame;
+    take_over(of, later);
+}
+
 /* A client that went on with another query for the same counters. */
 static void join(monitor *of, monitor *later)
 {
-    double interval = pass_time(of, &later->first_clocks, later->first_frame);
+    double interval = of->sealed ? sealed_interval(of, later) : pass_time(of, &later->first_clocks, later->first_frame);
 
     if (interval > 0) {
         of->pace.judged.waited += later->first_wait;
@@ -397,6 +434,7 @@ static void join(monitor *of, monitor *later)
     pace_add_all(&of->pace, &later->pace);
     of->samples += later->samples;
     of->clocks = later->clocks;
+    of->request_time = later->request_time;
     of->last_event = later->last_event;
     of->last_frame = later->last_frame;
     of->is_disconnected = later->is_disconnected;
@@ -420,6 +458,7 @@ static void judge(monitors *m, monitor *of)
         find(of, MONITOR_STOPPED, of->last_frame, "%.1f s before the capture ends", waited);
     }
     of->findings[MONITOR_REFUSED].count = g_hash_table_size(of->refused);
+    of->findings[MONITOR_NO_DATA].count = sealed_talk_no_data(&of->talk, &of->findings[MONITOR_NO_DATA].frame);
     judge_lateness(of);
     if (of->samples > 0 || of->probes > 1 || monitor_worst(of) < MONITOR_NUM_FINDINGS) {
         g_ptr_array_add(m->judged, of);
@@ -433,10 +472,10 @@ void monitors_judge(monitors *m)
     g_ptr_array_set_size(m->judged, 0);
     for (unsigned i = 0; i < m->all->len; i++) {
         monitor *of = g_ptr_array_index(m->all, i);
-        char *key = of->into || of->samples == 0 || of->sealed ? NULL : key_of(of);
+        char *key = of->into ? NULL : key_of(of);
         monitor *other = key ? g_hash_table_lookup(latest, key) : NULL;
-        if (other && other->last_event < of->first_event) {
-            join(other, of);
+        if (other && follows(of, other)) {
+            (of->samples > 0 ? join : join_failed)(other, of);
         }
         if (key && of->into == NULL) {
             g_hash_table_insert(latest, key, of);

@@ -8,10 +8,13 @@
 
 #include "readings/tapped.h"
 #include "taps/pace.h"
+#include "taps/sealed-talk.h"
 
 /* Worst first: X(NUMBER, name in JSON, what is counted: one, several, filter that shows it; NULL: its first frame) */
 #define MONITOR_FINDINGS(X) \
     X(CALL_FAILED, "call_failed", "call failed", "calls failed", "pcq.expert.call_failed || hkpd.expert.call_failed") \
+    X(NO_DATA, "no_data", "answer without data, and none with data followed (by sizes: it failed)", \
+      "answers without data, and none with data followed (by sizes: they failed)", NULL) \
     X(RESTARTED, "restarted", "restart of the server, or another one answers: its clock began again", \
       "restarts of the server, or others answer: its clock began again", NULL) \
     X(UNANSWERED, "unanswered", "call never answered", "calls never answered", NULL) \
@@ -58,8 +61,10 @@ typedef struct monitor {
     GHashTable *refused; /* hashes of the identifiers */
     uint64_t probes;     /* answers that said how much room is needed */
     uint64_t samples;
-    perf_point first_clocks, clocks; /* of the first sample and the last one, */
-    nstime_t request_time;           /* or when that was asked for: of a sealed one */
+    perf_point first_clocks, clocks;           /* of the first sample and the last one, */
+    nstime_t first_request_time, request_time; /* or when they were asked for: of sealed ones */
+    uint32_t first_call_frame;                 /* sealed */
+    sealed_talk talk;
     uint32_t first_event, last_event, first_frame, last_frame;
     double first_wait;       /* for the first sample, probes and all */
     uint32_t waiting_frame;  /* request that is not answered yet, 0: none, */

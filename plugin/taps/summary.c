@@ -124,10 +124,12 @@ static void append_pace(GString *text, const monitor *of)
         g_string_append_printf(text, ", frame %u)", of->pace.slowest_frame);
     }
     if (of->handles > 1) {
-        g_string_append_printf(text, ", in %" PRIu64 " queries one after the other", of->handles);
+        g_string_append_printf(text, ", in %" PRIu64 " %s one after the other", of->handles,
+                               of->sealed ? "connections" : "queries");
     }
     if (of->sealed) {
         g_string_append(text, ", sealed: intervals by the capture's clock");
+        g_string_append(text, of->handles > 1 ? ", one monitor by the sizes of its requests" : "");
     }
 }
 
@@ -245,6 +247,7 @@ static void put_monitor(json_dumper *json, const monitor *of)
     json_dumper_value_anyf(json, of->sealed ? "true" : "false");
     put_count(json, "queries", of->handles);
     put_count(json, "samples", of->samples);
+    put_count(json, "size_probes", of->probes + of->talk.probes);
     put_seconds(json, "interval", &of->pace.judged.intervals);
     put_seconds(json, "response", &of->pace.responses);
     put_count(json, "slowest_frame", of->pace.slowest_frame);

@@ -315,6 +315,9 @@ void table_say_left_out(void)
 
 static void show_view(table_view *view)
 {
+    if (view->of->finish) {
+        view->of->finish(view);
+    }
     for (unsigned i = 0; i < view->rows->len; i++) {
         show_row(view, i);
     }

@@ -41,6 +41,7 @@ typedef struct {
     void (*start)(void); /* somebody asks for the statistic; NULL: nothing to do */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
+    void (*finish)(table_view *view);             /* all is counted that will be printed */
     void (*show)(table_view *view, unsigned row); /* what is no count; NULL: nothing */
     void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
     void (*end)(table_view *view);    /* frees what `own` points to */

@@ -260,10 +260,10 @@ class Rpc:
         self.transport, self.interface, self.order, self.ndr64 = transport, interface, order, ndr64
         self.max_frag, self.context, self.call_id = max_frag, context, 1
 
-    def pdu(self, kind, body, call_id, flags=FIRST | LAST):
+    def pdu(self, kind, body, call_id, flags=FIRST | LAST, auth=0):
         drep = b'\x10\0\0\0' if self.order == '<' else bytes(4)
         return struct.pack('BBBB', 5, 0, kind, flags) + drep + struct.pack(
-            self.order + 'HHI', 16 + len(body), 0, call_id) + body
+            self.order + 'HHI', 16 + len(body), auth, call_id) + body
 
     def uuid(self, text):
         g = uuid.UUID(text)
@@ -317,3 +317,26 @@ class Rpc:
         number = self.transport.to_client([self.pdu(FAULT, body, self.call_id)])
         self.call_id += 1
         return number
+
+
+class SealedRpc(Rpc):
+    """As NTLM seals it, for nobody's key: [MS-RPCE] 2.2.2.11, [MS-NLMP] 2.2.2.9.1."""
+
+    def __init__(self, *args, **kw):
+        super().__init__(*args, **kw)
+        self.sequences = {}
+
+    def fragments(self, kind, head, stub, call_id):
+        room = (self.max_frag - 24 - 8 - 16) // 16 * 16
+        parts = [stub[i:i + room] for i in range(0, len(stub), room)] or [b'']
+        out, at = [], 0
+        for i, part in enumerate(parts):
+            flags = (FIRST if i == 0 else 0) | (LAST if i + 1 == len(parts) else 0)
+            padding = -len(part) % 16
+            number = self.sequences[kind] = self.sequences.get(kind, -1) + 1
+            hidden = bytes((b * 167 + 13 * n + number) % 256 for n, b in enumerate(part + bytes(padding)))
+            trailer = struct.pack('BBBBI', 10, 6, padding, 0, 0) + struct.pack('<IQI', 1, number * 0x9E3779B97F4A7C15 % 2 ** 64, number)
+            out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + hidden + trailer, call_id, flags,
+                                16))
+            at += len(part)
+        return out

@@ -1,0 +1,95 @@
+/* sealed-talk.c
+ * What sizes and times of sealed calls say of a connection's talk: what it asks for, size probes, failures. It is inferred.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/sealed-talk.h"
+
+#include "state/pace.h"
+
+/* Who is answered without data and wanted its size asks again within so much of the usual time between samples; or, as long as
+ * that is not known, within so many seconds. */
+#define PROBE_SHARE 0.25
+#define PROBE_SECONDS 0.5
+
+static void take_waiting(sealed_talk *talk)
+{
+    talk->num_waiting--;
+    memmove(talk->waiting, talk->waiting + 1, talk->num_waiting * sizeof *talk->waiting);
+}
+
+/* What waits longest waits in vain. */
+static void give_up_waiting(sealed_talk *talk)
+{
+    if (talk->no_data++ == 0) {
+        talk->no_data_frame = talk->waiting[0].frame;
+    }
+    take_waiting(talk);
+}
+
+/* Those that nobody followed up in time were no probes. */
+static void expire_waiting(sealed_talk *talk, const nstime_t *now, const perf_spread *intervals)
+{
+    double usual = perf_spread_median(intervals);
+    double allowed = intervals->count < PACE_FEWEST ? PROBE_SECONDS : PROBE_SHARE * usual;
+    nstime_t waited;
+
+    while (talk->num_waiting > 0) {
+        nstime_delta(&waited, now, &talk->waiting[0].at);
+        if (nstime_to_sec(&waited) <= allowed && talk->num_waiting < SEALED_TALK_WAITING) {
+            return;
+        }
+        give_up_waiting(talk);
+    }
+}
+
+/* A response to who wanted data: a sample; a size probe, if one with data is asked for soon; or a failure. */
+static void count_response(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
+                           const perf_spread *intervals)
+{
+    expire_waiting(talk, &tapped->sealed.request_time, intervals);
+    if (!tapped->sealed.has_data) {
+        talk->waiting[talk->num_waiting].at = pinfo->abs_ts;
+        talk->waiting[talk->num_waiting++].frame = pinfo->num;
+    } else if (talk->num_waiting > 0) {
+        take_waiting(talk);
+        talk->probes++;
+    }
+    talk->has_sample |= tapped->sealed.has_data;
+}
+
+void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
+                       const perf_spread *intervals)
+{
+    if (!tapped->is_response) {
+        talk->is_closed = strcmp(tapped->operation, "CloseQueryHandle") == 0;
+    }
+    if (!tapped->is_response && !talk->has_sample && !tapped->sealed.takes_sample && !talk->is_closed) {
+        talk->asked_for = (talk->asked_for * 31 + g_str_hash(tapped->operation)) * 31 + tapped->sealed.size;
+    }
+    if (tapped->is_response && tapped->sealed.takes_sample) {
+        count_response(talk, pinfo, tapped, intervals);
+    }
+}
+
+void sealed_talk_join(sealed_talk *talk, const sealed_talk *later)
+{
+    const sealed_talk first = *talk;
+
+    *talk = *later;
+    talk->has_sample = true; /* what it asks for is known */
+    talk->asked_for = first.asked_for;
+    talk->probes += first.probes;
+    talk->no_data = sealed_talk_no_data(&first, &talk->no_data_frame) + later->no_data;
+    if (talk->no_data_frame == 0) {
+        talk->no_data_frame = later->no_data_frame;
+    }
+}
+
+uint64_t sealed_talk_no_data(const sealed_talk *talk, uint32_t *frame)
+{
+    unsigned given_up = talk->is_closed ? talk->num_waiting : 0;
+
+    *frame = talk->no_data > 0 ? talk->no_data_frame : given_up > 0 ? talk->waiting[0].frame : 0;
+    return talk->no_data + given_up;
+}
