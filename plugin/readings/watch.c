@@ -102,8 +102,8 @@ static void forget_rows(void)
     num_rows = 0;
 }
 
-/* As Windows compares names: letter by letter in capitals, and never one for two. These two have none there. */
-static char *in_capitals(const char *text)
+/* These two letters have none there. */
+char *watch_in_capitals(const char *text)
 {
     GString *capitals = g_string_new(NULL);
     char *valid = g_utf8_make_valid(text, -1);
@@ -136,7 +136,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, in_capitals(from->paths), -1};
+    *row = (watch_row){field.hfinfo.name, watch_in_capitals(from->paths), -1};
     fields[num_rows++] = field;
 }
 
@@ -210,7 +210,7 @@ static watch_row **find_fitting(const char *shown_path)
 {
     watch_row **fitting = none;
     unsigned count = 0;
-    char *path = in_capitals(shown_path);
+    char *path = watch_in_capitals(shown_path);
 
     for (unsigned i = 0; i < num_rows; i++) {
         if (perf_patterns_match(rows[i].patterns, path)) {

@@ -27,3 +27,6 @@ watch_stream *watch_begin_all(const readings_answer *answer);
 
 /* The rows that fit the reading which was pulled last, with a NULL behind them. To be called for each reading in turn. */
 watch_row *const *watch_fitting(watch_stream *stream, readings *r);
+
+/* As Windows compares names: letter by letter in capitals, and never one for two. To be freed. */
+char *watch_in_capitals(const char *text);
