@@ -368,6 +368,42 @@ static reading_instance_key *instance_of(const pcq_wanted *want, const state_ide
     return here->has_instances ? &reading_table_instance(here, want->row)->key : requested_by(want, identifier);
 }
 
+static wmem_array_t *pattern_blocks(pcq_view *view);
+
+/* How many instances of that name the sample shows, in whatever block of the counterset; 0: it does not say. */
+static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifier, reading_instance_key *named)
+{
+    wmem_array_t *blocks = pattern_blocks(view);
+    uint32_t most = 0;
+
+    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
+        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
+        reading_table *table = pcq_view_table(view, block);
+        bool is_same_set =
+            memcmp(pcq_view_identifier(view, block)->guid, identifier->guid, sizeof identifier->guid) == 0;
+        uint32_t row = is_same_set && table->has_instances ? reading_table_find(table, named, true) : UINT32_MAX;
+        if (row != UINT32_MAX) {
+            most = MAX(most, reading_instances_namesakes(&table->instances, row));
+        }
+    }
+    return most;
+}
+
+/* Of a block of one instance, which does not say how many have its name: who the pair is where another block shows that. */
+static table_pair judged_by_others(const pcq_wanted *want, const state_identifier *identifier, pcq_view *there,
+                                   table_pair pair)
+{
+    reading_instance_key *named = instance_of(want, identifier);
+    uint32_t here_shown = namesakes_shown(want->here, identifier, named),
+             shown = namesakes_shown(there, identifier, named);
+
+    if (here_shown > 0 && shown > 0 && here_shown != shown) {
+        return (table_pair){UINT32_MAX, false, true};
+    }
+    pair.assumed |= pair.row != UINT32_MAX && (here_shown > 1 || shown > 1);
+    return pair;
+}
+
 /* A block of one instance holds the first that its identifier names: another of that name is not there. */
 static table_pair only_row(const pcq_wanted *want, reading_table *there)
 {
@@ -390,17 +426,16 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
     if (there->view == &want->here->base && there->number == want->block) {
         return (table_pair){want->row, false, false};
     }
-    if (!there->has_instances) {
-        return only_row(want, there);
-    }
     reading_table *here = pcq_view_table(want->here, want->block);
+    if (!there->has_instances) {
+        return judged_by_others(want, identifier, (pcq_view *)there->view, only_row(want, there));
+    }
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
     reading_instance_key *key = instance_of(want, identifier);
     table_pair pair = {reading_table_find(there, key, key->id == PERF_NO_ID), false, false};
-    pair.assumed = pair.row != UINT32_MAX && reading_instances_namesakes(&there->instances, pair.row) > 1;
-    return pair;
+    return judged_by_others(want, identifier, (pcq_view *)there->view, pair);
 }
 
 /* Takes the place in a block if it has the counter and the instance. */

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Random sessions of clients with a server, of which each value tells by itself whose it is.
+
+A value of object number o is o * SPAN + speed(o) * t, with t the server's tick: whatever is shown beside it can be judged by the
+value alone. An object is a counter of an instance as the server knows it: instances of one name and id are different objects.
+
+A session is a list of steps, made from a seed, each of which can be left out: so a session that shows a fault shrinks to the
+shortest that does.
+"""
+
+import random
+from typing import NamedTuple
+
+from . import buffers, stubs
+from .hkpd_block import Counter as Column
+from .hkpd_block import Instance as Row
+from .hkpd_block import Object
+from .hkpd_scene import Talk
+from .model import TYPES
+from .scene import tcp_line
+from .story_script import NONE, Script, ask, counter, learn, multiple, seconds
+from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
+
+SPAN = 10 ** 12
+DELTA = 'PERF_COUNTER_LARGE_DELTA'
+SHARED = 'svc'
+COUNTERS = {1: 'First', 2: 'Second', 3: 'Third', 4: 'Fourth'}
+MOST_TICKS = 400
+
+
+class Thing(NamedTuple):
+    """An object."""
+    server: str
+    counterset: str
+    counter: str
+    instance: str
+
+
+class World:
+    """All objects of all sessions of a capture."""
+
+    def __init__(self):
+        self.things, self.numbers = [None], {}
+
+    def number(self, thing, which):
+        """which: tells apart what has equal names"""
+        key = thing, which
+        if key not in self.numbers:
+            self.numbers[key] = len(self.things)
+            self.things.append(thing)
+        return self.numbers[key]
+
+    def value(self, thing, which, tick):
+        number = self.number(thing, which)
+        return number * SPAN + speed(number) * tick
+
+
+def speed(number):
+    """No two sums of few of them are alike."""
+    return 1009 + number * 7919
+
+
+def whose(raw):
+    return raw // SPAN
+
+
+class Crowd:
+    """Instances that come and go. Names but SHARED are given once, and who was alone with that one stays: where one instance takes
+    another's place under a name that nobody else has, no capture could tell."""
+
+    def __init__(self, pick, ids):
+        self.pick, self.ids, self.now, self.made, self.past, self.stays = pick, ids, [], 0, [], set()
+        self.names = ['one', 'two', 'three', '_Total']
+        for _ in range(pick.randint(1, 5)):
+            self.come()
+
+    def come(self):
+        name = self.names.pop() if self.names and self.pick.random() < .3 else SHARED
+        number = {'own': self.made + 5, 'none': 0, 'some': 0 if name == SHARED else self.made + 5}[self.ids]
+        self.now.insert(self.pick.randint(0, len(self.now)), (number, name, self.made))
+        self.made += 1
+
+    def go(self):
+        out = self.pick.choice(self.now)
+        if out not in self.stays and len(self.now) > 1:
+            self.now.remove(out)
+
+    def at(self, tick):
+        """[(id, name, which)] of a tick; ticks are asked for in order, each as often as wanted."""
+        while len(self.past) <= tick:
+            chance = self.pick.random()
+            if chance < .2:
+                self.go()
+            elif chance < .35:
+                self.come()
+            elif chance < .42:
+                self.pick.shuffle(self.now)
+            same = [x for x in self.now if x[1] == SHARED]
+            self.stays |= set(same) if len(same) == 1 else set()
+            self.past.append(list(self.now))
+        return self.past[tick]
+
+
+# --- PerflibV2 -------------------------------------------------------------------------------------------------------
+
+class Step(NamedTuple):
+    """what: 'ask', 'do', 'answer' of a call; 'ack' on a connection."""
+    what: str
+    call: int
+    connection: int = 0
+    opnum: int = 0
+    query: int = 0
+    argument: tuple = ()
+    lost: bool = False
+
+
+def steps_of(seed, losses):
+    """[Step]: calls that overlap, in the order in which they are asked, done and answered."""
+    pick = random.Random(seed)
+    connections = 1 if losses else pick.choice([1, 1, 2, 3])
+    out, waiting, number = [], [], 0
+    for query in range(pick.choice([1, 1, 2])):
+        out += whole(number, Step('ask', 0, query % connections, OPEN, query))
+        out += whole(number + 1, Step('ask', 0, query % connections, VALIDATE, query, (True, *pick.sample(range(1, 9), pick.randint(1, 4)))))
+        if pick.random() < .7:
+            out += whole(number + 2, Step('ask', 0, query % connections, INFO, query))
+        number += 3
+    depth = pick.choice([1, 1, 2, 4])
+    left = pick.randint(5, 16)
+    while left or waiting:
+        if left and len(waiting) < depth and (not waiting or pick.random() < .5):
+            left -= 1
+            opnum = pick.choices([DATA, VALIDATE, INFO, CLOSE], [8, 3, 1.5, .3])[0]
+            argument = (pick.random() < .5, *pick.sample(range(1, 9), pick.randint(1, 2))) if opnum == VALIDATE else ()
+            query = pick.randrange(2)
+            gone = losses and pick.random() < .15       # the whole call
+            lost = gone or losses and pick.random() < .07
+            out.append(Step('ask', number, pick.randrange(connections), opnum, query, argument, lost))
+            waiting.append([number, 'do', gone])
+            number += 1
+            if opnum == CLOSE and pick.random() < .7:
+                waiting.append([number, 'reopen', query])
+                number += 1
+        elif waiting:
+            at = pick.randrange(len(waiting))
+            call, state, more = waiting[at]
+            if state == 'do':
+                out.append(Step('do', call))
+                waiting[at][1] = 'answer'
+            elif state == 'answer':
+                out.append(Step('answer', call, lost=more or losses and pick.random() < .07))
+                waiting.pop(at)
+            else:
+                out += whole(call, Step('ask', 0, 0, OPEN, more))
+                out += whole(call + 1000, Step('ask', 0, 0, VALIDATE, more, (True, *pick.sample(range(1, 9), pick.randint(1, 3)))))
+                waiting.pop(at)
+        if losses and pick.random() < .1:
+            out.append(Step('ack', -1, 0, pick.randrange(2)))
+    return out
+
+
+def whole(call, step):
+    return [step._replace(call=call), Step('do', call), Step('answer', call)]
+
+
+class Session:
+    """One server, its clients' connections, and the calls of the steps."""
+
+    def __init__(self, world, scene, seed, address):
+        pick = random.Random('%d session' % seed)
+        self.machine = 'SRV%d' % seed
+        crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']))
+
+        def value(at, k, name):
+            which = crowd.at(at.number)
+            thing = next(x for x in which if x[2] == k)
+            return world.value(Thing(self.machine, 'Work', name, thing[1]), (seed, k), at.number)
+        self.set = multiple('Work', *[counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()],
+                            instances=crowd.at)
+        handles = [bytes(4) + bytes([1 + i % 2]) * 16 for i in range(40)] if pick.random() < .5 else ()
+        self.model = Script([self.set], handles=handles, clock=seconds(MOST_TICKS))
+        mss = pick.choice([1440, 1440, 90])
+        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.0.1', client_port=50001 + i, mss=mss)
+                      for i in range(3)]
+        self.scene, self.queries, self.calls = scene, {}, {}
+        learn(self.lines[0].client(self.machine), self.set)
+        # alone, a block of one instance does not say that others have its name
+        self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
+            [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
+             [(4, 's*')]], 1)}
+
+    def run(self, steps):
+        for step in steps:
+            getattr(self, step.what)(step)
+
+    def ask(self, step):
+        """What cannot be asked any more, since another step was left out, is left out, too."""
+        line, p = self.lines[step.connection], {}
+        if step.opnum == OPEN:
+            p = dict(szMachine=self.machine)
+        elif step.query not in self.queries:
+            return
+        else:
+            p = dict(hQuery=self.queries[step.query])
+        if step.opnum in (DATA, INFO):
+            p['dwInSize'] = 99999
+        elif step.opnum == VALIDATE:
+            p.update(lpData=buffers.identifiers(sum((self.asked[i] for i in step.argument[1:]), [])), dwAdd=int(step.argument[0]))
+        if step.opnum == CLOSE:
+            del self.queries[step.query]
+        request = bytes(stubs.request(step.opnum, **p))
+        self.calls[step.call] = call = dict(line=line, id=line.rpc.call_id, step=step, request=request)
+        line.rpc.call_id += 1
+        pdus = line.rpc.request_pdus(step.opnum, request, call_id=call['id'])
+        self.send(line, 0, pdus, step.lost)
+
+    def send(self, line, side, pdus, lost):
+        tcp = line.rpc.transport
+        if lost:
+            tcp.skip(side, b''.join(pdus))
+            return 0
+        return (tcp.to_client if side else tcp.to_server)(pdus)
+
+    def do(self, step):
+        call = self.calls.get(step.call)
+        if call is None:
+            return
+        call['fault'], call['stub'], record = self.model.handle(call['step'].opnum, call['request'], 6)
+        if call['step'].opnum == OPEN:
+            self.queries[call['step'].query] = list(self.model.queries)[-1]
+
+    def answer(self, step):
+        call = self.calls.pop(step.call, None)
+        if call is None:
+            return
+        rpc = call['line'].rpc
+        if call['fault']:
+            rpc.call_id, now = call['id'], rpc.call_id
+            if not step.lost:
+                rpc.fault(call['fault'])
+            rpc.call_id = now
+            return
+        self.send(call['line'], 1, rpc.response_pdus(bytes(call['stub']), call['id']), step.lost)
+
+    def ack(self, step):
+        self.lines[step.connection].rpc.transport.segment(step.opnum, b'', 0x10)
+
+
+# --- HKEY_PERFORMANCE_DATA -------------------------------------------------------------------------------------------
+
+def registry(world, scene, seed, address, left_out=()):
+    """Processes and their threads. left_out: samples that are not made, for shrinking."""
+    pick = random.Random('%d registry' % seed)
+    machine = 'REG%d' % seed
+    unique, own = pick.choice(['none', 'none', 'own', 'some']), pick.random() < .5
+    crowd = Crowd(random.Random('%d crowd' % seed), unique)
+
+    def threads_of(at):
+        """[(name, place of the process, which)]: they live as long as their process"""
+        return [(str(t), i, (row[2], t)) for i, row in enumerate(crowd.at(at.number)) for t in range(1 + row[2] % 2)]
+
+    def process(at, k):
+        _, name, which = crowd.at(at.number)[k]
+        return world.value(Thing(machine, 'Process', 'First', name), (seed, which), at.number)
+
+    def thread(at, k):
+        name, _, which = threads_of(at)[k]
+        return world.value(Thing(machine, 'Thread', 'Second', name), (seed, which), at.number)
+
+    def processes(at):
+        return [Row(n, i if unique != 'none' else -1) for i, n, _ in crowd.at(at.number)]
+    columns = [Column(6, 'First', TYPES[DELTA], process)]
+    if own:
+        columns.append(Column(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 400 + 4 * crowd.at(at.number)[k][2], 4))
+    objects = [Object(230, 'Process', columns, processes),
+               Object(232, 'Thread', [Column(8, 'Second', TYPES[DELTA], thread)],
+                      lambda at: [Row(n, parent=(230, i)) for n, i, _ in threads_of(at)])]
+    talk = Talk(scene, objects=objects, server=address, client='10.0.0.1', system=machine)
+    talk.open()
+    talk.titles()
+    for n in range(pick.randint(3, 9)):
+        only, lost = pick.choice([None, None, [230]]), pick.random() < .1
+        if n not in left_out and not lost:
+            talk.sample(only=only)
+        else:
+            talk.clock.tick()
+    return scene

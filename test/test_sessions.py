@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Random sessions: whatever is shown without a mark is true. SESSIONS=10000 SEED=7 runs others and more."""
+
+import os
+import re
+
+import pytest
+
+from gen.scene import Scene
+from gen.sessions import SPAN, Session, World, registry, speed, steps_of, whose
+from series import long_rows
+
+SESSIONS, SEED = int(os.environ.get('SESSIONS', 300)), int(os.environ.get('SEED', 0))
+IN_ONE = 150        # sessions of a capture
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+
+
+def address(n):
+    return '10.%d.%d.%d' % (1 + n // 62500, n // 250 % 250, 1 + n % 250)
+
+
+def make(world, scene, kind, seed, place, left_out=()):
+    if kind == 'registry':
+        return registry(world, scene, seed, address(place), left_out)
+    steps = steps_of(seed, kind == 'losses')
+    session = Session(world, scene, seed, address(place))
+    session.run([s for i, s in enumerate(steps) if s.call not in left_out])
+    return session
+
+
+def false_rows(rows, world):
+    """[(row, what is so)] of rows that say what is not so, without a mark."""
+    seen, wrong = {}, []
+    for row in rows:
+        if not row['raw'] or int(row['raw']) < SPAN:
+            continue
+        raw = int(row['raw'])
+        thing = world.things[whose(raw)]
+        if row['assumed'] == '0' and row['path']:
+            name = re.sub(r'#\d+$', '', row['instance'].split('/')[-1])
+            if (row['server'], row['counterset'], row['counter'], name) != thing:
+                wrong.append((row, thing))
+        if row['assumed'] == '0' and row['result']:
+            differences = {raw - before for before in seen.get(whose(raw), ())}
+            if float(row['result']) not in differences:
+                wrong.append((row, thing, 'one of', differences))
+        seen.setdefault(whose(raw), []).append(raw)
+    return wrong
+
+
+def run(tshark, tmp_path, kind, seeds, passes, left_out=()):
+    """-> (false rows, rows with a true result that is not marked, rows)"""
+    world, scene = World(), Scene()
+    for place, seed in enumerate(seeds):
+        make(world, scene, kind, seed, place, left_out)
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    rows = long_rows(out)
+    return false_rows(rows, world), [r for r in rows if r['result'] and r['assumed'] == '0'], rows
+
+
+def shortest(tshark, tmp_path, kind, seed, passes):
+    """Which calls (or samples) of a session can be left out, and it still shows what is false."""
+    left_out = set()
+    calls = {s.call for s in steps_of(seed, kind == 'losses')} if kind != 'registry' else set(range(10))
+    for call in sorted(calls, reverse=True):
+        if run(tshark, tmp_path, kind, [seed], passes, left_out | {call})[0]:
+            left_out.add(call)
+    return left_out
+
+
+@PASSES
+@pytest.mark.parametrize('kind', ['orderly', 'losses', 'registry'])
+def test_what_is_not_marked_is_true(tshark, tmp_path, kind, passes):
+    results = rows = 0
+    for first in range(SEED, SEED + SESSIONS, IN_ONE):
+        seeds = range(first, min(first + IN_ONE, SEED + SESSIONS))
+        wrong, true, all_rows = run(tshark, tmp_path, kind, seeds, passes)
+        for row, *so in wrong[:1]:
+            seed = int(row['server'][3:])
+            left_out = shortest(tshark, tmp_path, kind, seed, passes)
+            steps = [s for s in steps_of(seed, kind == 'losses') if s.call not in left_out]
+            pytest.fail('%d false rows; seed %d without calls %s: %s is not so: %s; %s' % (
+                len(wrong), seed, sorted(left_out), row, so, steps if kind != 'registry' else ''))
+        results, rows = results + len(true), rows + len(all_rows)
+    assert results > rows / 10
