@@ -611,6 +611,7 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
     }
     state_handle *handle = record->handle;
     if (handle) {
+        query_call_missed(handle, p->call.missed_once.end, p->call.event);
         query_calls_missed(handle, p->call.missed_twice.begin, p->call.missed_twice.end, p->call.event);
     }
     if (handle && handle->end < p->call.event) {
@@ -629,7 +630,10 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     if (p->call.is_copy) {
         record->answering = asked;
     } else if (p->call.first_time && asked) {
-        if (known && call_may_learn(&p->call)) {
+        if (known && asked->end > record->request_event && asked->end < p->call.event &&
+            handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes) != asked) {
+            record->handle = NULL; /* closed and given out anew while this was outstanding: whose it is nobody knows */
+        } else if (known && call_may_learn(&p->call)) {
             /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
              * it answers belongs to the new life, as a later look at it shows */
             if (asked->end < record->request_event) {
@@ -642,7 +646,9 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
             handle_confirm(record->handle);
         }
         record->answering = record->handle;
-        query_answered(record->handle, record->request_event, p->call.event);
+        if (record->handle) {
+            query_answered(record->handle, record->request_event, p->call.event);
+        }
     }
     return record->answering;
 }

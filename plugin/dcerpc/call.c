@@ -129,7 +129,7 @@ static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t
 }
 
 /* At a request that is seen for the first time. */
-static rpc_missing missed_twice(const rpc_call *call, uint32_t event)
+static void note_request(rpc_call *call, uint32_t event)
 {
     rpc_connection *connection = connection_of(call->di);
     uint32_t call_id = call->di->call_id, next = connection->call_id + 1, frame = call->pinfo->num;
@@ -144,7 +144,8 @@ static rpc_missing missed_twice(const rpc_call *call, uint32_t event)
     connection->frame = frame;
     call->record->previous = connection->latest;
     connection->latest = call->record;
-    return connection->twice;
+    call->missed_once = connection->once;
+    call->missed_twice = connection->twice;
 }
 
 /* --- Packets that were captured twice ----------------------------------------------------------------------------- */
@@ -206,7 +207,7 @@ static void take_event(rpc_call *call)
         *frame = call->pinfo->num;
         call->first_time = !call->is_copy;
         if (is_request && !ndr_is_connectionless(call->di)) {
-            call->missed_twice = missed_twice(call, *event);
+            note_request(call, *event);
         }
     }
     call->event = *event;

@@ -87,7 +87,8 @@ typedef struct {
     rpc_record *record;
     state_host *server;
     uint32_t event;
-    rpc_missing missed_twice; /* of a request: where two calls of its connection are missing */
+    rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
+    rpc_missing missed_twice; /* and where two are */
     bool is_copy;    /* of a connection whose packets were captured on both sides of a translation of addresses */
     bool first_time; /* what it teaches may be learned */
     bool is_noise;

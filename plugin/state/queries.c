@@ -59,7 +59,9 @@ struct state_query {
     uint32_t unanswered;       /* changes without an answer when a later call had one */
     uint32_t unanswered_as_of; /* event of the latest such call's request */
     uint32_t settled_as_of;    /* the same of the QueryCounterInfo that settled what came of them */
-    uint32_t info_as_of; /* gaps that ended before this request count already, or QueryCounterInfo made up for them */
+    uint32_t info_as_of;   /* gaps that ended before this request count already, or QueryCounterInfo made up for them */
+    wmem_array_t *gaps;    /* uint32_t, ascending: events by which a call is missing */
+    wmem_array_t *counted; /* the same of what told what came of it */
     uint32_t certain_until; /* event up to which nothing is missing */
     /* of the newest epoch, but for the changes without an answer */
     bool complete;
@@ -256,6 +258,8 @@ static struct state_query *query_of(state_handle *handle)
         query->newest.accepted.entries = new_entries();
         query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(query_change), 1);
         query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
+        query->gaps = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
+        query->counted = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
         query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->history = wmem_array_new(wmem_file_scope(), sizeof(held_counters));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
@@ -387,6 +391,34 @@ static const state_query_index *latest_info(const struct state_query *query)
     return count > 0 ? wmem_array_index(query->counter_infos, count - 1) : query->index_before_gap;
 }
 
+static uint32_t latest_of(wmem_array_t *events, uint32_t event)
+{
+    const uint32_t *latest = event_latest(events, event);
+
+    return latest ? *latest : 0;
+}
+
+/* True if a call may be missing of which nothing told until an event whether it was a change. */
+static bool misses_one(const struct state_query *query, uint32_t until, uint32_t event)
+{
+    return latest_of(query->gaps, event) > latest_of(query->counted, until);
+}
+
+/* What no change overlaps. */
+static void note_counted(struct state_query *query, uint32_t event)
+{
+    if (misses_one(query, event, event)) {
+        wmem_array_append_one(query->counted, event);
+    }
+}
+
+void query_call_missed(state_handle *handle, uint32_t end, uint32_t event)
+{
+    if (end > handle->begin && (handle->query == NULL || end > latest_of(handle->query->gaps, event))) {
+        wmem_array_append_one(query_of(handle)->gaps, event);
+    }
+}
+
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = handle->query;
@@ -395,6 +427,7 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t reques
     if (newest == NULL || !newest->complete || changes_between(query, request_event, event) > 0) {
         return;
     }
+    note_counted(query, event);
     const state_query_index *info = latest_info(query);
     if (blocks != (info ? info->count : query->newest.accepted.count)) {
         begin_changed_epoch(query, event, false);
@@ -528,6 +561,7 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
         copy_identifier(&info->by_index[identifiers[i].index], &identifiers[i]);
     }
     query->info_as_of = request_event;
+    note_counted(query, event);
     take_info(query, identifiers, request_event, info);
 }
 
@@ -616,7 +650,8 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
     const state_query_epoch *last, *epoch = query_epoch_at(handle, response_event);
     uint32_t found = blocks_as_of(query, request_event, &last) == blocks ? request_event : 0;
 
-    if (changes > MOST_CHANGES_IN_A_CALL || (epoch && epoch->unanswered)) {
+    if (changes > MOST_CHANGES_IN_A_CALL || misses_one(query, request_event, response_event) ||
+        (epoch && epoch->unanswered)) {
         return 0;
     }
     for (uint32_t previous = 0; next < end; next++) {

@@ -69,6 +69,10 @@ void query_unknown_change(state_handle *handle, uint32_t event);
 /* An answer to what was asked for at `asked` has so many blocks: if they should be others a change was missed. */
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
 
+/* At event `event` it is known that one call is missing, before `end`. It may have been a change, which the next answer's number of blocks
+ * tells, unless another change overlaps that. */
+void query_call_missed(state_handle *handle, uint32_t end, uint32_t event);
+
 /* At event `event` it is known that two calls are missing between two others, perhaps a removal and an addition: what was known is
  * assumed behind the first until QueryCounterInfo tells. One alone would be seen by the number of blocks. */
 void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event);
