@@ -124,6 +124,22 @@ static char *name_of(const char *pattern, GHashTable *names)
     return g_string_free(name, FALSE);
 }
 
+/* "(_Total) % User Time, Processor", with the unit if the counter's name has none: what tells it from others comes first, for lists
+ * of graphs show little of a name. */
+static char *label_of(const char *pattern, const char *unit)
+{
+    const char *counter = strrchr(pattern, '\\'), *instance = strchr(pattern, '(');
+    bool has_instance = instance && instance < counter;
+    const char *end = has_instance ? instance : counter;
+
+    char *units = strstr(counter, unit) ? g_strdup("") : g_strdup_printf(" (%s)", unit);
+    char *label = g_strdup_printf("%.*s%s%s%s, %.*s", (int)(counter - end), end, has_instance ? " " : "", counter + 1,
+                                  units, (int)(end - pattern) - 1, pattern + 1);
+
+    g_free(units);
+    return label;
+}
+
 /* As Wireshark writes a cell of its tables. */
 static void append_cell(GString *text, const char *cell)
 {
@@ -156,8 +172,7 @@ static void draw(void *data)
 
     for (unsigned i = 0; i < export->order->len; i++) {
         const char *pattern = g_ptr_array_index(export->order, i), *unit = g_hash_table_lookup(export->paths, pattern);
-        char *name = name_of(pattern, names),
-             *label = g_strdup_printf(strstr(pattern, unit) ? "%s" : "%s (%s)", pattern + 1, unit);
+        char *name = name_of(pattern, names), *label = label_of(pattern, unit);
         g_string_append_printf(watched, "\"%s\",", name);
         append_cell(watched, pattern);
         g_string_append_printf(graphs, "\"%s\",", i < GRAPHS_SHOWN ? "Enabled" : "Disabled");
