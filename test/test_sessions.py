@@ -23,7 +23,7 @@ def left_of(kind, seed, left_out):
     return [s for s in steps_of(seed, kind == 'losses') if s.call not in left_out]
 
 
-def make(world, scene, kind, seed, place, left_out=()):
+def add_session(world, scene, kind, seed, place, left_out=()):
     if kind == 'registry':
         registry(world, scene, seed, address(place), left_out)
     else:
@@ -50,11 +50,11 @@ def false_rows(rows, world):
     return wrong
 
 
-def run(tshark, tmp_path, kind, seeds, passes, left_out=()):
+def rows_of_sessions(tshark, tmp_path, kind, seeds, passes, left_out=()):
     """-> (false rows, rows with a true result that is not marked, rows)"""
     world, scene = World(), Scene()
     for place, seed in enumerate(seeds):
-        make(world, scene, kind, seed, place, left_out)
+        add_session(world, scene, kind, seed, place, left_out)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     rows = long_rows(out)
     return false_rows(rows, world), [r for r in rows if r['result'] and r['assumed'] == '0'], rows
@@ -65,7 +65,7 @@ def shortest(tshark, tmp_path, kind, seed, passes):
     left_out = set()
     calls = {s.call for s in steps_of(seed, kind == 'losses')} if kind != 'registry' else set(range(10))
     for call in sorted(calls, reverse=True):
-        if run(tshark, tmp_path, kind, [seed], passes, left_out | {call})[0]:
+        if rows_of_sessions(tshark, tmp_path, kind, [seed], passes, left_out | {call})[0]:
             left_out.add(call)
     return left_out
 
@@ -76,7 +76,7 @@ def test_what_is_not_marked_is_true(tshark, tmp_path, kind, passes):
     results = rows = 0
     for first in range(SEED, SEED + SESSIONS, IN_ONE):
         seeds = range(first, min(first + IN_ONE, SEED + SESSIONS))
-        wrong, true, all_rows = run(tshark, tmp_path, kind, seeds, passes)
+        wrong, true, all_rows = rows_of_sessions(tshark, tmp_path, kind, seeds, passes)
         for row, *so in wrong[:1]:
             seed = int(row['server'][3:])
             left_out = shortest(tshark, tmp_path, kind, seed, passes)

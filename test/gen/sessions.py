@@ -121,10 +121,10 @@ def steps_of(seed, losses):
     connections = 1 if losses else pick.choice([1, 1, 2, 3])
     out, waiting, number = [], [], 0
     for query in range(pick.choice([1, 1, 2])):
-        out += whole(number, Step('ask', 0, query % connections, OPEN, query))
-        out += whole(number + 1, Step('ask', 0, query % connections, VALIDATE, query, (True, *pick.sample(range(1, 9), pick.randint(1, 4)))))
+        out += at_once(number, Step('ask', 0, query % connections, OPEN, query))
+        out += at_once(number + 1, Step('ask', 0, query % connections, VALIDATE, query, (True, *pick.sample(range(1, 9), pick.randint(1, 4)))))
         if pick.random() < .7:
-            out += whole(number + 2, Step('ask', 0, query % connections, INFO, query))
+            out += at_once(number + 2, Step('ask', 0, query % connections, INFO, query))
         number += 3
     depth = pick.choice([1, 1, 2, 4])
     left = pick.randint(5, 16)
@@ -134,7 +134,7 @@ def steps_of(seed, losses):
             opnum = pick.choices([DATA, VALIDATE, INFO, CLOSE], [8, 3, 1.5, .3])[0]
             argument = (pick.random() < .5, *pick.sample(range(1, 9), pick.randint(1, 2))) if opnum == VALIDATE else ()
             query = pick.randrange(2)
-            gone = losses and pick.random() < .15       # the whole call
+            gone = losses and pick.random() < .15       # request and response
             lost = gone or losses and pick.random() < .07
             out.append(Step('ask', number, pick.randrange(connections), opnum, query, argument, lost))
             waiting.append([number, 'do', gone])
@@ -152,8 +152,8 @@ def steps_of(seed, losses):
                 out.append(Step('answer', call, lost=more or losses and pick.random() < .07))
                 waiting.pop(at)
             else:
-                out += whole(call, Step('ask', 0, 0, OPEN, more))
-                out += whole(call + 1000, Step('ask', 0, 0, VALIDATE, more, (True, *pick.sample(range(1, 9), pick.randint(1, 3)))))
+                out += at_once(call, Step('ask', 0, 0, OPEN, more))
+                out += at_once(call + 1000, Step('ask', 0, 0, VALIDATE, more, (True, *pick.sample(range(1, 9), pick.randint(1, 3)))))
                 waiting.pop(at)
         if losses and pick.random() < .1:
             out.append(Step('ack', -1, 0, pick.randrange(2)))
@@ -191,7 +191,7 @@ def write(steps):
     return ' '.join(words)
 
 
-def whole(call, step):
+def at_once(call, step):
     return [step._replace(call=call), Step('do', call), Step('answer', call)]
 
 
