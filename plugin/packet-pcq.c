@@ -130,7 +130,7 @@ static uint32_t pcq_read_status(pcq_pdu *p)
 static void pcq_request_end(pcq_pdu *p)
 {
     p->record->call.request_read = !p->call.ndr.reader.failed;
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
 }
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
@@ -318,7 +318,7 @@ static void pcq_enumerate_response(pcq_pdu *p)
     if (pcq_read_returned_status(p, &back)) {
         call_info(&p->call, "%s", text_counted(pcq_pool(p), context.count, "counterset"));
     }
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
 }
 
 /* CounterSetGuid, with its name. */
@@ -438,7 +438,7 @@ static void pcq_registration_response(pcq_pdu *p)
         pcq_dissect_registration(back.tvb, back.tree, &context);
     }
     bool done = pcq_read_returned_status(p, &back);
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
         facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
@@ -475,7 +475,7 @@ static void pcq_instances_response(pcq_pdu *p)
         pcq_dissect_instances(back.tvb, back.tree, &context);
     }
     bool done = pcq_read_returned_status(p, &back);
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     show_counterset(p, &context);
     if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
@@ -674,7 +674,7 @@ static void pcq_open_response(pcq_pdu *p)
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         record->handle =
             call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
@@ -705,7 +705,7 @@ static void pcq_close_response(pcq_pdu *p)
     uint32_t status = pcq_read_status(p);
 
     call_report_status(&p->call, status);
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     if (call_may_learn(&p->call) && handle) {
         if (status == STATUS_SUCCESS) {
             handle_confirm(handle);
@@ -772,7 +772,7 @@ static void pcq_info_response(pcq_pdu *p)
         p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
         p->tapped.num_identifiers = context.count;
     }
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
     show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
@@ -884,7 +884,7 @@ static void pcq_data_response(pcq_pdu *p)
     if (done) {
         report_no_header(p, &back);
     }
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
     context.answer.handle = handle;
     context.answer.tvb = back.tvb;
@@ -1045,7 +1045,7 @@ static void pcq_validate_response(pcq_pdu *p)
         p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
     }
     call_report_status(&p->call, status);
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     state_handle *handle = answering_handle(p, done);
     show_handle(p, NULL, handle);
     bool readable = !p->call.report.damaged && !p->call.ndr.reader.failed;

@@ -142,7 +142,7 @@ static void note_request(rpc_call *call, uint32_t event)
     connection->call_id = call_id;
     connection->event = event;
     connection->frame = frame;
-    call->record->previous = connection->latest;
+    call->record->request_before = connection->latest;
     connection->latest = call->record;
     call->missed_once = connection->once;
     call->missed_twice = connection->twice;
@@ -243,9 +243,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->di = di;
     call->drep = drep;
     call->record = record_of(call, record_size);
-    call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0);
+    call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0); /* only SMB's has one */
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
-    note_copy(call);
+    note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
     point_below_smb2(call);
 }
@@ -286,13 +286,13 @@ bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
 
 double call_seconds(const rpc_call *call)
 {
-    const dcerpc_call_value *asked = call->di->call_data;
-    const nstime_t *request_time = &asked->req_time;
+    const dcerpc_call_value *known = call->di->call_data;
+    const nstime_t *request_time = &known->req_time;
     nstime_t elapsed;
     bool has_times =
         (call->pinfo->presence_flags & PINFO_HAS_TS) && (request_time->secs != 0 || request_time->nsecs != 0);
 
-    if (call_is_request(call) || asked->req_frame == 0 || !has_times) {
+    if (call_is_request(call) || known->req_frame == 0 || !has_times) {
         return -1;
     }
     nstime_delta(&elapsed, &call->pinfo->abs_ts, request_time);
@@ -350,7 +350,7 @@ void call_info_follows(rpc_call *call)
     }
 }
 
-/* In Wireshark's own words. */
+/* As Wireshark's own dissectors write it in the column. */
 static const char *damage_text(const rpc_call *call)
 {
     if (call->is_noise) {
@@ -386,6 +386,7 @@ static void cut(column_info *cinfo, rpc_info_text *line)
     }
 }
 
+/* Damage, what the call is about, what it says: each begins with a separator, which goes where the column is empty. */
 static void write_info(rpc_call *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
@@ -497,7 +498,7 @@ void call_report_second(const rpc_call *call, findings_report *report, proto_ite
 /* --- A PDU's end ----------------------------------------------------------------------------------------------- */
 
 /* Padding to the verification trailer's 4 bytes ([MS-RPCE] 2.2.2.13) or NDR64's 8 is no parameter that was missed. */
-void call_end_stub(rpc_call *call)
+void call_report_rest(rpc_call *call)
 {
     bounded_reader *reader = &call->ndr.reader;
     uint32_t left = reader_left(reader);
@@ -539,7 +540,7 @@ static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
     const rpc_connection *connection = wmem_map_lookup(connections, &key);
     rpc_record *record = connection ? connection->latest : NULL;
 
-    for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->previous) {
+    for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->request_before) {
         if (record->key.call_id == call_id) {
             return record->operation && record->response_frame == 0 ? record : NULL;
         }

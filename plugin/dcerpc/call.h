@@ -6,7 +6,7 @@
  *   call_aloud     …or call_silently: reads the stub from its start
  *   call_is_noise  before anything is shown
  *   call_about     what the call is about, call_info what it says
- *   call_end_stub  nothing may be left over
+ *   call_report_rest  nothing may be left over
  *   call_end       writes the Info column
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
@@ -31,8 +31,8 @@ typedef struct {
  * protocol puts it at the beginning of a record of its own. */
 typedef struct rpc_record {
     rpc_call_key key;
-    const char *operation;       /* "QueryCounterData"; NULL: none on performance counters */
-    struct rpc_record *previous; /* the connection's request before */
+    const char *operation;             /* "QueryCounterData"; NULL: none on performance counters */
+    struct rpc_record *request_before; /* of the connection */
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
@@ -96,11 +96,12 @@ typedef struct {
     findings_report report;
     bool has_failed; /* the response says so: neither a size probe nor the end of a list */
     bool has_column; /* somebody reads the Info column */
+    /* the last ones: call_begin() clears their sizes alone, for they are long */
     rpc_info_text about;
     rpc_info_text info;
 } rpc_call;
 
-/* `record_size` is that of the protocol's own record. */
+/* `record_size`: bytes of the protocol's own record, which begins with an rpc_record. */
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
@@ -160,7 +161,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
 
 /* Reports what is left behind the last parameter. */
-void call_end_stub(rpc_call *call);
+void call_report_rest(rpc_call *call);
 
 /* Returns the stub's length. */
 int call_end(rpc_call *call, proto_item *item);

@@ -467,7 +467,7 @@ static const hkpd_column *column_of(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
-static void know(readings *r)
+static void look_up_counter(readings *r)
 {
     const hkpd_column *column = column_of(r);
     reading_counter *counter = r->at.counter;
@@ -655,5 +655,6 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout hkpd_readings_layout = {
-    begin, next, know, label, name_set, open_table, find_previous, operand, hkpd_readings_instance, is_doubtful,
+    begin,         next,    look_up_counter,        label,       name_set, open_table,
+    find_previous, operand, hkpd_readings_instance, is_doubtful,
 };

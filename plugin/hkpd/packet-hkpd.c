@@ -230,7 +230,7 @@ static int end_with_stock(hkpd_pdu *p, bool is_probe)
 
 static int hkpd_end(hkpd_pdu *p)
 {
-    call_end_stub(&p->call);
+    call_report_rest(&p->call);
     return call_end(&p->call, p->item);
 }
 

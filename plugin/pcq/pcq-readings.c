@@ -462,7 +462,7 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
     return place->raw.size > 0;
 }
 
-/* Number of the block that was asked for so, UINT32_MAX if there is none. */
+/* The first block whose identifier equals `sought`, UINT32_MAX if there is none. */
 static uint32_t block_for(pcq_view *view, const state_identifier *sought)
 {
     if (view->by_identifier == NULL) {
@@ -650,7 +650,7 @@ typedef struct {
     const state_identifier *identifier; /* whose the block is */
     reading_counter *counters;          /* room for those of a block */
     uint32_t room;
-    bool values_seen; /* it is known which of them can be text */
+    bool text_decided; /* which of them can be text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
@@ -753,8 +753,8 @@ static void enter_block(readings *r)
     }
 }
 
-/* At the first value of a block. */
-static void open_counters(readings *r)
+/* At the first value of a block: nothing is known of its counters yet. */
+static void forget_counters(readings *r)
 {
     pcq_stream *stream = stream_of(r);
     uint32_t count = stream->walk.counters.count;
@@ -764,7 +764,7 @@ static void open_counters(readings *r)
         stream->counters = wmem_alloc_array(r->pool, reading_counter, count);
     }
     r->counters = memset(stream->counters, 0, count * sizeof *stream->counters);
-    stream->values_seen = false;
+    stream->text_decided = false;
 }
 
 static void open_table(readings *r)
@@ -774,7 +774,7 @@ static void open_table(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
-static void know(readings *r)
+static void look_up_counter(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
     reading_counter *counter = r->at.counter;
@@ -879,7 +879,7 @@ static bool looks_like_text(readings *r)
     perf_walk ahead = stream->walk;
     perf_walk_event event = PERF_WALK_VALUE;
 
-    while (!stream->values_seen && event != PERF_WALK_BLOCK && event != PERF_WALK_END) {
+    while (!stream->text_decided && event != PERF_WALK_BLOCK && event != PERF_WALK_END) {
         if (event == PERF_WALK_VALUE) {
             reading_counter *seen = &r->counters[ahead.value.column];
             uint32_t size = ahead.value.data_size;
@@ -888,7 +888,7 @@ static bool looks_like_text(readings *r)
         }
         event = perf_walk_next(&ahead);
     }
-    stream->values_seen = true;
+    stream->text_decided = true;
     return counter->has_other_sizes && !counter->has_no_text;
 }
 
@@ -908,7 +908,7 @@ static void take_value(readings *r)
     reading *at = &r->at;
 
     if (r->counters == NULL) {
-        open_counters(r);
+        forget_counters(r);
     }
     at->is_refused = false;
     at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
@@ -984,7 +984,8 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->current, r->number, r->at.row, r->at.column, id};
 }
 
-/* Found out once for all answers of a form. */
+/* Whether a block has two instances of one name: then who stands at the same place need not be the same. Found out once for all answers
+ * of a form. */
 static bool form_has_namesakes(pcq_view *view)
 {
     perf_form *form = view->sample->form;
@@ -1047,5 +1048,5 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout pcq_readings_layout = {
-    begin, next, know, label, name_set, open_table, find_previous, operand, instance, is_doubtful,
+    begin, next, look_up_counter, label, name_set, open_table, find_previous, operand, instance, is_doubtful,
 };

@@ -27,8 +27,9 @@ struct readings_layout {
     /* Goes on to the next value and fills r->at; false at the end. Where a block or object begins it calls
      * readings_enter() and fills what readings.h says of it; r->at ends with readings_take(). */
     bool (*next)(readings *r);
-    /* Looks up r->at.counter but for its label; its label, NULL where it is not known whose it is. */
-    void (*know)(readings *r);
+    /* Looks up type and relations of r->at.counter, or why there is no result. */
+    void (*look_up_counter)(readings *r);
+    /* Its name, NULL where it is not known whose the value is. */
     const char *(*label)(readings *r);
     /* Fills r->set_label and r->has_instances, before a path is written. */
     void (*name_set)(readings *r);
@@ -52,7 +53,7 @@ void readings_enter(readings *r, uint32_t number);
 static inline const reading_counter *readings_known_counter(readings *r)
 {
     if (!r->at.counter->known) {
-        r->answer.layout->know(r);
+        r->answer.layout->look_up_counter(r);
         r->at.counter->known = true;
     }
     return r->at.counter;

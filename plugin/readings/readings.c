@@ -114,7 +114,9 @@ uint32_t readings_raw_size(readings *r)
 
 /* --- Results ----------------------------------------------------------------------------------------------------- */
 
-static void fill_point(readings *r, sample_view *view, const reading_place *place, unsigned flags, perf_point *point)
+/* What the formula needs beside the value: PERF_NEEDS_… says which. */
+static void fetch_operands(readings *r, sample_view *view, const reading_place *place, unsigned needs,
+                           perf_point *point)
 {
     const struct {
         unsigned flag;
@@ -127,7 +129,7 @@ static void fill_point(readings *r, sample_view *view, const reading_place *plac
     };
 
     for (unsigned i = 0; i < array_length(operands); i++) {
-        if (flags & operands[i].flag) {
+        if (needs & operands[i].flag) {
             *operands[i].raw = r->answer.layout->operand(r, view, place, operands[i].flag);
         }
     }
@@ -156,7 +158,7 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     previous->value = place.raw;
     r->operands.assumed = place.assumed;
     if (flags & NEEDS_OPERANDS) {
-        fill_point(r, r->previous, &place, flags, previous);
+        fetch_operands(r, r->previous, &place, flags, previous);
     }
     return true;
 }
@@ -172,7 +174,7 @@ void readings_find_operands(readings *r)
     r->operands.current.value = r->at.raw;
     if (flags & NEEDS_OPERANDS) {
         reading_place place = {.table = readings_table(r), r->at.row, r->at.column, r->at.raw};
-        fill_point(r, r->current, &place, flags, &r->operands.current);
+        fetch_operands(r, r->current, &place, flags, &r->operands.current);
     }
     r->operands.why = PERF_NONE_OK;
     r->operands.assumed = false;
@@ -189,7 +191,7 @@ perf_result readings_result(readings *r)
         return none;
     }
     if (r->at.raw.size == 0 || counter->type->formula == PERF_FORMULA_NONE) {
-        perf_point alone = r->current->clocks;
+        perf_point alone = r->current->clocks; /* only to learn the reason: no formula, or not a number's size */
         alone.value = r->at.raw;
         return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
     }
@@ -431,6 +433,7 @@ static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *for
     perf_write_bytes(w, r->clocks.text, r->clocks.size);
 }
 
+/* The letters are those of perf/counter-types.h. */
 static void put_operands(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *previous)
 {
     const perf_point *current = &r->operands.current;

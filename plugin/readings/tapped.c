@@ -128,7 +128,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
 
 void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
 {
-    bool known = false;
+    bool is_listed = false;
 
     left->untyped += (marks & TAPPED_UNTYPED) != 0;
     left->from_file += (marks & TAPPED_FROM_FILE) != 0;
@@ -137,9 +137,9 @@ void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
     }
     left->assumed++;
     for (unsigned i = 0; i < left->num_queries; i++) {
-        known = known || left->queries[i] == query;
+        is_listed = is_listed || left->queries[i] == query;
     }
-    if (!known && left->num_queries <= TAPPED_QUERIES) {
+    if (!is_listed && left->num_queries <= TAPPED_QUERIES) { /* the last one stands for others */
         left->queries[left->num_queries++] = query;
     }
 }

@@ -128,38 +128,38 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
     return kind == PERF_FACT_COUNTER ? perf_counter_type_find(fact->counter.type) : NULL;
 }
 
-static uint32_t latest_renewal(const subject_facts *capture, uint32_t event)
+static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
 {
-    const uint32_t *renewal = capture->renewals ? event_latest(capture->renewals, event) : NULL;
+    const uint32_t *renewal = learned->renewals ? event_latest(learned->renewals, event) : NULL;
 
     return renewal ? *renewal : 0;
 }
 
-static void renew(subject_facts *capture, uint32_t event)
+static void renew(subject_facts *learned, uint32_t event)
 {
-    if (capture->renewals == NULL) {
-        capture->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof event, 1);
+    if (learned->renewals == NULL) {
+        learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof event, 1);
     }
-    wmem_array_append_one(capture->renewals, event);
+    wmem_array_append_one(learned->renewals, event);
 }
 
 void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
-    subject_facts *found = find_facts(server, &subject), *capture = found ? found : create_facts(server, &subject);
-    wmem_array_t **versions = &capture->versions[kind];
+    subject_facts *found = find_facts(server, &subject), *learned = found ? found : create_facts(server, &subject);
+    wmem_array_t **versions = &learned->versions[kind];
     fact_version version = {event, frame, *fact};
 
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
         const fact_version *newest = newest_alike(*versions, kind, fact);
-        bool is_held = newest && (!is_name(kind) || newest->event >= latest_renewal(capture, event));
+        bool is_held = newest && (!is_name(kind) || newest->event >= latest_renewal(learned, event));
         if (is_held && same_fact(kind, &newest->fact, fact)) {
             return; /* browsing again teaches nothing new, nor does another language that comes back */
         }
         if (is_held && is_name(kind) && newest->event < event) {
-            renew(capture, event);
+            renew(learned, event);
         }
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
@@ -206,10 +206,10 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
 }
 
 /* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. */
-static state_known from_capture(const subject_facts *capture, state_fact_kind kind, uint32_t event)
+static state_known from_capture(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
-    wmem_array_t *versions = capture && event != 0 ? capture->versions[kind] : NULL;
-    uint32_t begin = versions && is_name(kind) ? latest_renewal(capture, event) : 0;
+    wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
+    uint32_t begin = versions && is_name(kind) ? latest_renewal(learned, event) : 0;
     unsigned until = versions ? event_count_until(versions, event) : 0;
     const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 
@@ -217,12 +217,13 @@ static state_known from_capture(const subject_facts *capture, state_fact_kind ki
         return (state_known){&version->fact, PERF_SOURCE_EARLIER, version->frame};
     }
     version = versions && until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
-    if (version && (!is_name(kind) || latest_renewal(capture, version->event) == begin)) {
+    if (version && (!is_name(kind) || latest_renewal(learned, version->event) == begin)) {
         return (state_known){&version->fact, PERF_SOURCE_LATER, version->frame};
     }
     return (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
+/* Of server and port, address, any: the first that has it. Owners are compared as pointers. */
 static state_known from_file(const fact_key *wanted)
 {
     const state_host *server = wanted->owner;
@@ -273,7 +274,7 @@ static const state_fact *builtin_fact(const state_subject *subject, state_fact_k
     return kept;
 }
 
-static state_known find_fact(const fact_key *wanted, const subject_facts *capture, uint32_t event, state_source source)
+static state_known find_fact(const fact_key *wanted, const subject_facts *learned, uint32_t event, state_source source)
 {
     switch (source) {
     case PERF_SOURCE_FILE:
@@ -281,23 +282,24 @@ static state_known find_fact(const fact_key *wanted, const subject_facts *captur
     case PERF_SOURCE_BUILTIN:
         return (state_known){builtin_fact(&wanted->subject, wanted->kind), source, 0};
     default:
-        return from_capture(capture, wanted->kind, event);
+        return from_capture(learned, wanted->kind, event);
     }
 }
 
 /* Of the best source that has one; the capture, whether before or after the event, is one. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    const subject_facts *capture = find_facts(server, &subject);
+    const subject_facts *learned = find_facts(server, &subject);
     fact_key wanted = {server, subject, kind};
-    state_known known = from_capture(capture, kind, event);
+    state_known known = from_capture(learned, kind, event);
 
+    /* LATER stands for the whole capture here: what it has in other languages comes before the file's English */
     for (state_source source = PERF_SOURCE_LATER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         wanted.kind = kind;
-        known = find_fact(&wanted, capture, event, source);
+        known = find_fact(&wanted, learned, event, source);
         if (!known.fact && kind == PERF_FACT_ENGLISH) {
             wanted.kind = PERF_FACT_LOCAL;
-            known = find_fact(&wanted, capture, event, source);
+            known = find_fact(&wanted, learned, event, source);
         }
     }
     return known;
@@ -331,11 +333,11 @@ static unsigned language_hash(const void *lcid)
 }
 
 /* The newest version; of names in other languages that of each language, the newest last. */
-static void visit_versions(const subject_facts *capture, state_fact_kind kind, state_fact_visitor visit, void *user)
+static void visit_versions(const subject_facts *learned, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
-    const state_host *host = capture->key.owner;
+    const state_host *host = learned->key.owner;
     const char *server = host->shares ? host->port_text : host->address_text;
-    wmem_array_t *versions = capture->versions[kind];
+    wmem_array_t *versions = learned->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
     GHashTable *newest = g_hash_table_new(language_hash, g_direct_equal);
 
@@ -347,7 +349,7 @@ static void visit_versions(const subject_facts *capture, state_fact_kind kind, s
         const fact_version *version = wmem_array_index(versions, i);
         void *last = g_hash_table_lookup(newest, GUINT_TO_POINTER(version->fact.lcid));
         if (kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
-            visit(server, &capture->key.subject, kind, &version->fact, user);
+            visit(server, &learned->key.subject, kind, &version->fact, user);
         }
     }
     g_hash_table_destroy(newest);
@@ -360,9 +362,9 @@ void facts_visit(state_fact_visitor visit, void *user)
     wmem_map_foreach(facts, append_facts, all);
     wmem_array_sort(all, compare_facts);
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
-        const subject_facts *capture = *(subject_facts **)wmem_array_index(all, i);
+        const subject_facts *learned = *(subject_facts **)wmem_array_index(all, i);
         for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
-            visit_versions(capture, kind, visit, user);
+            visit_versions(learned, kind, visit, user);
         }
     }
     wmem_destroy_array(all);

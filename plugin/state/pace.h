@@ -19,7 +19,8 @@ enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE, PACE_VERDICTS };
 
 /* All times in seconds. Begins as zeros; state_pace_free() frees what it points to. */
 typedef struct state_pace {
-    double waited; /* for answers, since the last sample and for it */
+    double
+        waited; /* for answers: of the calls since the sample before, and of its own, which delays the next one, too */
     perf_spread intervals;
     perf_spread waits;
     perf_point clocks; /* of the newest sample */
@@ -39,8 +40,8 @@ struct state_late {
     double usual;
 };
 
-/* On the first pass: how long a call of the handle took (negative: not known), and the same of one that brought its newest sample.
- * Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
+/* On the first pass, how long a call of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
+ * long after the one before it came, and sets `late`; of `clocks` only the three clocks are read. Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
 void pace_wait(state_handle *handle, const char *question, double seconds);
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
 

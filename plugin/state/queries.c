@@ -15,7 +15,7 @@ struct state_query_epoch {
     bool complete;      /* the entries are all that the query holds */
     bool unanswered;    /* changes without an answer may have changed it */
     bool calls_missing; /* calls that were not captured may have changed it: what is known is assumed, */
-    const state_query_index *index_before_gap; /* and so is this QueryCounterInfo of before; NULL without one */
+    const state_query_index *index_before_missing; /* and so is this QueryCounterInfo of before; NULL without one */
     wmem_array_t *counter_infos; /* state_query_index, ascending events, shared where nothing changed in between */
     uint32_t assumed_from; /* learned later: behind this event the query may have changed; UINT32_MAX: it did not */
 };
@@ -50,7 +50,7 @@ typedef struct {
 struct state_query {
     held_counters newest;
     wmem_array_t *history;     /* held_counters, ascending events */
-    wmem_map_t *current;       /* state_identifier -> its current state_query_entry */
+    wmem_map_t *held_now;      /* state_identifier -> its newest state_query_entry */
     wmem_array_t *epochs;      /* state_query_epoch, ascending events */
     wmem_array_t *changes;     /* query_change, ascending events */
     wmem_array_t *answered;    /* answered_change, ascending events */
@@ -62,11 +62,12 @@ struct state_query {
     uint32_t info_as_of;   /* gaps that ended before this request count already, or QueryCounterInfo made up for them */
     wmem_array_t *gaps;    /* uint32_t, ascending: events by which a call is missing */
     wmem_array_t *counted; /* the same of what told what came of it */
-    uint32_t certain_until; /* event up to which nothing is missing */
+    uint32_t
+        doubt_not_before; /* the newest epoch's begin, or its last QueryCounterInfo's request: what is doubted later was certain then */
     /* of the newest epoch, but for the changes without an answer */
     bool complete;
     bool calls_missing;
-    const state_query_index *index_before_gap;
+    const state_query_index *index_before_missing;
     wmem_array_t *counter_infos;
 };
 
@@ -221,22 +222,22 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
 
 /* --- What a query holds ---------------------------------------------------------------------------------------- */
 
-/* Where the answer to a change is missing nothing is known. */
+/* From the query's fields; while a change has no answer the epoch knows neither entries nor an index. */
 static void begin_epoch(struct state_query *query, uint32_t event)
 {
-    bool known = query->unanswered == 0;
+    bool is_settled = query->unanswered == 0;
     state_query_epoch epoch = {
         event,
         query,
-        known && query->complete,
-        !known,
+        is_settled && query->complete,
+        !is_settled,
         query->calls_missing,
-        query->index_before_gap,
-        known ? query->counter_infos : NULL,
+        query->index_before_missing,
+        is_settled ? query->counter_infos : NULL,
         UINT32_MAX,
     };
 
-    query->certain_until = event;
+    query->doubt_not_before = event;
 
     wmem_array_append_one(query->epochs, epoch);
 }
@@ -245,7 +246,7 @@ static void begin_epoch(struct state_query *query, uint32_t event)
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
     query->complete = complete;
-    query->index_before_gap = NULL;
+    query->index_before_missing = NULL;
     query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
@@ -260,7 +261,7 @@ static struct state_query *query_of(state_handle *handle)
         query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
         query->gaps = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
         query->counted = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
-        query->current = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+        query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->history = wmem_array_new(wmem_file_scope(), sizeof(held_counters));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
         begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
@@ -270,7 +271,7 @@ static struct state_query *query_of(state_handle *handle)
 
 static void end_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
 {
-    state_query_entry *entry = wmem_map_remove(query->current, identifier);
+    state_query_entry *entry = wmem_map_remove(query->held_now, identifier);
 
     if (entry) {
         entry->end = event;
@@ -293,7 +294,7 @@ static void add_entry(struct state_query *query, const state_identifier *identif
     if (identifier->status == 0) {
         list_add(&query->newest.accepted, entry);
     }
-    wmem_map_insert(query->current, &entry->identifier, entry);
+    wmem_map_insert(query->held_now, &entry->identifier, entry);
 }
 
 /* Behind the last change of an event. */
@@ -305,7 +306,7 @@ static void note_held(struct state_query *query, uint32_t event)
 
 static bool is_held(const struct state_query *query, const state_identifier *identifier)
 {
-    const state_query_entry *entry = wmem_map_lookup(query->current, identifier);
+    const state_query_entry *entry = wmem_map_lookup(query->held_now, identifier);
 
     return entry && entry->identifier.status == 0;
 }
@@ -369,8 +370,12 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
 
     change->response_event = query->changed_until = event;
     wmem_array_append_one(query->answered, answered);
-    if (request_event < query->unanswered_as_of && request_event >= query->settled_as_of && --query->unanswered == 0) {
-        begin_epoch(query, event);
+    /* only what query_answered() counted, and no QueryCounterInfo settled */
+    if (request_event < query->unanswered_as_of && request_event >= query->settled_as_of) {
+        query->unanswered--;
+        if (query->unanswered == 0) {
+            begin_epoch(query, event);
+        }
     }
 }
 
@@ -388,7 +393,7 @@ static const state_query_index *latest_info(const struct state_query *query)
 {
     unsigned count = wmem_array_get_count(query->counter_infos);
 
-    return count > 0 ? wmem_array_index(query->counter_infos, count - 1) : query->index_before_gap;
+    return count > 0 ? wmem_array_index(query->counter_infos, count - 1) : query->index_before_missing;
 }
 
 static uint32_t latest_of(wmem_array_t *events, uint32_t event)
@@ -439,7 +444,7 @@ static void assume_from(struct state_query *query, uint32_t event)
 {
     state_query_epoch *newest = wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
 
-    newest->assumed_from = MIN(newest->assumed_from, MAX(event, query->certain_until));
+    newest->assumed_from = MIN(newest->assumed_from, MAX(event, query->doubt_not_before));
 }
 
 /* Samples that other connections took since then: not more are looked through for the last certain one. */
@@ -459,7 +464,7 @@ void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint
     assume_from(query, certain && certain->request_event <= begin ? MAX(begin, certain->event) : begin);
     query->info_as_of = event;
     query->calls_missing = true;
-    query->index_before_gap = latest_info(query);
+    query->index_before_missing = latest_info(query);
     query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
     begin_epoch(query, event);
 }
@@ -497,11 +502,11 @@ static bool holds_these(const struct state_query *query, const state_identifier 
     return held == count && count == query->newest.accepted.count;
 }
 
-/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them may be done yet:
- * nothing ended it. */
+/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them may still be carried
+ * out: neither its response nor its fault was seen. */
 static bool settle_changes(struct state_query *query, uint32_t request_event, uint32_t event)
 {
-    bool any_goes_on = false;
+    bool may_still_happen = false;
 
     for (unsigned i = event_count_until(query->changes, request_event); i-- > 0;) {
         const query_change *change = wmem_array_index(query->changes, i);
@@ -512,12 +517,12 @@ static bool settle_changes(struct state_query *query, uint32_t request_event, ui
         if (change->response_event == 0) {
             query->changed_until = event;
             wmem_array_append_one(query->answered, answered);
-            any_goes_on |= *change->end_frame == 0;
+            may_still_happen |= *change->end_frame == 0;
         }
     }
     query->unanswered = 0;
     query->settled_as_of = request_event;
-    return any_goes_on;
+    return may_still_happen;
 }
 
 /* A QueryCounterInfo that was asked for behind changes without an answer settles what came of them; one that names other counters than
@@ -531,7 +536,7 @@ static void take_info(struct state_query *query, const state_identifier *identif
         is_assumed = settle_changes(query, request_event, info->event);
         begin_changed_epoch(query, info->event, false);
     } else if (query->complete && !query->calls_missing && !holds_these(query, identifiers, info->count)) {
-        assume_from(query, query->certain_until);
+        assume_from(query, query->doubt_not_before);
         begin_changed_epoch(query, info->event, false);
     }
     if (!query->complete || query->calls_missing) {
@@ -539,11 +544,11 @@ static void take_info(struct state_query *query, const state_identifier *identif
         state_query_epoch *newest = event_latest(query->epochs, info->event);
         query->complete = newest->complete = true;
         query->calls_missing = newest->calls_missing = is_assumed;
-        query->index_before_gap = newest->index_before_gap = is_assumed ? info : NULL;
+        query->index_before_missing = newest->index_before_missing = is_assumed ? info : NULL;
     }
     if (!is_assumed) {
         wmem_array_append_one(query->counter_infos, *info);
-        query->certain_until = request_event;
+        query->doubt_not_before = request_event;
     }
 }
 
@@ -654,17 +659,19 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
         (epoch && epoch->unanswered)) {
         return 0;
     }
-    for (uint32_t previous = 0; next < end; next++) {
+    /* how many blocks there are behind each change; of changes that overlap each other nobody knows the order */
+    for (uint32_t asked_before = 0; next < end; next++) {
         const answered_change *change = wmem_array_index(query->answered, next);
         uint32_t count = blocks_as_of(query, change->event, &epoch);
+        /* one alone whose outcome is not known either changed the number of blocks or nothing */
         bool is_known = count != UINT32_MAX || changes == 1;
-        if (!is_known || change->request_event < previous || (count == blocks && found > 0 && epoch != last)) {
+        if (!is_known || change->request_event < asked_before || (count == blocks && found > 0 && epoch != last)) {
             return 0;
         }
         open -= change->request_event > request_event;
         found = found == 0 && count == blocks ? change->event : found;
         last = epoch;
-        previous = change->event;
+        asked_before = change->event;
     }
     return open == 0 || (open == 1 && changes == 0) ? found : 0;
 }
@@ -714,8 +721,8 @@ static const state_identifier **identifiers_of(wmem_allocator_t *pool, const str
     return identifiers;
 }
 
-/* As QueryCounterInfo said it before calls were missing. */
-static bool assign_as_before_gap(const state_query_index *info, const uint32_t *types, state_assignment *assignment)
+/* As QueryCounterInfo said it before calls were missing, if there are as many blocks; one whose type does not fit is nobody's. */
+static bool assign_as_before_missing(const state_query_index *info, const uint32_t *types, state_assignment *assignment)
 {
     if (info == NULL || info->count != assignment->count) {
         return false;
@@ -738,7 +745,7 @@ void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32
     if (epoch == NULL || !epoch->complete || count == 0) {
         return;
     }
-    if (!assign_as_before_gap(epoch->index_before_gap, types, assignment) &&
+    if (!assign_as_before_missing(epoch->index_before_missing, types, assignment) &&
         (identifiers = identifiers_of(pool, epoch->query, event, count)) != NULL) {
         assign_by_order(identifiers, types, assignment);
     }

@@ -53,11 +53,12 @@ typedef struct {
  * read. */
 void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame);
 
-/* The response to a call that was asked for at event `asked`: where a change that was asked for before has no answer yet, it
+/* The response to the call of `request_event`: where a change that was asked for before has no answer yet, it
  * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
 void query_answered(state_handle *handle, uint32_t request_event, uint32_t event);
 
-/* The response to the change that was asked for at `asked`. One that the server refused changed nothing. */
+/* The response to the ValidateCounters of `request_event`, whatever its status. Behind the last change without an answer it is known
+ * again what the query holds. */
 void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event);
 
 /* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
@@ -66,7 +67,7 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
 /* One whose meaning is not known: from here on the list of counters is not complete. */
 void query_unknown_change(state_handle *handle, uint32_t event);
 
-/* An answer to what was asked for at `asked` has so many blocks: if they should be others a change was missed. */
+/* The answer to the QueryCounterData of `request_event` has so many blocks: if they should be others a change was missed. */
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
 
 /* At event `event` it is known that one call is missing, before `end`. It may have been a change, which the next answer's number of blocks
@@ -77,7 +78,7 @@ void query_call_missed(state_handle *handle, uint32_t end, uint32_t event);
  * assumed behind the first until QueryCounterInfo tells. One alone would be seen by the number of blocks. */
 void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event);
 
-/* A QueryCounterInfo response: which block belongs to which identifier, as of its request (`asked`). */
+/* A QueryCounterInfo response: which block belongs to which identifier, as of `request_event`. */
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
                 uint32_t event, uint32_t frame);
 
