@@ -432,9 +432,13 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
         learn(c, s)
         run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 1, 'twin'), ask(s, 3, 'twin')], len(rows))
     scene = story(server, talk)
-    second = [v.cooked for a in series(scene) for v in a.values if v.path.endswith('#1)\\Things')]
+    answers = series(scene)
+    second = [v.cooked for a in answers for v in a.values if v.path.endswith('#1)\\Things')]
     assert [x is None for x in second] == [True, False, True]
-    assert compare_pdh(export(scene, 'csv', *passes), series(scene)) == 4 + 1 + 5
+    if ids[0] == ids[1]:        # where one came or went nobody knows which is the first of them
+        answers = [a if n == 2 else a._replace(values=[v._replace(cooked=None) if v.path.endswith('Things') else v for v in a.values])
+                   for n, a in enumerate(answers)]
+    assert compare_pdh(export(scene, 'csv', *passes), answers) == (1 if ids[0] == ids[1] else 4) + 1 + 5
 
 
 @PASSES
