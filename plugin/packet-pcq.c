@@ -1188,6 +1188,19 @@ static uint32_t sealed_data_size(const sealed_pdu *pdu)
     return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
 }
 
+/* What ValidateCounters' request has around the identifiers: a handle, their size, the array's number, dwAdd. */
+#define AROUND_IDENTIFIERS 32
+#define AROUND_IDENTIFIERS_NDR64 36
+
+static uint32_t sealed_most_counters(const sealed_pdu *pdu)
+{
+    uint32_t around = pdu->is_ndr64 ? AROUND_IDENTIFIERS_NDR64 : AROUND_IDENTIFIERS;
+    bool names_some = pdu->interface == SEALED_PERFLIB && pdu->opnum == OPNUM_ValidateCounters &&
+                      !pdu->key.is_response && pdu->size > around;
+
+    return names_some ? (pdu->size - around) / PERF_IDENTIFIER_SIZE : 0;
+}
+
 static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
 {
     uint32_t size = sealed_data_size(pdu);
@@ -1311,7 +1324,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, tell_sealed, tell_fault);
+    sealed_register(&fields, opnum_vals, sealed_most_counters, tell_sealed, tell_fault);
     state_register();
     names_file_register();
     tapped_register();

@@ -6,6 +6,7 @@ import random
 import re
 import struct
 from collections import Counter
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,7 +15,7 @@ from gen.model import FREQ, Instant
 from gen.pcap import Capture, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple
-from gen.stubs import DATA, response
+from gen.stubs import DATA, INFO, request, response
 from series import table
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -414,7 +415,7 @@ class Moody(Line):
         return fault, stub
 
 
-def sessions(seed, protocol, turns):
+def sessions(seed, protocol, turns, **rpc):
     """Two clients that watch one server. turns: each opens a query or even a connection for each of its samples, or none."""
     dice, scene = random.Random(seed), Scene()
     kinds = [multiple('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number), instances=['a', 'b', 'c'][:n + 1])
@@ -423,7 +424,7 @@ def sessions(seed, protocol, turns):
     ports = iter(range(50001, 60000))
 
     def connect(n):
-        line = tcp_line(scene, model, client='192.0.2.%d' % (10 + n), client_port=next(ports), mss=60000, protocol=protocol)
+        line = tcp_line(scene, model, client='192.0.2.%d' % (10 + n), client_port=next(ports), mss=60000, protocol=protocol, **rpc)
         return Moody(scene, line.rpc, model)
 
     def opened(line, n):
@@ -552,3 +553,99 @@ def test_the_same_monitors(tshark, tmp_path, seed, turns):
             m['interval'] and round(m['interval'], 5)] for client, m in found.items()})
         assert len(found) == 2
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize('rpc', [dict(ndr64=True), dict(order='>'), dict(max_frag=120)], ids=['ndr64', 'big-endian', 'fragments'])
+def test_the_same_figures_of_other_stubs(tshark, tmp_path, rpc):
+    """The size of the data is known whatever is around it."""
+    for seed in range(2):
+        rows = [[row for row in table(tshark, sessions(seed, kind, None, **rpc).write(tmp_path / 'a.pcap'), 'pcq,queries')
+                 if 'not read' not in row['Handle']] for kind in (Rpc, SealedRpc)]
+        assert [{column: row[column] for column in SAME} for row in rows[0]] == [
+            {column: row[column] for column in SAME} for row in rows[1]]
+
+
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_how_many_counters_a_request_names_at_most(tshark, tmp_path, ndr64):
+    """Exactly as many if they are as short as can be; none but ValidateCounters says so."""
+    scene = Scene()
+    s = multiple('A', *[counter(n, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % n, [1]) for n in range(9)])
+    c = tcp_line(scene, Script([s]), mss=60000, protocol=SealedRpc, ndr64=ndr64).client()
+    handle = c.open()
+    for count in (1, 2, 9):
+        c.validate(handle, [ask(s, n) for n in range(count)])
+    c.validate(handle, [ask(s, 1, 'an instance whose name is rather long')])
+    c.data(handle, 4096)
+    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'dcerpc.pkt_type', 'pcq.sealed.most_counters'], '-Y',
+                         'pcq.sealed.size')
+    most = [int(most) for opnum, kind, most in rows if (opnum, kind) == ('7', '0')]
+    assert most[:3] == [1, 2, 9] and 1 < most[3] < 4
+    assert all(not most for opnum, kind, most in rows if (opnum, kind) != ('7', '0'))
+
+
+def test_several_calls_of_one_frame(tshark, tmp_path):
+    """Each has its item, its operation and its size; Info names both."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
+    c, rpc = line.client(), line.rpc
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, 'a')])
+    asked = bytes(request(INFO, hQuery=handle, dwInSize=4096)), bytes(request(DATA, hQuery=handle, dwInSize=4096))
+    answered = [model.handle(opnum, stub)[1] for opnum, stub in zip((INFO, DATA), asked)]
+    first = rpc.call_id
+    frames = [rpc.transport.to_server([p for n, stub in enumerate(asked) for p in rpc.request_pdus(
+        (INFO, DATA)[n], stub, call_id=first + n)]), rpc.transport.to_client([p for n, stub in enumerate(
+            answered) for p in rpc.response_pdus(stub, call_id=first + n)])]
+    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', '_ws.col.Info', 'pcq.sealed.operation', 'pcq.sealed.size'],
+                         '-Y', 'frame.number in {%d, %d}' % tuple(frames))
+    for (number, info, operations, sizes), frame, stubs, kind in zip(rows, frames, (asked, answered), ('request', 'response')):
+        assert (int(number), operations) == (frame, '%d,%d' % (INFO, DATA))
+        assert sizes == ','.join(str(len(stub)) for stub in stubs)
+        for name, stub in zip(('QueryCounterInfo', 'QueryCounterData'), stubs):
+            assert '%s %s, %d bytes, sealed with NTLM' % (name, kind, len(stub)) in info
+    out, _ = tshark.run('-r', tmp_path / 'a.pcap', '-Y', 'frame.number == %d' % frames[1], '-T', 'pdml')
+    items = [item for item in ElementTree.fromstring(out).iter('proto') if item.find("field[@name='pcq.sealed.size']") is not None]
+    assert [[item.find("field[@name='pcq.sealed.%s']" % name).get('show') for name in ('operation', 'size')] for item in items] == [
+        [str(opnum), str(len(stub))] for opnum, stub in zip((INFO, DATA), answered)]
+
+
+def merged(*names):
+    """Several captures one after the other, on connections of their own."""
+    whole = Capture()
+    for n, name in enumerate(names):
+        for when, frame, in Capture.of_file(PCAPS / (name + '.pcap')).frames:
+            frame = bytearray(frame)
+            frame[28] = frame[32] = 10 + n  # 127.0.0.1: another network for each
+            whole.frames.append((when, bytes(frame)))
+    return whole
+
+
+def test_some_calls_are_open_and_some_are_not(tshark, tmp_path):
+    """A key that fits one connection: its rows stand beside those of the other, and the note counts what was not read."""
+    path = merged('tcp-ntlm', 'tcp-kerberos').write(tmp_path / 'a.pcap')
+    alone = {(name, is_open): [dict(row, Handle='', Server='', Client='', **{'Slowest frame': '', 'Opened': '', 'Closed': ''})
+                               for row in table(tshark, PCAPS / (name + '.pcap'), 'pcq,queries', *with_key(name) * is_open)]
+             for name in ('tcp-ntlm', 'tcp-kerberos') for is_open in (False, True)}
+    rows = table(tshark, path, 'pcq,queries', *with_key('tcp-ntlm'))
+    whole = {}
+    for row in rows:
+        whole.setdefault(row['Handle'].split()[0], []).append(
+            dict(row, Handle='', Server='', Client='', **{'Slowest frame': '', 'Opened': '', 'Closed': ''}))
+    assert whole['query'] == [row for row in alone['tcp-ntlm', True] if row['Samples']]
+    assert whole['sealed'] == [row for row in alone['tcp-kerberos', False] if row['Samples']]
+    said = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json', *with_key('tcp-ntlm'))[0])
+    assert {m['sealed'] for m in said['monitors'] if m['samples']} == {True, False} and not said['healthy']
+    assert any('not read' in note for note in said['notes'])
+
+
+@pytest.mark.parametrize('name', ['smb3-encrypted', 'smb3-encrypted-kerberos'])
+def test_what_smb3_encrypts_is_not_seen(tshark, name):
+    """No call, no row; what would show them is said."""
+    path = PCAPS / (name + '.pcap')
+    assert tshark.fields(path, ['frame.number'], '-Y', 'pcq || pcq.sealed.size') == []
+    rows = table(tshark, path, 'pcq,queries')
+    assert len(rows) == 1 and 'no performance counter call' in rows[0]['Handle']
+    found = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])
+    assert found['monitors'] == [] and any('SMB3 encrypts' in note for note in found['notes'])

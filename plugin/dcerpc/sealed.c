@@ -40,7 +40,7 @@ typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } g
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
-static int hf_operation, hf_size;
+static int hf_operation, hf_size, hf_most_counters;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
 static e_guid_t uuids[NUM_SEALED_INTERFACES];
@@ -48,6 +48,7 @@ static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are explai
 static bool (*winreg_is_watched)(void);
 static sealed_listener tell;
 static fault_listener tell_fault;
+static uint32_t (*most_counters)(const sealed_pdu *pdu);
 
 static const value_string winreg_operations[] = {
     {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
@@ -163,6 +164,9 @@ static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, 
     proto_item_set_generated(
         proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, pdu->opnum, "%s (%u)", operation, pdu->opnum));
     proto_item_set_generated(proto_tree_add_uint(tree, hf_size, tvb, 0, 0, pdu->size));
+    if (most_counters(pdu) > 0) {
+        proto_item_set_generated(proto_tree_add_uint(tree, hf_most_counters, tvb, 0, 0, most_counters(pdu)));
+    }
 }
 
 static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, const sealed_call *call)
@@ -190,26 +194,25 @@ static const char *operation_of(const sealed_pdu *pdu)
     return val_to_str_const(pdu->opnum, operations[pdu->interface], "Unknown operation");
 }
 
-/* Of the only fragment Wireshark has shown the protocol and the operation, of others neither; and where more follows in the
- * packet, that stands behind it. */
+/* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
-                     const sealed_pdu *pdu)
+                     const sealed_pdu *pdu, bool *any)
 {
     const lock *what = lock_of(tvb, fragment);
-    bool is_whole = fragment->is_first && fragment->is_last;
-    bool ends_packet = fragment->next == (int)tvb_reported_length(tvb);
+    bool is_alone = !*any && fragment->is_first && fragment->is_last && fragment->next == (int)tvb_reported_length(tvb);
     sealed_call call = {.operation = operation_of(pdu), .pdu = pdu};
     proto_item *item = tree ? tree->last_child : NULL;
 
     if (what == NULL) {
         return;
     }
-    if (!is_whole || !ends_packet) {
+    if (!is_alone) {
         col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
-        (ends_packet ? col_add_fstr : col_append_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", ends_packet ? "" : ", ",
-                                                       call.operation, fragment->is_response ? "response" : "request");
+        (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", call.operation,
+                                                fragment->is_response ? "response" : "request");
         item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->next - at, ENC_NA);
     }
+    *any = true;
     explain(pinfo, item, tvb, what, &call);
 }
 
@@ -249,7 +252,7 @@ static bool show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
     return true;
 }
 
-static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool is_opened)
+static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool is_opened, bool *any)
 {
     sealed_fragment fragment;
 
@@ -263,7 +266,7 @@ static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     }
     const sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
     if (pdu) {
-        show_pdu(tvb, pinfo, tree, at, &fragment, pdu);
+        show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
     }
 }
 
@@ -271,11 +274,12 @@ static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
     bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
     bool is_sealed = sealed_connections_exist() && (!is_opened || sealed_pdus_exist());
+    bool any = false;
     int size;
 
     for (int at = 0; (size = sealed_pdu_size(tvb, at)) > 0; at += size) {
         if (!show_fault(tvb, pinfo, tree, at) && is_sealed) {
-            read_pdu(tvb, pinfo, tree, at, is_opened);
+            read_pdu(tvb, pinfo, tree, at, is_opened, &any);
         }
     }
 }
@@ -334,7 +338,7 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
 }
 
 void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations,
-                     sealed_listener listener, fault_listener listener_of_faults)
+                     uint32_t (*most)(const sealed_pdu *), sealed_listener listener, fault_listener listener_of_faults)
 {
     int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
@@ -343,6 +347,8 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
               "Operation of a call that no key opened, of PerflibV2 or (3, 32, 33) of winreg"),
         FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
                   "Bytes of its stub over all fragments, without padding and security trailer"),
+        FIELD_U32(hf_most_counters, "Counters at most", "pcq.sealed.most_counters",
+                  "ValidateCounters: there is room for no more identifiers in its request"),
     };
     static ei_register_info findings[] = {
         {&ei_sealed,
@@ -362,6 +368,7 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     perflib = fields_of_perflib;
     operations[SEALED_PERFLIB] = perflib_operations;
     operations[SEALED_WINREG] = winreg_operations;
+    most_counters = most;
     tell = listener;
     tell_fault = listener_of_faults;
 }
