@@ -1339,6 +1339,7 @@ void proto_register_pcq(void)
     queries_table_register();
     refusals_table_register();
     summary_register();
+    summary_table_register();
     evidence_register();
     register_preferences();
 }

@@ -13,6 +13,7 @@ from gen.story_script import Damaging, Script, Times, answers, ask, counter, lea
 from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
 from gen.troubles import again, bind_refused, leaves, monitor, poller, processors, silent, smb_refused, until
 from gen.troubles import without_calls, without_samples
+from series import table
 from test_statistics import paced
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
@@ -244,6 +245,24 @@ def test_json_has_what_the_lines_have(summary):
     monitor_found, = found['monitors']
     assert monitor_found['queries'] == 2 and monitor_found['samples'] == 10
     assert [f['kind'] for f in monitor_found['findings']] == ['asked_late']
+
+
+@pytest.mark.parametrize('name', ['late-client', 'delayed-network', 'lost-requests', 'client-stops', 'server-hangs', 'server-restart',
+                                  'all-refused', 'denies-OpenQueryHandle', 'poller-that-closes-nothing-late', 'healthy'])
+def test_as_a_table(tshark, tmp_path, name):
+    """The same findings with their figures, worst first, then the monitor: what a window shows, too."""
+    path = (TROUBLES[name][0] if name in TROUBLES else monitor)().write(tmp_path / 'a.pcap')
+    rows = [row for row in table(tshark, path, 'pcq,monitors') if row['Server'] is not None]
+    tshark.run('-q', '-r', path, '-z', 'pcq,summary,%s' % (tmp_path / 's.json'))
+    found, = json.loads((tmp_path / 's.json').read_text('utf-8'))['monitors']
+    *findings, last = [row['Finding'].strip() for row in rows]
+    assert findings == ['%d. %s' % (n, f['kind'].replace('_', ' ')) for n, f in enumerate(found['findings'], 1)]
+    assert [(int(r['Times']), int(r['First frame'])) for r in rows[:-1]] == [(f['count'], f['frame']) for f in found['findings']]
+    assert all(r['First of them'] in f['text'] for r, f in zip(rows, found['findings']))
+    assert last == '%d. %s' % (len(rows), 'all is well' if found['healthy'] else 'samples')
+    assert int(rows[-1]['Times']) == found['samples'] and {r['Client'] for r in rows} == {'192.0.2.10'}
+    for column, key in ('Interval (s)', 'interval'), ('Response (s)', 'response'):
+        assert rows[-1][column] == ('' if found[key] is None else '%.6f' % found[key])
 
 
 def test_json_on_standard_output(tshark):

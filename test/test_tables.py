@@ -18,7 +18,7 @@ from gen.server import Query
 from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
-TABLES = 'pcq,counters', 'pcq,queries', 'pcq,refusals'
+TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
 ALL = *TABLES, 'pcq,tree'
 
 

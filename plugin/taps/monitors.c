@@ -62,6 +62,7 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
         of->server = has_name ? g_strdup_printf("%s (%s)", machine, address) : g_strdup(address);
         of->account = g_strdup(account_of(pinfo));
         of->handle = tapped->handle;
+        of->kind = tapped->handle ? tapped->handle->kind : NUM_HANDLE_KINDS;
         of->handles = 1;
         of->refused = g_hash_table_new(NULL, NULL);
         g_ptr_array_add(m->all, of);
@@ -97,7 +98,7 @@ static char *key_of(const monitor *of)
     if (of->samples == 0) {
         return NULL;
     }
-    return g_strdup_printf("%u %d %s %s", of->asked_for, (int)of->handle->kind, of->client, of->server);
+    return g_strdup_printf("%u %d %s %s", of->asked_for, (int)of->kind, of->client, of->server);
 }
 
 static void take_over(monitor *of, monitor *other)
@@ -279,6 +280,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     }
     monitor *of = monitor_of(m, pinfo, tapped);
     of->pace.judged.waited += MAX(tapped->seconds, 0);
+    of->was_opened |= tapped->handle && tapped->handle->number > 0;
     of->probes += tapped->is_probe;
     of->is_disconnected = false;
     of->waiting_frame = tapped->is_response ? 0 : pinfo->num;
@@ -302,47 +304,87 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
 
 /* --- What other packets tell ------------------------------------------------------------------------------------- */
 
-static void count_packet(const monitors *m, packet_info *pinfo, unsigned finding)
-{
-    monitor *of = g_hash_table_lookup(m->connections, connection_of(pinfo));
+static GSList *all_monitors; /* monitors */
 
-    if (of) {
-        mark(of->into ? of->into : of, finding, pinfo->num);
-    }
+static monitor *monitor_at(const GSList *at, const packet_info *pinfo)
+{
+    monitor *of = g_hash_table_lookup(((const monitors *)at->data)->connections, connection_of(pinfo));
+
+    return of && of->into ? of->into : of;
 }
 
-static tap_packet_status count_lost(void *m, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+static tap_packet_status count_lost(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
                                     tap_flags_t flags _U_)
 {
-    count_packet(m, pinfo, MONITOR_LOST);
-    return TAP_PACKET_DONT_REDRAW;
-}
-
-static tap_packet_status count_resent(void *m, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
-                                      tap_flags_t flags _U_)
-{
-    count_packet(m, pinfo, MONITOR_RESENT);
-    return TAP_PACKET_DONT_REDRAW;
-}
-
-static tap_packet_status note_end(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
-                                  tap_flags_t flags _U_)
-{
-    monitor *of = g_hash_table_lookup(((monitors *)data)->connections, connection_of(pinfo));
-
-    if (of) {
-        (of->into ? of->into : of)->is_disconnected = true;
+    for (GSList *at = all_monitors; at; at = at->next) {
+        monitor *of = monitor_at(at, pinfo);
+        if (of) {
+            mark(of, MONITOR_LOST, pinfo->num);
+        }
     }
     return TAP_PACKET_DONT_REDRAW;
 }
 
-static tap_packet_status note_time(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+static tap_packet_status count_resent(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
+                                      const void *frame _U_, tap_flags_t flags _U_)
+{
+    for (GSList *at = all_monitors; at; at = at->next) {
+        monitor *of = monitor_at(at, pinfo);
+        if (of && of->resent++ == 0) {
+            of->resent_frame = pinfo->num;
+        }
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static tap_packet_status note_end(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                  tap_flags_t flags _U_)
+{
+    for (GSList *at = all_monitors; at; at = at->next) {
+        monitor *of = monitor_at(at, pinfo);
+        if (of) {
+            of->is_disconnected = true;
+        }
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+static tap_packet_status note_time(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
                                    tap_flags_t flags _U_)
 {
-    monitors *m = data;
-
-    m->end = pinfo->abs_ts;
+    for (GSList *at = all_monitors; at; at = at->next) {
+        ((monitors *)at->data)->end = pinfo->abs_ts;
+    }
     return TAP_PACKET_DONT_REDRAW;
+}
+
+/* The capture goes, perhaps in its middle (tshark -M): what was counted stays. */
+static void forget_capture(void)
+{
+    for (GSList *at = all_monitors; at; at = at->next) {
+        monitors *m = at->data;
+        g_hash_table_remove_all(m->whose);
+        g_hash_table_remove_all(m->connections);
+        for (unsigned i = 0; i < m->all->len; i++) {
+            ((monitor *)g_ptr_array_index(m->all, i))->handle = NULL;
+        }
+    }
+}
+
+void monitors_watch(void)
+{
+    static bool listening;
+
+    if (!listening) {
+        listening = true;
+        output_listen("frame", &all_monitors, NULL, NULL, note_time, NULL);
+        output_listen("frame", &all_monitors, "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", NULL,
+                      count_lost, NULL);
+        output_listen("frame", &all_monitors, "tcp.analysis.retransmission", NULL, count_resent, NULL);
+        output_listen("frame", &all_monitors, "tcp.flags.fin == 1 || tcp.flags.reset == 1", NULL, note_end, NULL);
+        accounts_watch();
+        register_cleanup_routine(forget_capture);
+    }
 }
 
 monitors *monitors_new(void)
@@ -353,11 +395,19 @@ monitors *monitors_new(void)
     m->judged = g_ptr_array_new();
     m->whose = g_hash_table_new(NULL, NULL);
     m->connections = g_hash_table_new(NULL, NULL);
-    output_listen("frame", m, NULL, NULL, note_time, NULL);
-    output_listen("frame", m, "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", NULL, count_lost, NULL);
-    output_listen("frame", m, "tcp.analysis.retransmission", NULL, count_resent, NULL);
-    output_listen("frame", m, "tcp.flags.fin == 1 || tcp.flags.reset == 1", NULL, note_end, NULL);
+    all_monitors = g_slist_prepend(all_monitors, m);
     return m;
+}
+
+void monitors_free(monitors *m)
+{
+    all_monitors = g_slist_remove(all_monitors, m);
+    monitors_reset(m);
+    g_ptr_array_free(m->all, TRUE);
+    g_ptr_array_free(m->judged, TRUE);
+    g_hash_table_destroy(m->whose);
+    g_hash_table_destroy(m->connections);
+    g_free(m);
 }
 
 /* --- The verdict ----------------------------------------------------------------------------------------------- */
@@ -395,9 +445,8 @@ static void judge_lateness(monitor *of)
         found->what = g_strdup_printf("%.3f s after the one before%s", of->pace.firsts[i],
                                       of->findings[MONITOR_LOST].count > 0 ? ", if none was lost between" : "");
     }
-    if (late == 0) {
-        of->findings[MONITOR_RESENT].count = 0; /* did no harm */
-    }
+    of->findings[MONITOR_RESENT].count = late > 0 ? of->resent : 0; /* else it did no harm */
+    of->findings[MONITOR_RESENT].frame = of->resent_frame;
 }
 
 static bool follows(const monitor *of, const monitor *other)
@@ -433,6 +482,8 @@ static void join(monitor *of, monitor *later)
     }
     pace_add_all(&of->pace, &later->pace);
     of->samples += later->samples;
+    of->resent_frame = of->resent > 0 ? of->resent_frame : later->resent_frame;
+    of->resent += later->resent;
     of->clocks = later->clocks;
     of->request_time = later->request_time;
     of->last_event = later->last_event;
@@ -444,12 +495,21 @@ static void join(monitor *of, monitor *later)
     take_over(of, later);
 }
 
+static void forget(monitor_finding *found)
+{
+    g_free(found->what);
+    *found = (monitor_finding){0, 0, NULL};
+}
+
+/* May be asked again when more has gone by. */
 static void judge(monitors *m, monitor *of)
 {
     bool is_open = of->handle && of->handle->end == UINT32_MAX && !of->is_disconnected;
     nstime_t since;
 
     nstime_delta(&since, &m->end, &of->waiting_since);
+    forget(&of->findings[MONITOR_UNANSWERED]);
+    forget(&of->findings[MONITOR_STOPPED]);
     double waited = nstime_to_sec(&since), usual = perf_spread_median(&of->pace.judged.intervals);
     if (of->waiting_frame > 0 && waited >= LONG_WAIT) {
         find(of, MONITOR_UNANSWERED, of->waiting_frame, "%s, asked %.1f s before the capture ends", of->waiting_for,

@@ -55,7 +55,9 @@ typedef struct monitor {
     char *client, *server;
     char *account;              /* "" if no logon was seen */
     const char *sealed;         /* why it cannot be read, NULL if it can */
-    const state_handle *handle; /* the last one */
+    const state_handle *handle; /* the last one; NULL once its capture is closed */
+    state_handle_kind kind;     /* NUM_HANDLE_KINDS without one */
+    bool was_opened;
     uint64_t handles;
     unsigned asked_for;  /* stands for its counters; 0 before the first sample */
     GHashTable *refused; /* hashes of the identifiers */
@@ -71,6 +73,8 @@ typedef struct monitor {
     nstime_t waiting_since;  /* and when the last packet of a call came */
     const char *waiting_for; /* operation */
     bool is_disconnected;
+    uint64_t resent; /* packets, and the first */
+    uint32_t resent_frame;
     pace pace;
     monitor_finding findings[MONITOR_NUM_FINDINGS];
 } monitor;
@@ -84,8 +88,12 @@ typedef struct {
     nstime_t end;            /* of the capture */
 } monitors;
 
+/* Before the first packet: what other packets tell, for all that there are then. */
+void monitors_watch(void);
+
 monitors *monitors_new(void);
 void monitors_reset(monitors *m);
+void monitors_free(monitors *m);
 
 /* Each call that was captured once. */
 void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped);

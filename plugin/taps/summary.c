@@ -5,7 +5,6 @@
  */
 #include "taps/taps.h"
 
-#include "taps/accounts.h"
 #include "taps/monitors.h"
 #include "taps/output.h"
 
@@ -103,11 +102,10 @@ static void append_pace(GString *text, const monitor *of)
     uint64_t late = of->findings[MONITOR_ASKED_LATE].count + of->findings[MONITOR_ANSWERED_LATE].count;
 
     if (of->samples == 0) {
-        bool was_opened = of->handle && of->handle->number > 0;
-        g_string_append(text, was_opened && of->probes > 1
+        g_string_append(text, of->was_opened && of->probes > 1
                                   ? "no samples: each time the client offers less room than the server needs"
-                              : was_opened ? "no samples: a query was opened, and no answer has its counter data"
-                                           : "no samples: no query was opened");
+                              : of->was_opened ? "no samples: a query was opened, and no answer has its counter data"
+                                               : "no samples: no query was opened");
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
@@ -359,7 +357,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     for (unsigned i = 0; i < G_N_ELEMENTS(signs); i++) {
         output_listen("frame", &s->signs[i], signs[i].filter, NULL, see, NULL);
     }
-    accounts_watch();
+    monitors_watch();
     bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);
     WS_STAT_STARTED(started);

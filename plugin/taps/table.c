@@ -142,6 +142,9 @@ static void begin(stat_tap_table_ui *ui)
     taps_table *t = (taps_table *)ui;
 
     in_window = ui->refcount > 0;
+    if (t->watch) {
+        t->watch();
+    }
     if (!in_window) {
         forget_views(t);
         g_free(ui->fields);
@@ -270,6 +273,11 @@ static void show_row(table_view *view, unsigned row)
     }
 }
 
+bool table_in_window(void)
+{
+    return in_window;
+}
+
 void table_changed(table_view *view, unsigned row)
 {
     if (in_window) {
@@ -315,6 +323,9 @@ void table_say_left_out(void)
 
 static void show_view(table_view *view)
 {
+    if (view->of->judge) {
+        view->of->judge(view);
+    }
     if (view->of->finish) {
         view->of->finish(view);
     }
@@ -360,6 +371,15 @@ void table_set_text(table_view *view, unsigned row, unsigned column, const char 
         item->value.string_value = g_string_chunk_insert(view->texts, plain->str);
     }
     g_string_free(plain, TRUE);
+}
+
+void table_set_blank(table_view *view, unsigned row, unsigned column)
+{
+    if (in_window && view->of->columns[column].type != TABLE_ITEM_STRING) {
+        cell(view, row, column)->type = TABLE_ITEM_NONE;
+    } else {
+        table_set_text(view, row, column, "");
+    }
 }
 
 void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count)

@@ -39,9 +39,11 @@ typedef struct {
     size_t own_size;    /* of what a view keeps beside its rows, zeros at first; the functions that have to do with that
                            may be NULL */
     void (*start)(void); /* somebody asks for the statistic; NULL: nothing to do */
+    void (*watch)(void); /* before the first packet, once or several times */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
     void (*finish)(table_view *view);             /* all is counted that will be printed */
+    void (*judge)(table_view *view);              /* all has been counted: rows that only then are known */
     void (*show)(table_view *view, unsigned row); /* what is no count; NULL: nothing */
     void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
     void (*end)(table_view *view);    /* frees what `own` points to */
@@ -77,6 +79,9 @@ void *table_others(table_view *view);
 /* Says at tshark's end what no statistic could take. */
 void table_say_left_out(void);
 
+/* Nobody says there when all has been counted. */
+bool table_in_window(void);
+
 /* What a row shows has changed. */
 void table_changed(table_view *view, unsigned row);
 
@@ -87,5 +92,6 @@ static inline void *table_data(const table_view *view, unsigned row)
 
 /* Cells. A text may come from the packet: control characters are escaped. */
 void table_set_text(table_view *view, unsigned row, unsigned column, const char *text);
+void table_set_blank(table_view *view, unsigned row, unsigned column);
 void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count);
 void table_set_number(table_view *view, unsigned row, unsigned column, double number);

@@ -17,6 +17,9 @@ void refusals_table_register(void);
 /* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. */
 void summary_register(void);
 
+/* `-z pcq,monitors[,FILTER]`: the same as a table. */
+void summary_table_register(void);
+
 /* `-z pcq,evidence[,FILE[,FILTER]]`: how often what is taken for true of Windows held. */
 void evidence_register(void);
 
