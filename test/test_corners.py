@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What hardly a capture has: each of these could break once, and no other test noticed."""
+
+import csv
+import re
+import subprocess
+
+import pytest
+
+import test_manifest as manifests
+from conftest import TOP
+from gen import buffers, model, server, stubs
+from gen.hkpd_block import Counter, Instance, Object
+from gen.hkpd_scene import Talk
+from gen.model import TYPES
+from gen.scene import Scene, tcp_line
+from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story, unseen
+from gen.stubs import DATA, INFO, VALIDATE
+from learned import by_path, compare_paths, compare_values, cooked, one, read
+from test_sound import ASSUMED, backward, gauge, three_counters
+
+
+def test_a_counter_that_is_refused_twice(tshark, tmp_path):
+    s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
+
+    def calls(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 999, 'a')])
+        c.validate(h, [ask(s, 999, 'a')])
+        c.data(h, 9999)
+    scene = story(Script([s]), calls)
+    frames = read(tshark, scene, tmp_path)
+    asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
+    assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 1 counter, 1 refused']
+    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Counter 1']
+
+
+def test_the_second_of_a_name_before_a_block_of_one(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 100 * at.number + 7 * k * at.number),
+                 instances=[(1, 'x'), (2, 'x')])
+
+    def calls(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'x')])
+        c.info(h)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, 1, 'x')], add=False)
+        c.validate(h, [ask(s, 1, '*')])
+        c.info(h)
+        c.data(h, 9999)
+    scene = story(Script([s]), calls)
+    frames = read(tshark, scene, tmp_path)
+    last = frames[answers(scene)[-1][0]]
+    assert len(by_path(last)) == 2
+    assert len(last.all('pcq.cooked')) == 1 and len(last.all('pcq.cooked.none')) == 1
+
+
+def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
+    many = lambda at: [Instance('%d ' % i + 900 * 'x') for i in range(500)]
+    objects = [Object(2 * k, 'Object %d' % k, [Counter(2, 'Things', TYPES['PERF_COUNTER_DELTA'], lambda at, k: at.number, 4)], many)
+               for k in (1, 2)]
+    scene = Scene()
+    talk = Talk(scene, objects, max_frag=60000)
+    talk.open()
+    for index in (2, 4, 2):
+        b = talk.block([o for o in objects if o.index == index])
+        talk.ask(str(index), bytes(b.record), room=10 ** 7)
+        talk.clock.tick()
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
+    assert [r[0] for r in rows] == ['1', '1', '17']
+
+
+def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene, client_port=50009)
+    talk.open()
+    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+    c = tcp_line(scene, Script([s], handles=[talk.handle])).client()
+    learn(c, s)
+    h = c.open()
+    assert bytes(h) == bytes(talk.handle)
+    c.validate(h, [ask(s, 1)])
+    c.data(h, 9999)
+    talk.sample()
+    c.data(h, 9999)
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.handle', 'pcq.query.number', 'hkpd.handle.number'], '-Y', 'hkpd.data_block')
+    assert len(rows) == 1 and rows[0][0] and rows[0][1] == '' and rows[0][2] == '1', rows
+
+
+def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
+    monkeypatch.setattr(server, 'LANGUAGES', (model.ENGLISH, model.GERMAN, 0x809))
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Colours', [1]))
+    s.names[0x809] = s.names[model.GERMAN] = 'Set'
+    s.counters[0].names[0x809] = 'Colours'
+    s.counters[0].names[model.GERMAN] = 'Farben'
+
+    def calls(c):
+        learn(c, s, codes=(1, 3, 5), lcid=0x809)
+        learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
+        run(c, [ask(s, 1, 'a')], 1)
+    scene = story(Script([s]), calls)
+    frames = read(tshark, scene, tmp_path)
+    assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
+
+
+def test_a_time_id_of_the_manifest(tshark, tmp_path):
+    s = multiple('Engine', counter(1, 'PERF_OBJ_TIME_TIMER', 'Busy', lambda at, k: 500 * at.number, time=2),
+                 counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Clock', lambda at, k: 1000 * at.number + 5))
+    s.guid = manifests.GUID.strip('{}')
+    elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
+                '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
+                '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/></counterSet>']
+    path = manifests.write(tmp_path, manifests.manifest(*elements))
+    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
+    frames = manifests.with_file(tshark, tmp_path, scene, path)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) > 3
+    last = frames[answers(scene)[-1][0]]
+    assert not last.all('pcq.cooked.none')
+
+
+def test_info_that_was_asked_before_calls_were_missed(tshark, tmp_path):
+    s = gauge()
+    script, scene = Script([s], order=backward), Scene()
+    line = tcp_line(scene, script)
+    c, hidden, rpc = line.client(), unseen(script), line.rpc
+    h = three_counters(c, s)
+
+    def asked(opnum):
+        request = bytes(stubs.request(opnum, hQuery=h, dwInSize=9999))
+        call, rpc.call_id = rpc.call_id, rpc.call_id + 1
+        rpc.transport.to_server(list(rpc.request_pdus(opnum, request, call_id=call)))
+        return call, request
+    call, request = asked(INFO)
+    told = script.handle(INFO, request, 6)[1]
+    hidden.validate(h, [ask(s, 2, 'a')], add=False)
+    hidden.validate(h, [ask(s, 4, 'a')])
+    rpc.call_id += 2
+    rpc.transport.seq[0] += 400
+    late, data = asked(DATA)
+    answer = script.handle(DATA, data, 6)[1]
+    rpc.transport.to_client(list(rpc.response_pdus(told, call)))
+    rpc.transport.to_client(list(rpc.response_pdus(answer, late)))
+    frames = read(tshark, scene, tmp_path)
+    last = [f for n, f in sorted(frames.items()) if f.values][-1]
+    assert len([f for f in frames.values() if f.values]) == 2 and ASSUMED in last.experts
+
+
+def test_what_the_frame_itself_taught(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [1, 1]))
+    script, scene = Script([s]), Scene()
+    line = tcp_line(scene, script)
+    c, rpc = line.client(), line.rpc
+    h = c.open()
+    calls = []
+    for opnum, p in ((VALIDATE, dict(hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1)),
+                     *[(stubs.REG_INFO, dict(szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=code, RequestLCID=0,
+                                             dwInSize=999)) for code in (9, 10)]):
+        request = bytes(stubs.request(opnum, **p))
+        calls.append((opnum, request, script.handle(opnum, request, 6)[1], rpc.call_id))
+        rpc.call_id += 1
+    rpc.transport.to_server([x for opnum, request, _, call in calls for x in rpc.request_pdus(opnum, request, call_id=call)])
+    rpc.transport.to_client([x for _, _, stub, call in calls for x in rpc.response_pdus(stub, call)], whole=True)
+    path = scene.write(tmp_path / 'x.pcap')
+    out, _ = tshark.run('-r', path, '-2', '-V')
+    answers_ = out.split('\nFrame ')[-1]
+    assert 'Counter name: First' in answers_ and 'learned after this frame' not in answers_
+    out, _ = tshark.run('-r', path, '-V')
+
+
+def test_rows_of_csv_before_info(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
+
+    def calls(c):
+        learn(c, s)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')])
+        c.data(h, 9999)
+        c.info(h)
+        c.data(h, 9999)
+    scene = story(Script([s], order=backward), calls)
+    tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
+    rows = list(csv.reader((tmp_path / 'out.csv').open()))
+    column = {p.rpartition('\\')[2]: i for i, p in enumerate(rows[0])}
+    assert [[float(r[column[x]]) for x in ('First', 'Second')] for r in rows[1:]] == [[11, 21], [12, 22]]
+
+
+def test_a_base_of_another_instance(tshark, tmp_path):
+    """Nothing is divided by it."""
+    s = multiple('Set', counter(1, 'PERF_RAW_FRACTION', 'Part', [100], base=2), counter(2, 'PERF_RAW_BASE', 'Base', [400]))
+
+    def calls(c):
+        learn(c, s)
+        run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')], 1)
+    scene = story(Script([s]), calls)
+    frames = read(tshark, scene, tmp_path)
+    results = {one(x, 'pcq.path'): cooked(x)[0] for x in frames[answers(scene)[0][0]].values}
+    assert results == {'\\\\SRV01\\Set(a)\\Part': None, '\\\\SRV01\\Set(b)\\Base': None, '\\\\SRV01\\Set(b)\\Part': 25}
+
+
+def test_a_long_name_in_the_info_column(tshark, tmp_path):
+    s = multiple('\xe4' * 90, counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
+    scene = story(Script([s]), lambda c: learn(c, s, codes=(9, 1)))
+    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
+    assert any('\xe4' * 80 + '\u2026' in x for x in info.values()) and not any('\ufffd' in x for x in info.values())
+
+
+def test_assumed_in_the_info_column(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)))
+    info = tshark.info(scene.write(tmp_path / 'x.pcap'))
+    assert '(order assumed)' in info[answers(scene)[0][0]]
+
+
+def test_a_multiplier_of_the_manifest(tshark, tmp_path):
+    s = multiple('Engine', counter(1, 'PERF_100NSEC_MULTI_TIMER', 'Busy', lambda at, k: 5000000 * at.number, multi=2),
+                 counter(2, 'PERF_COUNTER_RAWCOUNT', 'Lanes', lambda at, k: 2))
+    s.guid = manifests.GUID.strip('{}')
+    elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
+                '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
+                '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/></counterSet>']
+    path = manifests.write(tmp_path, manifests.manifest(*elements))
+    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
+    frames = manifests.with_file(tshark, tmp_path, scene, path)
+    compare_paths(frames, scene)
+    assert compare_values(frames, scene) > 3
+    assert not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
+
+
+def test_a_relative_path_to_a_relative_link(tshark, tmp_path):
+    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+    path = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1))).write(tmp_path / 'x.pcap')
+    (tmp_path / 'sub').mkdir()
+    (tmp_path / 'sub' / 'link.csv').symlink_to('target.csv')
+    subprocess.run(['tshark', '-q', '-r', path, '-z', 'pcq,long,sub/link.csv'], cwd=tmp_path, env=tshark.env, check=True)
+    assert (tmp_path / 'sub' / 'target.csv').is_file() and (tmp_path / 'sub' / 'link.csv').is_symlink()
+    assert not (tmp_path / 'target.csv').exists()
+
+
+@pytest.mark.parametrize('opnum', [3, 32, 33])
+def test_what_opens_the_texts(tshark, tmp_path, opnum):
+    data = bytearray((TOP / 'test' / 'pcaps' / 'hkpd-sealed.pcap').read_bytes())
+    count = 0
+    for m in re.finditer(rb'\x05\x00\x00\x03\x10\x00\x00\x00.{14}\x03\x00', bytes(data), re.S):
+        data[m.end() - 2:m.end()] = bytes([opnum, 0])
+        count += 1
+    (tmp_path / 'x.pcap').write_bytes(data)
+    rows = tshark.fields(tmp_path / 'x.pcap', ['dcerpc.opnum'], '-Y', 'pcq.expert.sealed')
+    assert count and [str(opnum)] in rows
+
+
+def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
+    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))
+    path = scene.write(tmp_path / 'x.pcap')
+    subprocess.run(['editcap', '-s', '120', path, tmp_path / 'cut.pcap'], check=True)
+    info = tshark.info(tmp_path / 'cut.pcap')
+    assert any('Packet size limited' in x for x in info.values()) and not any('Malformed' in x for x in info.values())
+
+
+def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
+    scene = Scene()
+    line = tcp_line(scene, Script([s]))
+    c = line.client()
+    learn(c, s)
+    line.rpc.call_id += 5
+    line.rpc.transport.seq[0] += 500
+    h = c.open()
+    c.validate(h, [ask(s, 1, 'a')])
+    c.data(h, 9999)
+    frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
+    assert list(by_path(frame)) == ['\\\\SRV01\\Set(a)\\First'] and ASSUMED not in frame.experts
+
+
+def test_two_characters_of_a_text(tshark, tmp_path):
+    scene = Scene()
+    talk = Talk(scene, objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: '\u6162\u6364', 8)])])
+    talk.open()
+    talk.sample()
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.value.text'], '-Y', 'hkpd.data_block')
+    assert rows == [['\u6162\u6364']]
+
+
+def test_one_strange_parameter_is_no_noise(tshark, tmp_path):
+    """RC4 turns bits of the plaintext with those of the cipher."""
+    password = ['-o', 'ntlmssp.nt_password:Lab-Passw0rd']
+    path = TOP / 'test' / 'pcaps' / 'tcp-ntlm.pcap'
+    rows = tshark.fields(path, ['frame.number', 'frame.len', 'dcerpc.cn_frag_len'],
+                         '-Y', 'pcq.opnum == 6 && dcerpc.pkt_type == 0', *password)
+    number, length, fragment = map(int, rows[-1])
+    data, at, n = bytearray(path.read_bytes()), 24, 1
+    while n < number:
+        at, n = at + 16 + int.from_bytes(data[at + 8:at + 12], 'little'), n + 1
+    stub = at + 16 + length - fragment + 24
+    data[stub + 20 + 3] ^= 0x7F          # dwInSize, behind the handle's 20 bytes
+    (tmp_path / 'x.pcap').write_bytes(data)
+    row, = tshark.fields(tmp_path / 'x.pcap', ['pcq.in_size', 'pcq.noise', 'pcq.expert.in_size_range'],
+                         '-Y', 'frame.number == %d' % number, *password)
+    assert int(row[0]) > 0x70000000 and row[1] == '' and row[2] != ''
