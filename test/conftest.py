@@ -198,7 +198,7 @@ def compare_message(shown, message, frame_bytes=b'', where=''):
     return shown
 
 
-def compare_experts(frame, messages, where, chat=(), is_cut=False):
+def compare_experts(frame, messages, where, chat=(), is_cut=False, is_fault=False):
     """Those that must be there ('a|b': one of both); on a good message none but an error status's. A frame that was not
     captured whole says so."""
     wanted = [w.split('|') for m in messages for w in m.experts]
@@ -210,7 +210,7 @@ def compare_experts(frame, messages, where, chat=(), is_cut=False):
         may = {STATUSES[f.name] for m in messages for f in m.fields if f.name in STATUSES and f.value}
         # ... of which the one of a block stands where it begins, and where it ends
         may |= {'pcq.expert.block_failed'} if any(f.name == 'pcq.block.status' for m in messages for f in m.fields) else set()
-        may |= {'pcq.expert.' + c for c in chat}
+        may |= {'pcq.expert.' + c for c in (*chat, *(['call_failed'] if is_fault else []))}
         assert set(frame.experts) <= may, '%s: experts on a good message: %s' % (where, frame.experts)
         assert frame.malformed == is_cut, '%s: malformed: %s' % (where, frame.malformed)
 
@@ -235,7 +235,8 @@ def compare_scene_experts(frames, scene):
     assert set(scene.frames) <= set(frames), '%s: not in the capture: %s' % (scene.name, set(scene.frames) - set(frames))
     for number, frame in frames.items():
         messages = scene.frames.get(number, [])
-        compare_experts(frame, messages, '%s frame %d' % (scene.name, number), scene.chat, number in scene.capture.cut)
+        compare_experts(frame, messages, '%s frame %d' % (scene.name, number), scene.chat, number in scene.capture.cut,
+                        number in scene.capture.faults)
 
 
 # What the older tsharks read at each start, in half of its time, and no test looks at: names of makers, ports and

@@ -354,7 +354,7 @@ def test_wrong_arguments(fakes, args, words):
     first, *more = err.splitlines()
     assert status != 0 and out == '' and words in first
     # Where in the filter, and of the statistics that there are ours
-    assert all(line.startswith('    ') for line in more) and len(more) < 10, err
+    assert all(line.startswith('    ') for line in more) and len(more) < 14, err
     if words.startswith(('dissect: ', 'tshark: ')):
         assert (first, more) == (words, [])
 

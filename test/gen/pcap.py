@@ -27,7 +27,7 @@ class Capture:
     """Frames in the order they are written, 1 ms apart."""
 
     def __init__(self, start=1790703143):
-        self.frames, self.now, self.cut = [], start * 1000000, {}
+        self.frames, self.now, self.cut, self.faults = [], start * 1000000, {}, set()
 
     @classmethod
     def of_file(cls, path):
@@ -315,6 +315,10 @@ class Rpc:
     def fault(self, code):
         body = struct.pack(self.order + 'IHBxI4x', 32, self.context, 0, code)
         number = self.transport.to_client([self.pdu(FAULT, body, self.call_id)])
+        below = self.transport
+        while not hasattr(below, 'capture'):
+            below = below.smb if hasattr(below, 'smb') else below.tcp
+        below.capture.faults.add(number)
         self.call_id += 1
         return number
 
