@@ -218,6 +218,8 @@ TROUBLES = {
     'poller-answered-late': (lambda: poller(before={5: 6}), '1 sample ' + ANSWERED),
     'poller-that-closes-nothing-late': (lambda: poller(closes=False, pauses={5: 6}), '1 sample ' + ASKED),
     'poller-refused': (lambda: poller(asked=numbers(1, 77)), '1 counter refused'),
+    'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
+    'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),
     'bind-refused': (lambda: bind_refused(False), 'The capture: the server refused the bind'),
     'bind-nak': (lambda: bind_refused(True), 'The capture: the server refused the bind'),
     'nobody-listens': (lambda: troubles.unheard(0x14), 'The capture: the server did not let the client connect'),

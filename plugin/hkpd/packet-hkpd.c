@@ -1063,9 +1063,12 @@ static void tap_pdu(hkpd_pdu *p)
         p->call.record->operation = p->call.operation;
     }
     if (hkpd_key_of(handle) == NULL) {
-        return;
+        if (!p->call.has_failed) {
+            return;
+        }
+        handle = NULL; /* the key of performance data was not given */
     }
-    if (p->call.first_time && p->record->sample == NULL && p->record->name) {
+    if (handle && p->call.first_time && p->record->sample == NULL && p->record->name) {
         pace_wait(handle, p->record->name, call_seconds(&p->call));
     }
     if (!tapped_wanted()) {

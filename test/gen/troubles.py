@@ -9,6 +9,7 @@ from .client import Fault
 from .hkpd_block import Counter as Number
 from .hkpd_block import Object
 from .hkpd_scene import Talk
+from .hkpd_stubs import OPEN_DATA, handle_back, open_root
 from .model import FREQ, TYPES, Instant, level
 from .pcap import Pipe, Rpc, Smb2, Tcp
 from .scene import Line, Scene, smb_line, tcp_line
@@ -278,6 +279,19 @@ def registry(titles=True, times=5):
         talk.sample()
         scene.capture.now += SECOND
     talk.close()
+    return scene
+
+
+def registry_denied(opens):
+    """The key is not given, or no value of it."""
+    scene = Scene()
+    talk = Talk(scene)
+    for _ in range(3):
+        if opens:
+            talk.open()
+            talk.ask('Global', None, status=DENIED)
+        else:
+            talk.call(OPEN_DATA, open_root(**talk.how), handle_back(bytes(20), status=DENIED, **talk.how))
     return scene
 
 
