@@ -220,6 +220,7 @@ TROUBLES = {
     'poller-refused': (lambda: poller(asked=numbers(1, 77)), '1 counter refused'),
     'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
     'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),
+    'registry-denied-before': (lambda: troubles.registry_denied(opens=False, opnum=2), 'The capture: access denied to other calls'),
     'bind-refused': (lambda: bind_refused(False), 'The capture: the server refused the bind'),
     'bind-nak': (lambda: bind_refused(True), 'The capture: the server refused the bind'),
     'nobody-listens': (lambda: troubles.unheard(0x14), 'The capture: the server did not let the client connect'),

@@ -30,6 +30,8 @@
       "smb2.cmd == 5 && smb2.nt_status == 0xc0000022") \
     X("a pipe is not there: the service Remote Registry does not run", \
       "smb2.cmd == 5 && (smb2.nt_status == 0xc0000034 || smb2.nt_status == 0xc00000ac)") \
+    X("access denied to other calls: the account has no rights on winreg", \
+      "dcerpc.cn_status == 5 || winreg.werror == 5") \
     X("the server refused the bind: it does not have the interface, or not for this logon", \
       "dcerpc.pkt_type == 13 || (dcerpc.pkt_type == 12 && dcerpc.cn_ack_result != 0)") \
     X("answers of a connection whose bind or requests were not captured: capture from before the client connects, " \

@@ -282,8 +282,8 @@ def registry(titles=True, times=5):
     return scene
 
 
-def registry_denied(opens):
-    """The key is not given, or no value of it."""
+def registry_denied(opens, opnum=OPEN_DATA):
+    """The key is not given, or no value of it; or another key that the client opens before."""
     scene = Scene()
     talk = Talk(scene)
     for _ in range(3):
@@ -291,7 +291,7 @@ def registry_denied(opens):
             talk.open()
             talk.ask('Global', None, status=DENIED)
         else:
-            talk.call(OPEN_DATA, open_root(**talk.how), handle_back(bytes(20), status=DENIED, **talk.how))
+            talk.call(opnum, open_root(**talk.how), handle_back(bytes(20), status=DENIED, **talk.how))
     return scene
 
 
