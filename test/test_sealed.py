@@ -649,3 +649,47 @@ def test_what_smb3_encrypts_is_not_seen(tshark, name):
     assert len(rows) == 1 and 'no performance counter call' in rows[0]['Handle']
     found = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])
     assert found['monitors'] == [] and any('SMB3 encrypts' in note for note in found['notes'])
+
+
+@pytest.mark.parametrize('user, handles', [('Administrator', ['1 and 1 more']), ('Administratox', ['1', '2'])])
+@pytest.mark.parametrize('is_open', [True, False], ids=['open', 'sealed'])
+def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_open):
+    """The same client asks for the same, a minute later: one monitor only if it logged on as the same account."""
+    path = PCAPS / 'tcp-bigendian.pcap'
+    capture = Capture.of_file(path)
+    logon, = [n for n, frame in enumerate(capture.frames) if b'NTLMSSP\0\3\0\0\0' in frame[1]]
+    later = Capture.of_file(renamed(tmp_path, 'tcp-bigendian', {logon + 1: user}))
+    port = capture.frames[0][1][34:36]
+    for when, frame in later.frames:
+        frame = frame[:34] + frame[34:38].replace(port, b'\xea\x60') + frame[38:]
+        capture.frames.append((when + 60 * SECOND, frame))
+    rows = table(tshark, capture.write(tmp_path / 'two.pcap'), 'pcq,queries', *with_key('tcp-bigendian') * is_open)
+    names = [row['Handle'] for row in rows if row['Account'] is not None]
+    if is_open and user == 'Administratox':     # who is called otherwise has another key
+        names = [name.replace('sealed 1', 'query 2') for name in names]
+    assert names == ['%s %s' % ('query' if is_open else 'sealed', handle) for handle in handles]
+    assert {row['Account'] for row in rows} - {None} == {'LAB\\Administrator (LABCLIENT)', 'LAB\\%s (LABCLIENT)' % user}
+
+
+@pytest.mark.parametrize('opnum, code, words', [(DATA, 0x1c00001a, 'nca_s_fault_context_mismatch')])
+def test_a_fault_between_sealed_samples(tshark, tmp_path, opnum, code, words):
+    """It stands in clear: the row counts it, and the summary names it; its size probe is one in vain."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, 'a')])
+    for n in range(8):
+        scene.capture.now += SECOND
+        if n == 5:
+            line.request(opnum, request(opnum, hQuery=handle, dwInSize=4096))
+            line.rpc.fault(code)
+        else:
+            c.data(handle, 4096)
+    path = scene.write(tmp_path / 'a.pcap')
+    row, = [row for row in table(tshark, path, 'pcq,queries') if row['Samples'] is not None]
+    assert (row['Samples'], row['No data'], row['Size probes'], row['Late asked']) == ('7', '1', '0', '1')
+    out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary')
+    assert any('1 call failed, first QueryCounterData: %s' % words in line for line in out.splitlines())

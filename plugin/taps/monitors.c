@@ -89,16 +89,16 @@ static unsigned counters_of(const tapped_call *tapped)
     return MAX(sum, 1);
 }
 
-/* The same key: the same client, server and counters; sealed, requests of the same sizes. NULL: it goes on as nobody. To be freed. */
+/* The same key: the same client, account, server and counters; sealed, requests of the same sizes. NULL: it goes on as nobody. To be freed. */
 static char *key_of(const monitor *of)
 {
     if (of->sealed) {
-        return g_strdup_printf("sealed %u %s %s", of->talk.asked_for, of->client, of->server);
+        return g_strdup_printf("sealed %u %s %s %s", of->talk.asked_for, of->client, of->server, of->account);
     }
     if (of->samples == 0) {
         return NULL;
     }
-    return g_strdup_printf("%u %d %s %s", of->asked_for, (int)of->kind, of->client, of->server);
+    return g_strdup_printf("%u %d %s %s %s", of->asked_for, (int)of->kind, of->client, of->server, of->account);
 }
 
 static void take_over(monitor *of, monitor *other)

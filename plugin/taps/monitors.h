@@ -13,8 +13,9 @@
 /* Worst first: X(NUMBER, name in JSON, what is counted: one, several, filter that shows it; NULL: its first frame) */
 #define MONITOR_FINDINGS(X) \
     X(CALL_FAILED, "call_failed", "call failed", "calls failed", "pcq.expert.call_failed || hkpd.expert.call_failed") \
-    X(NO_DATA, "no_data", "answer without data, and none with data followed (by sizes: it failed)", \
-      "answers without data, and none with data followed (by sizes: they failed)", NULL) \
+    X(NO_DATA, "no_data", \
+      "answer without data, and none with data followed (by sizes: a failure, or a size probe in vain)", \
+      "answers without data, and none with data followed (by sizes: failures, or size probes in vain)", NULL) \
     X(RESTARTED, "restarted", "restart of the server, or another one answers: its clock began again", \
       "restarts of the server, or others answer: its clock began again", NULL) \
     X(UNANSWERED, "unanswered", "call never answered", "calls never answered", NULL) \

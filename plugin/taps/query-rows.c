@@ -59,10 +59,11 @@ void query_rows_forget(query_rows *rows)
 
 /* --- Which of them --------------------------------------------------------------------------------------------- */
 
-/* What tells who goes on with whom: the same client and server, and what it asks for; 0 is whatever it is. */
+/* What tells who goes on with whom: the same client, account and server, and what it asks for; 0 is whatever it is. */
 static char *going_on_key(const query_row *of, unsigned asked_for)
 {
-    return g_strdup_printf("%u %d %d %s %s", asked_for, of->is_hkpd, of->is_sealed, of->client, of->server);
+    return g_strdup_printf("%u %d %d %s %s %s", asked_for, of->is_hkpd, of->is_sealed, of->client, of->server,
+                           of->account);
 }
 
 static char *server_name(const tapped_call *tapped)
