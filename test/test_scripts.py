@@ -325,6 +325,22 @@ def test_what_could_not_be_opened_is_said(fakes, name, args, words):
     assert status == 0 and all(w in err for w in words), err
 
 
+def test_a_logon_of_nobody_is_no_account(fakes, tmp_path):
+    """Who logs on without a name has no password to ask for."""
+    data = bytearray((PCAPS / 'two-clients.pcap').read_bytes())
+    at = data.index(b'NTLMSSP\0\3\0\0\0')
+    data[at + 28:at + 32] = data[at + 36:at + 40] = bytes(4)       # lengths of domain and user
+    (tmp_path / 'a.pcap').write_bytes(data)
+    _, _, err = dissect(fakes, tmp_path / 'a.pcap', '-q')
+    assert 'the password is that of: LAB\\Administrator\n' in err and 'NULL' not in err
+
+
+def test_what_is_decoded_as_something_else(fakes):
+    """-d has an argument, which counts when what could not be opened is counted."""
+    status, _, err = dissect(fakes, NTLM, '-q', '-d', 'tcp.port==49671,http')
+    assert status == 0 and 'could not be opened' not in err
+
+
 def test_a_capture_of_something_else(fakes, tmp_path):
     empty = tmp_path / 'empty.pcap'
     empty.write_bytes((PCAPS / 'tcp-ntlm.pcap').read_bytes()[:24])

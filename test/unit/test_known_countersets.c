@@ -36,6 +36,69 @@ static void test_sets_are_unique(void)
     }
 }
 
+/* As the products' manifests and sources write them: microsoft/xdp-for-windows, service-fabric, Windows-classic-samples and
+ * Windows-driver-samples, nodejs/node, openzfsonwindows/openzfs, Rockchip-Windows-Drivers, the reference source of .NET, winsiderss/systeminformer,
+ * fastfetch, infoband, and Microsoft's pages on the Perflib functions. */
+static const struct {
+    const char *guid;
+    const char *name;
+} published[] = {
+    {"b4fc721a-0378-476f-89ba-a5a79f810b36", "Processor Information"},
+    {"52bc5412-dac2-449c-8bc2-96443888fe6b", "Thermal Zone Information"},
+    {"978c167d-4764-4d9c-9824-14747351dc81", "GPU Engine"},
+    {"be2139c7-ab81-424d-b107-d87f7c9322ac", "GPU Adapter Memory"},
+    {"f802502b-77b4-4713-81b3-3be05759da5d", "GPU Process Memory"},
+    {"f9ed01f5-8f3e-4956-973f-9f05bc96f489", "GPU Non Local Adapter Memory"},
+    {"227419d5-f6d8-4fb7-85d6-2cac1725e4a9", "GPU Local Adapter Memory"},
+    {"f596750d-b109-4247-a62f-dea47a46e505", "FileSystem Disk Activity"},
+    {"811bbce5-7327-4ad9-ab62-a8b955f61eef", "Pacer Flow"},
+    {"bfe2736b-c79f-4f36-bd15-2897a1a91d4a", "DFS Replicated Folders"},
+    {"a689f9be-38ad-4c17-9d62-ad60492084a7", "DFS Replication Connections"},
+    {"3f1707df-6381-4287-affc-a60e109a4d30", "DFS Replication Service Volumes"},
+    {"e829b6db-21ab-453b-83c9-d980ec708edd", "ServiceModelService 4.0.0.0"},
+    {"16dcff2c-91a3-4e6a-8135-0a9e6681c1b5", "ServiceModelEndpoint 4.0.0.0"},
+    {"8ebb0470-da6d-485b-8441-8e06b049157a", "ServiceModelOperation 4.0.0.0"},
+    {"1f7207c2-0b8c-48de-9dcd-64ff98cc24e1", "WorkflowServiceHost 4.0.0.0"},
+    {"faa17411-9025-4b86-8b5e-ce2f32b06e13", "PowerShell Workflow"},
+    {"a79a2e4c-c5f6-4311-bb7b-67109984651f", "XDP Receive Queue"},
+    {"10672701-093b-4b91-8b76-8f53afd07cd0", "XDP LWF Receive Queue"},
+    {"05947256-79cd-4393-b54c-a65be0963294", "XDP Transmit Queue"},
+    {"48b1dee9-6603-4a83-b20d-435fa421a5d7", "XDP LWF Transmit Queue"},
+    {"caa1ae36-014a-4bbb-b6cb-00d57f60d8d3", "Ktl Log Stream"},
+    {"1441d310-9058-444c-aef5-0e52a6248589", "Ktl Log Container"},
+    {"263aca85-798b-4de1-8b21-42f2607ffb5a", "Ktl Log Manager"},
+    {"3a22a8ec-297c-48ac-ab15-33ec93033fd8", "Node.js"},
+    {"11b6ca09-a1c6-44b9-aab6-73be315fd799", "OpenZFS Zpool"},
+    {"3e687ea1-7258-43bf-b832-f082ec02f1ca", "OpenZFS Vdev"},
+    {"2f8f7f86-5c0b-4865-972c-a788f04c61aa", "OpenZFS Cache"},
+    {"c13a89d1-71ce-4963-88d5-30b2cd32099c", "dwc_eqos-mac"},
+    {"38c39da2-1748-4dbc-855d-9c9d37af8eb1", "dwc_eqos-debug"},
+    {"ffeeaadd-c923-4794-b696-70577630b5cf", "Geometric Waves"},
+    {"ffeeaadd-eaa6-45ba-bf6d-4c7cb0d6ef73", "Trignometric Waves"},
+    {"ffddaaee-eaa6-45ba-bf6d-4c7cb0d6ef74", "Aggregated Trignometric Waves"},
+    {"d2ffffff-c923-4794-b696-70577630b5cf", "Geometric Waves"},
+    {"ffffffff-eaa6-45ba-bf6d-4c7cb0d6ef73", "Trignometric Waves"},
+    {"582803c9-aacd-45e5-8c30-571141a22092", "Typing"},
+};
+
+static void test_guids_are_those_of_their_sources(void)
+{
+    expect(sizeof published / sizeof *published == perf_num_known_countersets, "another number of sets", "all", 0);
+    for (size_t i = 0; i < perf_num_known_countersets; i++) {
+        const perf_known_counterset *set = &perf_known_countersets[i];
+        const uint8_t *g = set->guid;
+        char text[40];
+        bool is_there = false;
+
+        snprintf(text, sizeof text, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", g[3], g[2],
+                 g[1], g[0], g[5], g[4], g[7], g[6], g[8], g[9], g[10], g[11], g[12], g[13], g[14], g[15]);
+        for (size_t j = 0; j < sizeof published / sizeof *published; j++) {
+            is_there |= same(published[j].guid, text) && same(published[j].name, set->name);
+        }
+        expect(is_there, "no source has this GUID and name", set->name, 0);
+    }
+}
+
 static void test_base(const perf_known_counterset *set, const perf_known_counter *counter)
 {
     const perf_known_counter *base = perf_known_counter_find(set, counter->base_id);
@@ -265,6 +328,7 @@ int main(void)
 {
     test_finding();
     test_sets_are_unique();
+    test_guids_are_those_of_their_sources();
     test_counters_are_sound();
     test_names_per_second();
     test_types();
