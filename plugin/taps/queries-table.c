@@ -178,7 +178,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
 }
 
 /* Nothing goes on as those that are left. */
-static void finish(table_view *view)
+static void show_rest(table_view *view)
 {
     const GPtrArray *all = ((queries *)view->own)->rows->all;
 
@@ -197,10 +197,10 @@ void queries_table_register(void)
         .columns = columns_shown,
         .row_size = sizeof(shown_row),
         .own_size = sizeof(queries),
-        .start = accounts_watch,
+        .watch = accounts_watch,
         .begin = begin,
         .count = count,
-        .finish = finish,
+        .judge = show_rest,
         .show = show,
         .forget = forget,
         .end = end,

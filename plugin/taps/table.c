@@ -153,9 +153,6 @@ static void begin(stat_tap_table_ui *ui)
     if (stat_tap_find_table(ui, ui->title) == NULL) {
         add_empty_table(ui);
     }
-    if (t->start) {
-        t->start();
-    }
     table_say_left_out();
 }
 
@@ -325,9 +322,6 @@ static void show_view(table_view *view)
 {
     if (view->of->judge) {
         view->of->judge(view);
-    }
-    if (view->of->finish) {
-        view->of->finish(view);
     }
     for (unsigned i = 0; i < view->rows->len; i++) {
         show_row(view, i);

@@ -38,11 +38,9 @@ typedef struct {
     bool has_text_keys; /* rows are identified by a text; else by an address */
     size_t own_size;    /* of what a view keeps beside its rows, zeros at first; the functions that have to do with that
                            may be NULL */
-    void (*start)(void); /* somebody asks for the statistic; NULL: nothing to do */
     void (*watch)(void); /* before the first packet, once or several times */
     void (*begin)(table_view *view);
     void (*count)(table_view *view, packet_info *pinfo, const tapped_call *tapped);
-    void (*finish)(table_view *view);             /* all is counted that will be printed */
     void (*judge)(table_view *view);              /* all has been counted: rows that only then are known */
     void (*show)(table_view *view, unsigned row); /* what is no count; NULL: nothing */
     void (*forget)(table_view *view); /* the capture goes, perhaps in its middle (tshark -M): what was counted stays */
