@@ -8,6 +8,7 @@
 #include "state/queries.h"
 #include "taps/accounts.h"
 #include "taps/output.h"
+#include "taps/query-rows.h"
 #include "text/value-strings.h"
 
 #include <epan/to_str.h>
@@ -55,11 +56,9 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
         of = g_ptr_array_index(m->all, m->all->len - 1);
     }
     if (of == NULL) {
-        const char *address = host_address(tapped->server), *machine = handle_machine(tapped->handle, tapped->server);
-        bool has_name = tapped->handle && machine && *machine && strcmp(machine, address) != 0;
         of = g_new0(monitor, 1);
         of->client = g_strdup(address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-        of->server = has_name ? g_strdup_printf("%s (%s)", machine, address) : g_strdup(address);
+        of->server = query_server_name(tapped);
         of->account = g_strdup(account_of(pinfo));
         of->handle = tapped->handle;
         of->kind = tapped->handle ? tapped->handle->kind : NUM_HANDLE_KINDS;
@@ -75,18 +74,6 @@ static void *connection_of(const packet_info *pinfo)
 {
     return GUINT_TO_POINTER(add_address_to_hash(pinfo->srcport, &pinfo->src) +
                             add_address_to_hash(pinfo->destport, &pinfo->dst));
-}
-
-/* Stands for the counters of a query, in whatever order, or for what the client asks HKEY_PERFORMANCE_DATA for: never 0. */
-static unsigned counters_of(const tapped_call *tapped)
-{
-    const state_query_entry *entry;
-    unsigned next = 0, sum = 1;
-
-    while (!tapped->is_hkpd && (entry = query_entries(tapped->handle, tapped->event, &next)) != NULL) {
-        sum += query_identifier_hash(&entry->identifier);
-    }
-    return MAX(sum, 1);
 }
 
 /* The same key: the same client, account, server and counters; sealed, requests of the same sizes. NULL: it goes on as nobody. To be freed. */
@@ -225,7 +212,7 @@ static void count_sample(monitor *of, packet_info *pinfo, const tapped_call *tap
         pace_add_interval(&of->pace, interval, pinfo->num, tapped->answer->sample);
     }
     if (of->samples++ == 0) {
-        of->asked_for = counters_of(tapped);
+        of->asked_for = query_counters(tapped);
         of->first_clocks = *clocks;
         of->first_event = tapped->event;
         of->first_frame = pinfo->num;

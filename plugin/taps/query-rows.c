@@ -66,7 +66,7 @@ static char *going_on_key(const query_row *of, unsigned asked_for)
                            of->account);
 }
 
-static char *server_name(const tapped_call *tapped)
+char *query_server_name(const tapped_call *tapped)
 {
     const state_handle *handle = tapped->handle;
     const char *place = handle && handle->place ? handle->place : host_address(tapped->server);
@@ -83,7 +83,7 @@ static query_row *row_new(query_rows *rows, packet_info *pinfo, const tapped_cal
 
     of->client = g_strdup(is_other ? "all others"
                                    : address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
-    of->server = is_other ? g_strdup("their servers") : server_name(tapped);
+    of->server = is_other ? g_strdup("their servers") : query_server_name(tapped);
     of->account = g_strdup(is_other ? "" : account_of(pinfo));
     of->is_sealed = tapped->sealed.connection != NULL;
     of->is_hkpd = tapped->is_hkpd;
@@ -117,8 +117,7 @@ static query_row *row_of(query_rows *rows, packet_info *pinfo, const tapped_call
     return of;
 }
 
-/* Stands for the counters of a query, in whatever order, or for what the client asks HKEY_PERFORMANCE_DATA for. */
-static unsigned counters_of(const tapped_call *tapped)
+unsigned query_counters(const tapped_call *tapped)
 {
     const state_query_entry *entry;
     unsigned next = 0, sum = 0;
@@ -126,7 +125,7 @@ static unsigned counters_of(const tapped_call *tapped)
     while (!tapped->is_hkpd && (entry = query_entries(tapped->handle, tapped->event, &next)) != NULL) {
         sum += query_identifier_hash(&entry->identifier);
     }
-    return sum;
+    return MAX(sum, 1);
 }
 
 /* Goes on as `later`, which has no samples yet. */
@@ -178,7 +177,7 @@ static query_row *continued(query_rows *rows, query_row *of, const tapped_call *
     if (of->samples > 0 || !(sample_size(tapped) > 0 || is_end(of, tapped))) {
         return of;
     }
-    char *key = going_on_key(of, MAX(of->is_sealed ? of->talk.asked_for : counters_of(tapped), 1)); /* 0 is any */
+    char *key = going_on_key(of, of->is_sealed ? MAX(of->talk.asked_for, 1) : query_counters(tapped));
     query_row *other = g_hash_table_lookup(rows->latest, key);
 
     if (other == NULL || !of->may_go_on || !has_ended(other, tapped)) {

@@ -54,5 +54,11 @@ void query_rows_free(query_rows *rows);
 /* The capture goes, perhaps in its middle (tshark -M): what was counted stays. */
 void query_rows_forget(query_rows *rows);
 
+/* The server of a call, as the client called it and by its address. To be freed. */
+char *query_server_name(const tapped_call *tapped);
+
+/* Stands for the counters of a query, in whatever order, or for what the client asks HKEY_PERFORMANCE_DATA for: never 0. */
+unsigned query_counters(const tapped_call *tapped);
+
 /* Each call that was captured once. Whose it is; NULL if it is nobody's. One that may go on as another is gone when it does. */
 query_row *query_rows_count(query_rows *rows, packet_info *pinfo, const tapped_call *tapped);
