@@ -221,6 +221,7 @@ TROUBLES = {
     'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
     'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),
     'registry-denied-before': (lambda: troubles.registry_denied(opens=False, opnum=2), 'The capture: access denied to other calls'),
+    'browsing-alone': (lambda: monitor(count=0, opens=False), 'The capture: no query was opened: all calls that were read ask for'),
     'bind-refused': (lambda: bind_refused(False), 'The capture: the server refused the bind'),
     'bind-nak': (lambda: bind_refused(True), 'The capture: the server refused the bind'),
     'nobody-listens': (lambda: troubles.unheard(0x14), 'The capture: the server did not let the client connect'),

@@ -152,6 +152,9 @@ static char *note_of(const summary *s, unsigned number)
                                    s->signs[i].frame, signs[i].filter);
         }
     }
+    if (s->monitors->judged->len == 0 && s->left.any_read && number-- == 0) {
+        return g_strdup("no query was opened: all calls that were read ask for names, types and instances");
+    }
     return tapped_note(&s->left, "values", number, TAPPED_LONG);
 }
 

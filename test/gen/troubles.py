@@ -107,10 +107,12 @@ def leaves(n):
     return lambda number: ('a', 'b') if number < 4 else ('a', 'b')[:n]
 
 
-def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, close=True, room=ROOM):
+def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, opens=True, close=True, room=ROOM):
     """What a monitor does: reads names and types, opens a query, samples each second. -> the handle"""
     if teach:
         learn(client, *sets)
+    if not opens:
+        return None
     h = client.open()
     client.validate(h, asked)
     client.info(h)
