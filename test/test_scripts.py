@@ -454,7 +454,12 @@ def test_the_profile_is_installed_and_removed(tree, fakes, tmp_path):
     (profile / 'preferences').write_text('mine\n')
     assert 'kept' in run(tree / 'script' / 'install', path=fake, **home)[1]
     assert 'kept' in run(tree / 'script' / 'install', '--remove', path=fake, **home)[1]
-    assert (profile / 'preferences').read_text() == 'mine\n'
+    mine = '#ntlmssp.nt_password: \nntlmssp.nt_password: Secret\n'
+    (profile / 'preferences').write_text(mine)
+    for args in (), ('--remove',):
+        out = run(tree / 'script' / 'install', *args, path=fake, **home)[1]
+        assert 'a password lies in %s, ' % (profile / 'preferences') in out and 'Secret' not in out
+    assert (profile / 'preferences').read_text() == mine
     shutil.copy(TOP / 'plugin/profile/Performance Counters/preferences', profile)
     assert run(tree / 'script' / 'install', '--remove', path=fake, **home)[0] == 0
     assert not profile.exists() and not list(tmp_path.glob('.local/lib/wireshark/plugins/*/epan/pcq.so'))
