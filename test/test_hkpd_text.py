@@ -25,27 +25,11 @@ def names_shown(tshark, folder, names, code_page, encoding):
 
 @pytest.mark.parametrize('code_page, encoding, name', [
     (437, 'cp437', 'Gr\xf6\xdfe'),
-    (737, 'cp737', '\u03a3\u03c5\u03c3\u03ba\u03b5\u03c5\u03ae'),
-    (775, 'cp775', 'R\u012bga'),
-    (850, 'cp850', 'Gr\xf6\xdfe \xa9'),
-    (852, 'cp852', '\u0158\xedha'),
     (855, 'cp855', '\u041c\u043e\u0441\u043a\u0432\u0430'),
-    (857, 'cp857', '\u0130stanbul \u015f'),
-    (862, 'cp862', '\u05e9\u05dc\u05d5\u05dd'),
     (866, 'cp866', '\u041c\u043e\u0441\u043a\u0432\u0430'),
-    (932, 'cp932', '\u30d7\u30ea\u30f3\u30bf \uff71 \u2460'),
     (936, 'gbk', '\u6253\u5370\u673a'),
-    (949, 'cp949', '\ud504\ub9b0\ud130 \ub625'),
-    (950, 'cp950', '\u5370\u8868\u6a5f'),
     (1250, 'cp1250', '\u0158\xedha'),
-    (1253, 'cp1253', '\u03a3\u03c5\u03c3\u03ba\u03b5\u03c5\u03ae'),
-    (1254, 'cp1254', '\u0130stanbul'),
-    (1255, 'cp1255', '\u05e9\u05dc\u05d5\u05dd'),
-    (1256, 'cp1256', '\u0637\u0627\u0628\u0639\u0629'),
-    (1257, 'cp1257', 'R\u012bga'),
-    (1258, 'cp1258', 'H\xe0 N\xf4i \u0111'),
     (20127, 'ascii', 'plain'),
-    (28605, 'iso8859-15', '5 \u20ac'),
     (65001, 'utf-8', '\U0001f98a'),
 ])
 def test_names_in_code_pages(tshark, tmp_path, code_page, encoding, name):
@@ -54,16 +38,11 @@ def test_names_in_code_pages(tshark, tmp_path, code_page, encoding, name):
     assert not found
 
 
-def test_an_unknown_code_page_is_said_and_its_names_stay_apart(tshark, tmp_path):
-    names, found = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6'], 12345, 'latin-1')
+@pytest.mark.parametrize('code_page', [12345, 932])
+def test_an_unknown_code_page_is_said_and_its_names_stay_apart(tshark, tmp_path, code_page):
+    names, found = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6'], code_page, 'latin-1')
     assert names == ['a\\xe4', 'a\\xf6']
     assert found == {'code_page'}
-
-
-def test_bytes_that_a_code_page_does_not_have_stay_readable(tshark, tmp_path):
-    names, found = names_shown(tshark, tmp_path, ['x\x81', '\xa0\x8e\x41'], 932, 'latin-1')
-    assert names == ['x\\x81', '\\xa0\u62f6']
-    assert not found
 
 
 def test_a_long_name_is_cut_where_it_is_shown(tshark, tmp_path):

@@ -5,75 +5,21 @@
  */
 #include "text/text.h"
 
-#include <errno.h>
-
 #include "perf/decimal.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Code pages of Windows. Only these are asked for: looking for a converter that does not exist costs a search of the
- * disk. */
+/* Code pages of Windows, and how Wireshark calls them. */
 typedef struct {
     uint32_t number;
-    unsigned encoding; /* of Wireshark, 0: iconv's */
-    const char *name;  /* for iconv */
+    unsigned encoding;
 } code_page;
 
 static const code_page code_pages[] = {
-    {437, ENC_CP437, NULL},
-    {737, 0, "CP737"},
-    {775, 0, "CP775"},
-    {850, 0, "CP850"},
-    {852, 0, "CP852"},
-    {855, ENC_CP855, NULL},
-    {857, 0, "CP857"},
-    {858, 0, "CP858"},
-    {860, 0, "CP860"},
-    {861, 0, "CP861"},
-    {862, 0, "CP862"},
-    {863, 0, "CP863"},
-    {864, 0, "CP864"},
-    {865, 0, "CP865"},
-    {866, ENC_CP866, NULL},
-    {869, 0, "CP869"},
-    {874, ENC_ISO_8859_11, NULL},
-    {932, 0, "CP932"},
-    {936, ENC_GB18030, NULL},
-    {949, 0, "CP949"},
-    {950, 0, "CP950"},
-    {1250, ENC_WINDOWS_1250, NULL},
-    {1251, ENC_WINDOWS_1251, NULL},
-    {1252, ENC_WINDOWS_1252, NULL},
-    {1253, 0, "CP1253"},
-    {1254, 0, "CP1254"},
-    {1255, 0, "CP1255"},
-    {1256, 0, "CP1256"},
-    {1257, 0, "CP1257"},
-    {1258, 0, "CP1258"},
-    {1361, 0, "CP1361"},
-    {20127, 0, "US-ASCII"},
-    {20866, 0, "KOI8-R"},
-    {20932, 0, "EUC-JP"},
-    {21866, 0, "KOI8-U"},
-    {28591, ENC_ISO_8859_1, NULL},
-    {28592, ENC_ISO_8859_2, NULL},
-    {28593, ENC_ISO_8859_3, NULL},
-    {28594, ENC_ISO_8859_4, NULL},
-    {28595, ENC_ISO_8859_5, NULL},
-    {28596, ENC_ISO_8859_6, NULL},
-    {28597, ENC_ISO_8859_7, NULL},
-    {28598, ENC_ISO_8859_8, NULL},
-    {28599, ENC_ISO_8859_9, NULL},
-    {28603, ENC_ISO_8859_13, NULL},
-    {28605, ENC_ISO_8859_15, NULL},
-    {51932, 0, "EUC-JP"},
-    {51949, ENC_EUC_KR, NULL},
-    {54936, ENC_GB18030, NULL},
-    {65001, ENC_UTF_8, NULL},
+    {437, ENC_CP437},   {855, ENC_CP855},         {866, ENC_CP866},         {874, ENC_ISO_8859_11},
+    {936, ENC_GB18030}, {1250, ENC_WINDOWS_1250}, {1251, ENC_WINDOWS_1251}, {1252, ENC_WINDOWS_1252},
+    {20127, ENC_ASCII}, {65001, ENC_UTF_8},
 };
-
-/* Of each row, NULL as long as it was not needed, (GIConv)-1 if there is none. Lives as long as the program. */
-static GIConv converters[array_length(code_pages)];
 
 static const code_page *find_code_page(uint32_t number)
 {
@@ -85,74 +31,18 @@ static const code_page *find_code_page(uint32_t number)
     return NULL;
 }
 
-static GIConv converter_of(const code_page *page)
-{
-    GIConv *converter = &converters[page - code_pages];
-
-    if (*converter == NULL) {
-        *converter = g_iconv_open("UTF-8", page->name);
-    }
-    return *converter;
-}
-
 bool text_code_page_known(uint32_t code_page_number)
 {
-    const code_page *page = find_code_page(code_page_number);
-
-    return text_is_wide(code_page_number) || (page && (page->name == NULL || converter_of(page) != (GIConv)-1));
+    return text_is_wide(code_page_number) || find_code_page(code_page_number);
 }
 
-static void append_byte(wmem_strbuf_t *text, uint8_t byte)
+/* Of a code page that is not known: what is not ASCII is shown byte by byte. */
+static const char *bytes_as_text(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
 {
-    if (byte >= 0x80) {
-        wmem_strbuf_append_printf(text, "\\x%02x", byte);
-    } else {
-        wmem_strbuf_append_c(text, (char)byte);
-    }
-}
-
-/* One step of iconv; without `from` what it still holds back (a letter that waits for its marks). True if it stopped at
- * a byte that it cannot convert. */
-static bool append_step(wmem_strbuf_t *text, GIConv convert, char **from, size_t *left)
-{
-    char piece[256];
-    char *to = piece;
-    size_t room = sizeof piece - 1;
-    bool stopped = g_iconv(convert, from, left, &to, &room) == (size_t)-1 && errno != E2BIG;
-
-    *to = '\0';
-    wmem_strbuf_append(text, piece);
-    return stopped;
-}
-
-/* What iconv cannot convert is shown byte by byte; a character that was cut off at the end as well. */
-static void append_converted(wmem_strbuf_t *text, GIConv convert, const uint8_t *bytes, size_t left)
-{
-    char *from = (char *)bytes;
-
-    while (left > 0) {
-        if (append_step(text, convert, &from, &left) && left > 0) {
-            append_step(text, convert, NULL, NULL);
-            append_byte(text, (uint8_t)*from++);
-            left--;
-        }
-    }
-    append_step(text, convert, NULL, NULL);
-}
-
-static const char *convert_bytes(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size,
-                                 const code_page *page)
-{
-    const uint8_t *bytes = tvb_get_ptr(tvb, (int)offset, (int)size);
     wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
-    GIConv by = page ? converter_of(page) : (GIConv)-1;
 
-    if (by != (GIConv)-1) {
-        append_converted(text, by, bytes, size);
-    } else {
-        for (uint32_t i = 0; i < size; i++) {
-            append_byte(text, bytes[i]);
-        }
+    for (uint32_t i = 0; i < size; i++) {
+        wmem_strbuf_append_printf(text, bytes[i] < 0x80 ? "%c" : "\\x%02x", bytes[i]);
     }
     return wmem_strbuf_finalize(text);
 }
@@ -212,10 +102,10 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
     }
     if (wide && text == NULL) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-    } else if (page && page->encoding != 0) {
+    } else if (page) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
     } else if (!wide) {
-        text = convert_bytes(pool, tvb, offset, size, page);
+        text = bytes_as_text(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size);
     }
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
 }

@@ -1,8 +1,7 @@
 /* text.h
  * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages.
  *
- * Wireshark's own tables come first; what they do not have is converted with iconv. Bytes that no table knows stay
- * readable and distinct: \x8f.
+ * What Wireshark has no table for stays readable and distinct: \x8f.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
