@@ -1,5 +1,5 @@
 /* sealed-talk.c
- * What sizes and times of sealed calls say of a connection's talk: what it asks for, size probes, failures. It is inferred.
+ * What sizes and times of sealed calls say of a connection's talk about queries: what it asks for, size probes, failures. It is inferred.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -11,6 +11,8 @@
  * that is not known, within so many seconds. */
 #define PROBE_SHARE 0.25
 #define PROBE_SECONDS 0.5
+
+#define OPEN "OpenQueryHandle"
 
 static void take_waiting(sealed_talk *talk)
 {
@@ -58,18 +60,33 @@ static void count_response(sealed_talk *talk, const packet_info *pinfo, const ta
     talk->has_sample |= tapped->sealed.has_data;
 }
 
+/* A connection's first request has a verification trailer, which makes it longer. */
+static void count_request(sealed_talk *talk, const tapped_call *tapped)
+{
+    bool opens = strcmp(tapped->operation, OPEN) == 0, closes = strcmp(tapped->operation, "CloseQueryHandle") == 0;
+
+    talk->num_open += opens;
+    talk->num_open -= closes && talk->num_open > 0;
+    talk->is_closed = closes && talk->num_open == 0;
+    if (!talk->has_sample && !tapped->sealed.takes_sample && !closes) {
+        talk->asked_for = (talk->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
+        talk->asked_for += opens ? 0 : tapped->sealed.size;
+    }
+}
+
 void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
                        const perf_spread *intervals)
 {
     if (!tapped->is_response) {
-        talk->is_closed = strcmp(tapped->operation, "CloseQueryHandle") == 0;
-    }
-    if (!tapped->is_response && !talk->has_sample && !tapped->sealed.takes_sample && !talk->is_closed) {
-        talk->asked_for = (talk->asked_for * 31 + g_str_hash(tapped->operation)) * 31 + tapped->sealed.size;
-    }
-    if (tapped->is_response && tapped->sealed.takes_sample) {
+        count_request(talk, tapped);
+    } else if (tapped->sealed.takes_sample) {
         count_response(talk, pinfo, tapped, intervals);
     }
+}
+
+bool sealed_talk_is_over(const sealed_talk *talk, const tapped_call *tapped)
+{
+    return talk->is_closed && !tapped->is_response && strcmp(tapped->operation, OPEN) == 0;
 }
 
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later)

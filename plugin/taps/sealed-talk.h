@@ -1,5 +1,5 @@
 /* sealed-talk.h
- * What sizes and times of sealed calls say of a connection's talk: what it asks for, size probes, failures. It is inferred.
+ * What sizes and times of sealed calls say of a connection's talk about queries: what it asks for, size probes, failures. It is inferred.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,9 +13,9 @@
 
 /* Begins as zeros. */
 typedef struct {
-    unsigned
-        asked_for; /* stands for operations and sizes of the requests until the first sample, but for those of samples */
-    bool is_closed; /* its last call closed a query */
+    unsigned asked_for; /* stands for what was asked before the first sample, by operations and sizes */
+    unsigned num_open;  /* queries */
+    bool is_closed;     /* the last call closed the only one */
     bool has_sample;
     uint64_t probes;
     uint64_t no_data;       /* answers that no data followed in time, */
@@ -31,7 +31,10 @@ typedef struct {
 void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
                        const perf_spread *intervals);
 
-/* Another connection goes on with it. */
+/* Another query is opened when all were closed: another talk begins. */
+bool sealed_talk_is_over(const sealed_talk *talk, const tapped_call *tapped);
+
+/* Another query or connection goes on with it. */
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later);
 
 /* Answers to who wanted data that brought none, and were no size probe; and the first one's frame. */

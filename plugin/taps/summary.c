@@ -124,8 +124,7 @@ static void append_pace(GString *text, const monitor *of)
         g_string_append_printf(text, ", frame %u)", of->pace.slowest_frame);
     }
     if (of->handles > 1) {
-        g_string_append_printf(text, ", in %" PRIu64 " %s one after the other", of->handles,
-                               of->sealed ? "connections" : "queries");
+        g_string_append_printf(text, ", in %" PRIu64 " queries one after the other", of->handles);
     }
     if (of->sealed) {
         g_string_append(text, ", sealed: intervals by the capture's clock");
