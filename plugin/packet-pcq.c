@@ -69,7 +69,7 @@ typedef struct {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static rpc_fields fields = {.handle_label = "Query handle", .handle_word = "query"};
+static rpc_fields fields = {.handle_label = "Query handle", .handle_number_label = "Query", .handle_word = "query"};
 
 /* Begins a PDU of the operation, and reports what is strange about it before it is read. */
 static void pcq_begin(pcq_pdu *p, const char *operation, tvbuff_t *tvb, int offset, packet_info *pinfo,

@@ -374,7 +374,7 @@ def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
 def test_queries_of_hkpd(stat, passes):
     scene = hkpd_scene.session(samples=4)
     row, = stat(scene, 'queries', *passes)
-    assert row['Handle'].startswith('hkpd ') and row['Samples'] == '4'
+    assert row['Handle'].startswith('handle ') and row['Samples'] == '4'
     assert row['Opened'].startswith('frame ') and row['Closed'].startswith('frame ')
     assert float(row['Interval (s)']) > 0
 

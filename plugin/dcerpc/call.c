@@ -588,12 +588,12 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     static int *ett[] = {&ett_handle};
     const hf_register_info list[] = {
         FIELD_BYTES(fields->handle, fields->handle_label, "handle", "Context handle, as little-endian sends it"),
-        FIELD_U32(fields->handle_number, "Query", number_field,
+        FIELD_U32(fields->handle_number, fields->handle_number_label, number_field,
                   "Counts the handles of the capture, each time that one is opened"),
         FIELD_FRAME(fields->handle_opened_in, "Opened in", "handle.opened_in", "The response that opened it"),
         FIELD_FRAME(fields->handle_closed_in, "Closed in", "handle.closed_in", "The request that closed it"),
-        FIELD_TEXT(fields->inside, "Performance counters stand below", "inside",
-                   "What Wireshark takes out of an encrypted message of SMB3 stands below that"),
+        FIELD_TEXT(fields->inside, "Performance counters, to be found in", "inside",
+                   "The layer that shows what Wireshark took out of an encrypted message of SMB3"),
         FIELD_BYTES(fields->rest, "Bytes left over", "rest", "What stands behind the last parameter"),
         FIELD_NODE(fields->noise, "Stub that cannot be read", "noise", "Its bytes, which were probably not decrypted"),
     };

@@ -47,7 +47,8 @@ typedef struct rpc_record {
 typedef struct rpc_fields {
     int proto;
     const char *handle_label; /* "Query handle" */
-    const char *handle_word;  /* "query", as the Info column says it */
+    const char *handle_number_label;
+    const char *handle_word; /* "query", as the Info column says it */
     findings_expert expert;
     ndr_fields ndr;
     int handle;

@@ -38,7 +38,7 @@
       "The sender's fault: the data is read by what is there") \
     X(REQUEST_CODE, "request_code", PI_PROTOCOL, PI_WARN, false, "RequestCode is unknown", \
       "A newer version of the interface; the buffer is shown as bytes") \
-    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_WARN, false, "The query handle is empty", \
+    X(HANDLE_NULL, "handle_null", PI_PROTOCOL, PI_NOTE, false, "The query handle is empty", \
       "The client uses a handle that it never got; look for the failed OpenQueryHandle") \
     X(HANDLE_CLOSED, "handle_closed", PI_SEQUENCE, PI_WARN, false, "The handle was closed before", \
       "The client uses a handle after closing it; the close is linked under the handle") \

@@ -53,6 +53,9 @@ typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titl
 #define STATUS_MORE_DATA 234
 #define STATUS_NO_MORE_ITEMS 259
 
+/* Of an answer or question about more objects, so many are named. */
+#define MOST_OBJECTS_NAMED 10
+
 /* Which key with performance data a handle stands for. Belongs to the handle. */
 typedef struct hkpd_key {
     hkpd_key_name name;
@@ -178,7 +181,7 @@ static hkpd_key_name key_called(const char *name, bool below_perflib)
     return key;
 }
 
-static rpc_fields fields = {.handle_label = "Handle", .handle_word = "handle"};
+static rpc_fields fields = {.handle_label = "Handle", .handle_number_label = "Handle number", .handle_word = "handle"};
 
 static const value_string value_type_vals[] = {
     {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
@@ -599,14 +602,33 @@ static void report_closed(hkpd_pdu *p, const char *name)
     }
 }
 
+/* "objects System, Process", by the titles that are known. */
+static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
+{
+    wmem_strbuf_t *words = wmem_strbuf_new(hkpd_pool(p), "");
+    unsigned count = 0;
+
+    for (const char *at = indexes + strspn(indexes, " "); *at; at += strspn(at, " ")) {
+        char *end;
+        uint32_t title = (uint32_t)g_ascii_strtoull(at, &end, 10);
+        if (count++ == MOST_OBJECTS_NAMED) {
+            wmem_strbuf_append(words, ", …");
+            break;
+        }
+        wmem_strbuf_append_printf(words, "%s%s", count > 1 ? ", " : "",
+                                  facts_title_label(hkpd_pool(p), p->call.server, title, p->call.event));
+        at = end;
+    }
+    return wmem_strdup_printf(hkpd_pool(p), "%s %s", count == 1 ? "object" : "objects", wmem_strbuf_get_str(words));
+}
+
 /* What the call asks: handle, value name, and whether it was asked before. `handle_at` as in hkpd_show_handle(). */
 static void hkpd_show_question(hkpd_pdu *p, int handle_at)
 {
     hkpd_show_handle(p, hkpd_known_handle(p), handle_at);
     if (p->record->name) {
         const char *name = *p->record->name ? p->record->name : "default value";
-        const char *text = text_short(
-            hkpd_pool(p), is_index_list(name) ? wmem_strdup_printf(hkpd_pool(p), "value name %s", name) : name);
+        const char *text = text_short(hkpd_pool(p), is_index_list(name) ? objects_asked_for(p, name) : name);
         proto_item_set_generated(proto_tree_add_string(p->hkpd, hf_value_name, p->call.tvb, 0, 0, p->record->name));
         proto_item_append_text(p->item, ", %s", text);
         call_about(&p->call, "%s", text);

@@ -73,7 +73,7 @@ static void show_frame(table_view *view, unsigned row, unsigned column, uint32_t
 
 static void show_handle(table_view *view, unsigned row, const query_row *of)
 {
-    const char *kind = of->is_sealed ? "sealed" : of->is_hkpd ? "hkpd" : "query";
+    const char *kind = of->is_sealed ? "sealed" : of->is_hkpd ? "handle" : "query";
     char text[64];
 
     if (of->handles > 1) {
@@ -156,7 +156,7 @@ static void show_row(table_view *view, query_row *of)
     if (of->is_sealed && of->number == 0) {
         of->number = ++own->sealed;
     }
-    snprintf(name, sizeof name, "%s %u", of->is_sealed ? "sealed" : of->is_hkpd ? "hkpd" : "query", of->number);
+    snprintf(name, sizeof name, "%s %u", of->is_sealed ? "sealed" : of->is_hkpd ? "handle" : "query", of->number);
     shown = of->is_other ? table_others(view) : table_row(view, of, name, NULL);
     shown->of = of;
     table_changed(view, shown->row);

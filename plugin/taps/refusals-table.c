@@ -47,7 +47,7 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
         refused->first_frame = pinfo->num;
         table_set_text(view, refused->row, ERROR_NAME, error);
         table_set_text(view, refused->row, QUERY,
-                       is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "hkpd" : "query",
+                       is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query",
                                                      tapped->handle->number)
                                 : "");
         table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
