@@ -38,10 +38,6 @@
         AND_PER_SECOND(9, "Security Validation and Authentication Failures"), \
         AND_PER_SECOND(11, "Security Calls Not Authorized")
 
-#define TRIGNOMETRIC_WAVES \
-    NUMBER(1, "Sine Wave"), NUMBER(2, "Cosine Wave"), NUMBER(3, "Constant Value"), \
-        COUNTER(4, PERF_RAW_BASE, "Constant Number"), COUNTER_WITH_BASE(5, PERF_RAW_FRACTION, 4, "Raw Fraction")
-
 #define BYTE(number, n) (uint8_t)((number) >> 8 * (n))
 
 /* {a-b-c-d-e}: the first three are little-endian numbers, the rest are bytes in order. */
@@ -173,26 +169,6 @@ const perf_known_counterset perf_known_countersets[] = {
         BULK(2, "Writes/sec"), BULK(3, "Read Bytes/sec"), BULK(4, "Write Bytes/sec"), BULK(29, "Transfers/sec"),
         BULK(30, "Total Bytes/sec")),
     NAME_ONLY(GUID(0x2f8f7f86, 0x5c0b, 0x4865, 0x972c, 0xa788f04c61aa), "OpenZFS Cache"),
-    /* Rockchip Windows drivers, dwc_eqos_perf.man */
-    SET(GUID(0xc13a89d1, 0x71ce, 0x4963, 0x88d5, 0x30b2cd32099c), "dwc_eqos-mac",
-        COUNTER(0, PERF_COUNTER_RAWCOUNT_HEX, "Mac_Configuration")),
-    NAME_ONLY(GUID(0x38c39da2, 0x1748, 0x4dbc, 0x855d, 0x9c9d37af8eb1), "dwc_eqos-debug"),
-    /* Windows classic samples, ucs.man */
-    SET(GUID(0xffeeaadd, 0xc923, 0x4794, 0xb696, 0x70577630b5cf), "Geometric Waves", NUMBER(1, "Triangle Wave"),
-        NUMBER(2, "Square Wave")),
-    /* Windows classic samples, ucs.man and gas.man */
-    SET(GUID(0xffeeaadd, 0xeaa6, 0x45ba, 0xbf6d, 0x4c7cb0d6ef73), "Trignometric Waves", TRIGNOMETRIC_WAVES),
-    SET(GUID(0xffddaaee, 0xeaa6, 0x45ba, 0xbf6d, 0x4c7cb0d6ef74), "Aggregated Trignometric Waves", TRIGNOMETRIC_WAVES),
-    /* Windows driver samples, kcs.man */
-    SET(GUID(0xd2ffffff, 0xc923, 0x4794, 0xb696, 0x70577630b5cf), "Geometric Waves", NUMBER(1, "Triangle"),
-        NUMBER(2, "Square Wave")),
-    SET(GUID(0xffffffff, 0xeaa6, 0x45ba, 0xbf6d, 0x4c7cb0d6ef73), "Trignometric Waves", NUMBER(1, "Sine Wave"),
-        NUMBER(2, "Cosine Wave"), NUMBER(3, "Constant Value")),
-    /* .NET documentation, the example of System.Diagnostics.PerformanceData */
-    SET(GUID(0x582803c9, 0xaacd, 0x45e5, 0x8c30, 0x571141a22092), "Typing", NUMBER(1, "Total Words Typed"),
-        COUNTER(2, PERF_COUNTER_DELTA, "Words Typed In Interval"), NUMBER(3, "Letter A Pressed"),
-        NUMBER(4, "Words Containing A"), COUNTER_WITH_BASE(5, PERF_SAMPLE_FRACTION, 6, "Percent of Words Containing A"),
-        COUNTER(6, PERF_SAMPLE_BASE, "Percent Base")),
 };
 
 const size_t perf_num_known_countersets = sizeof perf_known_countersets / sizeof *perf_known_countersets;
