@@ -100,7 +100,6 @@ static bool add_usual(perf_form *form, uint32_t at, uint32_t count)
 /* What the walk passes over without an event for each value. */
 static bool pass_usual(perf_form *form, perf_walk *walk)
 {
-    perf_data_summary passed = {0};
     uint32_t at = walk->pos;
     bool done = add_usual(form, at, perf_walk_pass_values(walk));
 
@@ -109,13 +108,6 @@ static bool pass_usual(perf_form *form, perf_walk *walk)
         at += perf_le32(walk->data + at);
         done = add_usual(form, at, walk->counters.count);
         at += 16 * walk->counters.count;
-    }
-    at = walk->pos;
-    perf_walk_pass_blocks(walk, &passed);
-    while (done && at < walk->pos) {
-        uint32_t size = perf_le32(walk->data + at + 8);
-        done = add_usual(form, at + PERF_COUNTER_HEADER_SIZE, size > PERF_COUNTER_HEADER_SIZE);
-        at += size;
     }
     return done;
 }

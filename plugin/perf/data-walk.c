@@ -700,48 +700,6 @@ uint32_t perf_walk_pass_rows(perf_walk *walk)
     return passed;
 }
 
-/* A block of one usual value: 16 bytes of header, 16 of value; or one that failed, without. A buffer can have as many of
- * them as values, so they are told by three loads. Returns the size of one that is, else 0. */
-static inline uint32_t usual_block(const uint8_t *at, size_t left, uint32_t *status)
-{
-    uint64_t status_and_type = perf_le64(at);
-    uint32_t size = perf_le32(at + 8);
-    uint32_t type = (uint32_t)(status_and_type >> 32);
-
-    *status = (uint32_t)status_and_type;
-    if (type == PERF_SINGLE_COUNTER && size == PERF_COUNTER_HEADER_SIZE + 16 && size <= left) {
-        return beyond_usual(at + PERF_COUNTER_HEADER_SIZE) < 8 ? size : 0;
-    }
-    return type == PERF_ERROR_RETURN && size == PERF_COUNTER_HEADER_SIZE ? size : 0;
-}
-
-void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary)
-{
-    if (walk->state != NEXT_BLOCK || walk->one_block) {
-        return;
-    }
-    const uint8_t *at = walk->data + walk->pos;
-    const uint8_t *end = walk->data + walk->size;
-    uint32_t failed = 0, values = 0, passed = 0, status;
-
-    for (; passed < walk->blocks_left && end - at >= PERF_COUNTER_HEADER_SIZE; passed++) {
-        uint32_t size = usual_block(at, (size_t)(end - at), &status);
-        if (size == 0) {
-            break;
-        }
-        failed += status != 0;
-        values += size > PERF_COUNTER_HEADER_SIZE;
-        at += size;
-    }
-    walk->pos += (uint32_t)(at - (walk->data + walk->pos));
-    walk->blocks_left -= passed;
-    walk->block.index += passed;
-    summary->failed += failed;
-    summary->values += values;
-    summary->blocks += passed;
-    summary->sound_blocks += passed;
-}
-
 static bool does_harm(const perf_walk *walk)
 {
     return perf_walk_fault_infos[walk->fault.what].harm;
@@ -794,7 +752,6 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         summary->values += event == PERF_WALK_VALUE;
         summary->instances += event == PERF_WALK_INSTANCE;
         pass_usual(&walk, summary);
-        perf_walk_pass_blocks(&walk, summary);
     }
     summary->sound_blocks += sound;
     return summary->faults == 0;

@@ -171,9 +171,6 @@ uint32_t perf_walk_pass_values(perf_walk *walk);
 /* The same for whole instances with all their values. */
 uint32_t perf_walk_pass_rows(perf_walk *walk);
 
-/* The same for whole blocks that hold a single usual value, or none since they failed. Adds them to the summary. */
-void perf_walk_pass_blocks(perf_walk *walk, perf_data_summary *summary);
-
 /* True if the current block is one of instances with headers. */
 static inline bool perf_walk_has_instances(const perf_walk *walk)
 {

@@ -144,54 +144,6 @@ static void test_what_is_passed(void)
     assert(perf_walk_pass_rows(&walk) == 3);
 }
 
-static void put_blocks(buffer *b, uint32_t announced)
-{
-    put_header(b, announced);
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t block = begin_block(b, i == 1 ? PERF_ERROR_RETURN : PERF_SINGLE_COUNTER);
-        if (i != 1) {
-            put_value(b, i == 0 ? 8 : i, i);
-        }
-        set32(b, block, i == 1 ? 1168 : 0);
-        end_block(b, block);
-    }
-    finish(b);
-}
-
-static uint32_t passed_blocks(const buffer *b, perf_data_summary *summary)
-{
-    perf_walk walk = walk_to(b, PERF_WALK_HEADER);
-
-    memset(summary, 0, sizeof *summary);
-    perf_walk_pass_blocks(&walk, summary);
-    assert(walk.block.index + 1 == summary->blocks && summary->sound_blocks == summary->blocks);
-    return summary->blocks;
-}
-
-static void test_which_blocks_are_passed(void)
-{
-    enum { SECOND_BLOCK = 48 + 32, THIRD_BLOCK = SECOND_BLOCK + 16 };
-    perf_data_summary summary;
-    buffer b;
-
-    put_blocks(&b, 4);
-    assert(passed_blocks(&b, &summary) == 4 && summary.failed == 1 && summary.values == 3);
-    put_blocks(&b, 2);
-    assert(passed_blocks(&b, &summary) == 2 && summary.failed == 1 && summary.values == 1);
-    put_blocks(&b, 4);
-    set32(&b, THIRD_BLOCK + 16, 9); /* dwDataSize */
-    assert(passed_blocks(&b, &summary) == 2);
-    put_blocks(&b, 4);
-    set32(&b, THIRD_BLOCK + 8, 16); /* dwSize, without a value */
-    assert(passed_blocks(&b, &summary) == 2);
-    put_blocks(&b, 4);
-    set32(&b, SECOND_BLOCK + 8, 48); /* dwSize of a block that failed */
-    assert(passed_blocks(&b, &summary) == 1);
-    put_blocks(&b, 4);
-    b.size -= 8;
-    assert(passed_blocks(&b, &summary) == 3);
-}
-
 static void test_sizes_without_padding(void)
 {
     static const uint32_t paddings[] = {0, 4}; /* right behind, or on the next 8-byte step */
@@ -903,7 +855,6 @@ int main(void)
     test_counterset();
     test_passing_values();
     test_what_is_passed();
-    test_which_blocks_are_passed();
     test_sizes_without_padding();
     test_damage();
     test_every_length();
