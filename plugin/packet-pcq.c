@@ -1212,26 +1212,74 @@ static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
     sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
 }
 
+/* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
+ * at a time, the seal hides whose a call is. */
+typedef struct {
+    state_pace *pace;
+    nstime_t request_time; /* of the newest sample */
+    unsigned num_open;
+    bool is_closed; /* the last request closed the only one */
+} sealed_query;
+
+static wmem_map_t *sealed_queries; /* connection -> the newest; emptied with the file */
+
+static sealed_query *take_sealed_query(const sealed_pdu *pdu, bool has_failed)
+{
+    sealed_query *query = wmem_map_lookup(sealed_queries, pdu->connection);
+    bool is_request = !pdu->key.is_response, opens = pdu->opnum == OPNUM_OpenQueryHandle;
+    bool closes = is_request && pdu->opnum == OPNUM_CloseQueryHandle;
+
+    if (query == NULL || (is_request && opens && query->is_closed)) {
+        query = wmem_new0(wmem_file_scope(), sealed_query);
+        query->pace = pace_new();
+        wmem_map_insert(sealed_queries, pdu->connection, query);
+    }
+    query->num_open += is_request && opens;
+    query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
+    query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
+    return query;
+}
+
+/* On the first pass. */
+static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
+{
+    sealed_query *query = take_sealed_query(pdu, has_failed);
+    nstime_t interval;
+
+    pdu->query = query;
+    if (sealed->sample_size == 0) {
+        query->pace->waited += MAX(pdu->seconds, 0);
+        return;
+    }
+    nstime_delta(&interval, &pdu->request_time, &query->request_time);
+    pdu->late = pace_judge(query->pace, query->request_time.secs == 0 ? 0 : nstime_to_sec(&interval), pdu->seconds);
+    query->request_time = pdu->request_time;
+}
+
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 {
-    const sealed_pdu *pdu = call->pdu;
+    sealed_pdu *pdu = call->pdu;
     tapped_call tapped = {
         .unread = call->why,
         .is_hkpd = pdu->interface == SEALED_WINREG,
         .is_response = pdu->key.is_response,
         .operation = call->operation,
         .seconds = pdu->seconds,
-        .sealed = {.connection = pdu->connection, .size = pdu->size, .request_time = pdu->request_time},
+        .sealed = {.size = pdu->size, .request_time = pdu->request_time},
     };
 
+    if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
+        describe_sealed(&tapped.sealed, pdu);
+        if (tapped.sealed.uses_query && !PINFO_FD_VISITED(pinfo)) {
+            learn_sealed(pdu, &tapped.sealed, false);
+        }
+    }
     if (tapped_wanted()) {
         uint32_t port = tapped.is_response ? pinfo->srcport : pinfo->destport;
+        tapped.sealed.connection = pdu->query;
         tapped.server = host_of(pinfo, !tapped.is_response, port == 445 || port == 139);
         tapped.subject = &pdu->key.connection;
         tapped.subject_size = sizeof pdu->key.connection;
-        if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
-            describe_sealed(&tapped.sealed, pdu);
-        }
         tapped_hand_over(pinfo, &tapped);
     }
 }
@@ -1239,7 +1287,8 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
 {
     const rpc_record *record = fault->record;
-    const sealed_pdu *pdu = fault->pdu;
+    sealed_pdu *pdu = fault->pdu;
+    bool uses_query = pdu && pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
     tapped_call tapped = {
         .is_hkpd = record ? record->key.protocol != &fields : pdu && pdu->interface == SEALED_WINREG,
         .is_response = true,
@@ -1252,11 +1301,14 @@ static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
         .handle = record ? record->handle : NULL,
     };
 
+    if (uses_query && !PINFO_FD_VISITED(pinfo)) {
+        learn_sealed(pdu, &tapped.sealed, true);
+    }
     if (tapped_wanted()) {
         tapped.server = host_of(pinfo, false, pinfo->srcport == 445 || pinfo->srcport == 139);
         if (pdu) {
-            tapped.sealed.connection = pdu->connection;
-            tapped.sealed.uses_query = pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
+            tapped.sealed.connection = pdu->query;
+            tapped.sealed.uses_query = uses_query;
         }
         tapped_hand_over(pinfo, &tapped);
     }
@@ -1325,6 +1377,7 @@ void proto_register_pcq(void)
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
     sealed_register(&fields, opnum_vals, sealed_most_counters, tell_sealed, tell_fault);
+    sealed_queries = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     state_register();
     names_file_register();
     tapped_register();

@@ -728,3 +728,18 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, opnum, code, words):
     assert (row['Samples'], row['No data'], row['Size probes'], row['Late asked']) == ('7', '1', '0', '1')
     out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary')
     assert any('1 call failed, first QueryCounterData: %s' % words in line for line in out.splitlines())
+
+
+@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one', 'two'])
+def test_late_samples_are_in_expert_information(tshark, tmp_path, seed, passes):
+    """The same ones, sealed or open."""
+    late = []
+    for kind, name in ((Rpc, 'open.pcap'), (SealedRpc, 'sealed.pcap')):
+        path = sessions(seed, kind, None).write(tmp_path / name)
+        late.append(tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *passes))
+        rows = [row for row in table(tshark, path, 'pcq,queries', *passes) if row['Samples'] is not None]
+        assert len(late[-1]) == sum(int(row['Late asked']) + int(row['Late answered']) for row in rows) > 0
+    said = [[(number, [part for part in re.split(',(?=[A-Z])', message) if ' late: ' in part]) for number, message in found]
+            for found in late]
+    assert said[0] == said[1]

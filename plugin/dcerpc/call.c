@@ -420,11 +420,13 @@ void call_report_status(rpc_call *call, uint32_t status)
 
 void call_report_late(rpc_call *call, const state_sample *sample)
 {
-    const struct state_late *late = sample ? sample->late : NULL;
+    call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
+}
 
+void call_show_late(findings_report *report, proto_item *item, const struct state_late *late)
+{
     if (late) {
-        findings_add(&call->report, proto_tree_get_parent(call->tree), FINDING_LATE,
-                     "%s late: %.3f s since the sample before, %.3f s is usual",
+        findings_add(report, item, FINDING_LATE, "%s late: %.3f s since the sample before, %.3f s is usual",
                      late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->usual);
     }
 }

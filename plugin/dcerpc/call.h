@@ -147,6 +147,7 @@ void call_report_status(rpc_call *call, uint32_t status);
 
 /* A sample (may be NULL) that came late. */
 void call_report_late(rpc_call *call, const state_sample *sample);
+void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
 
 /* A life of a handle in this call; `frame` is 0 where the opening was not captured. */
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,

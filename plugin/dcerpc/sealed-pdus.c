@@ -228,8 +228,7 @@ void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, seale
     }
 }
 
-static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connection,
-                                         const sealed_fragment *fragment)
+static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connection, const sealed_fragment *fragment)
 {
     followed_call *call = wmem_map_lookup(connection->calls, GUINT_TO_POINTER(fragment->call_id));
 
@@ -253,6 +252,7 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     pdu->key.frame = pinfo->num;
     pdu->key.is_response = fragment->is_response;
     pdu->connection = connection;
+    pdu->query = connection;
     pdu->request_time = call->request_time;
     pdu->interface = call->interface;
     pdu->opnum = call->opnum;
@@ -263,7 +263,7 @@ static const sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *
     return pdu;
 }
 
-const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
+sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
 {
     sealed_connection *connection = connection_of(pinfo, false);
 

@@ -50,6 +50,8 @@ typedef struct {
     uint32_t size;         /* of the stub, over all fragments */
     nstime_t request_time; /* when the first fragment of its request came */
     double seconds;        /* from the request to this response; negative of a request and where it is not known */
+    const void *query;     /* whose it is, as its interface tells queries of a connection apart */
+    const struct state_late *late; /* NULL: no sample, or one in time */
 } sealed_pdu;
 
 /* The PDU at `offset` as the only fragment of a response, and its status. False if it is no fault. */
@@ -67,7 +69,7 @@ void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, seale
 
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */
-const sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
+sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
 
 /* True as soon as there is a connection that bound one of the interfaces, or a PDU was taken. */
 bool sealed_connections_exist(void);

@@ -176,6 +176,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     given_key given = key_given(what);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
     sealed_call explained = *call;
+    findings_report report;
     char size[PERF_NUMBER_TEXT_SIZE];
 
     explained.why = why_sealed(what, given);
@@ -187,6 +188,8 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     }
     expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", explained.why);
     tell(pinfo, &explained);
+    findings_begin(&report, pinfo, &perflib->expert);
+    call_show_late(&report, item, call->pdu->late);
 }
 
 static const char *operation_of(const sealed_pdu *pdu)
@@ -196,7 +199,7 @@ static const char *operation_of(const sealed_pdu *pdu)
 
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
 static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const sealed_fragment *fragment,
-                     const sealed_pdu *pdu, bool *any)
+                     sealed_pdu *pdu, bool *any)
 {
     const lock *what = lock_of(tvb, fragment);
     bool is_alone = !*any && fragment->is_first && fragment->is_last && fragment->next == (int)tvb_reported_length(tvb);
@@ -264,7 +267,7 @@ static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         bool is_known = interface == SEALED_PERFLIB || try_val_to_str(fragment.opnum, winreg_operations);
         sealed_call_begin(pinfo, &fragment, is_known ? interface : SEALED_NOBODYS);
     }
-    const sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
+    sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
     if (pdu) {
         show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
     }

@@ -15,7 +15,7 @@
 typedef struct {
     const char *why;       /* and what opens it */
     const char *operation; /* "QueryCounterData" */
-    const sealed_pdu *pdu;
+    sealed_pdu *pdu;
 } sealed_call;
 
 /* A fault, which is never sealed: of a call that was read, or of a sealed one. */
@@ -23,7 +23,7 @@ typedef struct {
     const char *operation;
     uint32_t status;
     const rpc_record *record; /* NULL of a sealed call, */
-    const sealed_pdu *pdu;    /* whose this is */
+    sealed_pdu *pdu;          /* whose this is */
 } sealed_fault;
 
 typedef void (*fault_listener)(packet_info *pinfo, const sealed_fault *fault);

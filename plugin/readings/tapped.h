@@ -15,7 +15,7 @@
 
 /* What is known of a sealed call beside its operation, direction, server and time. */
 typedef struct {
-    const void *connection; /* tells it from others of the capture; NULL if the call is not sealed */
+    const void *connection; /* tells it, or a query of it, from others of the capture; NULL if the call is not sealed */
     uint32_t size;          /* bytes of the stub */
     uint32_t sample_size;   /* of them counter data, 0 without any */
     nstime_t request_time;  /* when the request began */

@@ -32,6 +32,30 @@ unsigned state_pace_judge(state_pace *pace, double interval)
     return verdict;
 }
 
+state_pace *pace_new(void)
+{
+    state_pace *pace = wmem_new0(wmem_file_scope(), state_pace);
+
+    pace->next = paces;
+    paces = pace;
+    return pace;
+}
+
+const struct state_late *pace_judge(state_pace *pace, double interval, double seconds)
+{
+    struct state_late *late = NULL;
+    double usual = perf_spread_median(&pace->intervals);
+
+    pace->waited += MAX(seconds, 0);
+    unsigned verdict = interval > 0 ? state_pace_judge(pace, interval) : PACE_IN_TIME;
+    if (verdict != PACE_IN_TIME) {
+        late = wmem_new(wmem_file_scope(), struct state_late);
+        *late = (struct state_late){verdict, interval, usual};
+    }
+    pace->waited = MAX(seconds, 0);
+    return late;
+}
+
 /* --- Handles ----------------------------------------------------------------------------------------------------- */
 
 static state_pace *pace_of(state_handle *handle, const char *question)
@@ -41,9 +65,7 @@ static state_pace *pace_of(state_handle *handle, const char *question)
     }
     state_pace *pace = wmem_map_lookup(handle->paces, question);
     if (pace == NULL) {
-        pace = wmem_new0(wmem_file_scope(), state_pace);
-        pace->next = paces;
-        paces = pace;
+        pace = pace_new();
         wmem_map_insert(handle->paces, question, pace);
     }
     return pace;
@@ -59,18 +81,10 @@ void pace_wait(state_handle *handle, const char *question, double seconds)
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds)
 {
     state_pace *pace = pace_of(sample->handle, question);
-    double interval = perf_interval(clocks, &pace->clocks), usual = perf_spread_median(&pace->intervals);
     bool is_first = pace->clocks.perf_time == 0 && pace->clocks.time_100ns == 0;
 
-    pace->waited += MAX(seconds, 0);
-    unsigned verdict = !is_first && interval > 0 ? state_pace_judge(pace, interval) : PACE_IN_TIME;
-    if (verdict != PACE_IN_TIME) {
-        struct state_late *late = wmem_new(wmem_file_scope(), struct state_late);
-        *late = (struct state_late){verdict, interval, usual};
-        sample->late = late;
-    }
+    sample->late = pace_judge(pace, is_first ? 0 : perf_interval(clocks, &pace->clocks), seconds);
     pace->clocks = *clocks;
-    pace->waited = MAX(seconds, 0);
 }
 
 /* Before the file's memory goes, which holds the paces themselves. */

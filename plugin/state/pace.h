@@ -40,6 +40,11 @@ struct state_late {
     double usual;
 };
 
+/* On the first pass: one that lives as long as the file; and a sample that came so long after the one before (0: there is none) and took
+ * so long. NULL if it is in time. */
+state_pace *pace_new(void);
+const struct state_late *pace_judge(state_pace *pace, double interval, double seconds);
+
 /* On the first pass, how long a call of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
  * long after the one before it came, and sets `late`; of `clocks` only the three clocks are read. Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
 void pace_wait(state_handle *handle, const char *question, double seconds);

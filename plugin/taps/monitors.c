@@ -52,9 +52,6 @@ static monitor *monitor_of(monitors *m, packet_info *pinfo, const tapped_call *t
                                                   : (const void *)tapped->server;
     monitor *of = g_hash_table_lookup(m->whose, key);
 
-    if (of && sealed_talk_is_over(of->into ? &of->into->talk : &of->talk, tapped)) {
-        of = NULL;
-    }
     if (of == NULL && m->all->len >= MAX_MONITORS) {
         of = g_ptr_array_index(m->all, m->all->len - 1);
     }

@@ -106,9 +106,6 @@ static query_row *row_of(query_rows *rows, packet_info *pinfo, const tapped_call
     const void *key = tapped->handle ? (const void *)tapped->handle : tapped->sealed.connection;
     query_row *of = g_hash_table_lookup(rows->whose, key);
 
-    if (of && sealed_talk_is_over(&of->talk, tapped)) {
-        of = NULL;
-    }
     of = of ? of : rows->others;
     if (of == NULL) {
         of = row_new(rows, pinfo, tapped);
@@ -190,10 +187,6 @@ static query_row *continued(query_rows *rows, query_row *of, const tapped_call *
         return of;
     }
     g_free(key);
-    if (of->is_sealed) {
-        g_hash_table_remove(rows->whose, other->key);
-        other->key = of->key;
-    }
     take_over(other, of);
     g_hash_table_insert(rows->whose, (void *)(uintptr_t)of->key, other);
     drop(rows, of);

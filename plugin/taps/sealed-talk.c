@@ -84,11 +84,6 @@ void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped
     }
 }
 
-bool sealed_talk_is_over(const sealed_talk *talk, const tapped_call *tapped)
-{
-    return talk->is_closed && !tapped->is_response && strcmp(tapped->operation, OPEN) == 0;
-}
-
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later)
 {
     const sealed_talk first = *talk;

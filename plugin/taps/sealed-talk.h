@@ -31,9 +31,6 @@ typedef struct {
 void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
                        const perf_spread *intervals);
 
-/* Another query is opened when all were closed: another talk begins. */
-bool sealed_talk_is_over(const sealed_talk *talk, const tapped_call *tapped);
-
 /* Another query or connection goes on with it. */
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later);
 
