@@ -53,43 +53,16 @@ static bool perf_walk_block_fits(const perf_walk *walk, uint32_t at)
     return perf_walk_block_type_known(type) && size >= PERF_COUNTER_HEADER_SIZE && size <= walk->size - at;
 }
 
-/* A PERF_COUNTER_DATA whose sizes contradict neither each other nor its block. */
-static bool perf_walk_value_possible(const perf_walk *walk, uint32_t at)
+/* A PERF_COUNTER_DATA as servers send it: dwDataSize is above 0, and dwSize is 8 more, or that rounded up to a multiple of 8. */
+static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
 {
     if (at > walk->limit || walk->limit - at < PERF_COUNTER_DATA_SIZE) {
         return false;
     }
-    uint32_t size = perf_le32(walk->data + at + 4);
-    return size >= PERF_COUNTER_DATA_SIZE && size <= walk->limit - at &&
-           perf_le32(walk->data + at) <= size - PERF_COUNTER_DATA_SIZE;
-}
-
-/* One as servers send it: dwDataSize is above 0, and dwSize is 8 more, or that rounded up to a multiple of 8. */
-static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
-{
-    if (!perf_walk_value_possible(walk, at)) {
-        return false;
-    }
     uint32_t data_size = perf_le32(walk->data + at);
     uint32_t size = perf_le32(walk->data + at + 4);
-    return data_size > 0 &&
+    return data_size > 0 && size <= walk->limit - at && data_size <= size &&
            (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
-}
-
-/* What comes behind a value: the next one, the next instance or the end. */
-static bool perf_walk_goes_on(const perf_walk *walk, uint32_t at)
-{
-    if (walk->values_left > 0) {
-        return perf_walk_value_fits(walk, at);
-    }
-    if (walk->instances_left == 0) {
-        return at <= walk->limit && (walk->limit - at < 8 || walk->block.open_end);
-    }
-    if (at > walk->limit || walk->limit - at < PERF_INSTANCE_HEADER_SIZE) {
-        return false;
-    }
-    uint32_t size = perf_le32(walk->data + at);
-    return size >= PERF_INSTANCE_HEADER_SIZE && size <= walk->limit - at && perf_walk_value_fits(walk, at + size);
 }
 
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
@@ -270,9 +243,6 @@ static uint32_t block_step(const perf_walk *walk, uint32_t at, uint32_t size)
     return perf_walk_block_fits(walk, at + perf_align8(size)) ? perf_align8(size) : size;
 }
 
-/* Bytes of names that are searched in a block whose end is not known. */
-#define MOST_NAMES 4096
-
 /* dwSize leads to the next block. One that leads nowhere still leaves this block readable. */
 static perf_walk_event read_block(perf_walk *walk)
 {
@@ -294,7 +264,6 @@ static perf_walk_event read_block(perf_walk *walk)
     size = walk->block.open_end ? left : size;
     walk->block.end = at + block_step(walk, at, size);
     walk->limit = walk->block.limit = at + size;
-    walk->names_to_search = size < MOST_NAMES || !walk->block.open_end ? size : MOST_NAMES;
     walk->pos += PERF_COUNTER_HEADER_SIZE;
     walk->state = block_body(walk->block.type);
     return PERF_WALK_BLOCK;
@@ -363,20 +332,6 @@ static uint32_t counters_step(const perf_walk *walk, uint32_t at, uint32_t size)
     return padded ? size + 4 : size;
 }
 
-/* A wrong dwSize, where what dwCounters needs is followed by what should be there. 0: it is not. */
-static uint32_t counters_step_by_count(const perf_walk *walk, uint32_t at, uint32_t left, uint32_t count)
-{
-    uint64_t size = PERF_MULTI_COUNTERS_SIZE + 4 * (uint64_t)count;
-
-    if (size > left) {
-        return 0;
-    }
-    if (counters_followed(walk, at + (uint32_t)size)) {
-        return (uint32_t)size;
-    }
-    return counters_followed(walk, at + perf_align8((uint32_t)size)) ? perf_align8((uint32_t)size) : 0;
-}
-
 static perf_walk_event read_counters(perf_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -389,20 +344,12 @@ static perf_walk_event read_counters(perf_walk *walk)
     uint32_t count = perf_le32(walk->data + at + 4);
     bool fits = size >= PERF_MULTI_COUNTERS_SIZE && size <= left;
     uint32_t room = (fits ? size : left) - PERF_MULTI_COUNTERS_SIZE;
-    uint8_t next = walk->block.type == PERF_COUNTERSET ? NEXT_INSTANCES : NEXT_VALUE;
 
     walk->counters.offset = at;
     walk->counters.ids = at + PERF_MULTI_COUNTERS_SIZE;
     walk->counters.count = walk->values_left = count < room / 4 ? count : room / 4;
     walk->counters.size = PERF_MULTI_COUNTERS_SIZE + room;
-    walk->state = next;
-    uint32_t found = fits && count <= room / 4 ? 0 : counters_step_by_count(walk, at, left, count);
-    if (found != 0) {
-        walk->counters.count = walk->values_left = count;
-        walk->counters.size = found;
-        walk->pos = at + found;
-        return announce_faulty(walk, PERF_WALK_COUNTERS, PERF_FAULT_COUNTERS_STEP, at, size, found, next);
-    }
+    walk->state = walk->block.type == PERF_COUNTERSET ? NEXT_INSTANCES : NEXT_VALUE;
     if (!fits) {
         return announce_faulty(walk, PERF_WALK_COUNTERS, PERF_FAULT_COUNTERS_SIZE, at, size, left, NEXT_SKIP);
     }
@@ -461,38 +408,16 @@ static void find_name(perf_walk *walk)
     walk->instance.terminated = size < room || room == 0;
 }
 
-/* What an instance needs for its name, if a terminator ends it. */
-static uint32_t size_by_name(const perf_walk *walk, uint32_t at)
+/* Bytes from an instance to its first value, 0 if Size is wrong. One that is no multiple of 8 leaves padding out, if a value follows
+ * that and none where it leads. */
+static uint32_t instance_step(const perf_walk *walk, uint32_t at, uint32_t size, uint32_t left)
 {
-    uint32_t size = PERF_INSTANCE_HEADER_SIZE;
-
-    while (walk->limit - at - size >= 2 && (walk->data[at + size] != 0 || walk->data[at + size + 1] != 0)) {
-        size += 2;
+    if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
+        return 0;
     }
-    return perf_align8(size + 2);
-}
-
-/* Bytes from an instance to its first value, 0 if that cannot be found. Size is right if a value follows there; else the
- * next multiple of 8 is, or what the name needs. */
-static uint32_t instance_step(perf_walk *walk, uint32_t at, uint32_t size, uint32_t left)
-{
-    bool fits = size >= PERF_INSTANCE_HEADER_SIZE && size <= left;
-
-    if (fits && (walk->counters.count == 0 || perf_walk_value_fits(walk, at + size) ||
-                 (size % 8 == 0 && perf_walk_value_possible(walk, at + size)))) {
-        return size;
-    }
-    if (fits && perf_walk_value_fits(walk, at + perf_align8(size))) {
-        return perf_align8(size);
-    }
-    if (walk->names_to_search > 0) {
-        uint32_t by_name = size_by_name(walk, at);
-        walk->names_to_search -= by_name < walk->names_to_search ? by_name : walk->names_to_search;
-        if (walk->counters.count > 0 && perf_walk_value_fits(walk, at + by_name)) {
-            return by_name;
-        }
-    }
-    return fits ? size : 0;
+    bool is_padded = walk->counters.count > 0 && !perf_walk_value_fits(walk, at + size) &&
+                     perf_walk_value_fits(walk, at + perf_align8(size));
+    return is_padded ? perf_align8(size) : size;
 }
 
 static perf_walk_event read_instance(perf_walk *walk)
@@ -522,9 +447,6 @@ static perf_walk_event read_instance(perf_walk *walk)
     walk->pos = at + step;
     walk->values_left = walk->counters.count;
     walk->state = NEXT_VALUE;
-    if (step != size && step != perf_align8(size)) {
-        return announce_faulty(walk, PERF_WALK_INSTANCE, PERF_FAULT_INSTANCE_STEP, at, size, step, NEXT_VALUE);
-    }
     if (size % 8 != 0) {
         return announce_faulty(walk, PERF_WALK_INSTANCE, PERF_FAULT_INSTANCE_ODD, at, size, 8, NEXT_VALUE);
     }
@@ -561,20 +483,6 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
                            size - PERF_COUNTER_DATA_SIZE, NEXT_VALUE);
 }
 
-/* Sizes that cannot be are replaced by what dwDataSize needs, if that leads on. */
-static perf_walk_event repair_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
-{
-    uint32_t usual = perf_align8(PERF_COUNTER_DATA_SIZE + data_size);
-
-    if (data_size == 0 || data_size > walk->limit - at - PERF_COUNTER_DATA_SIZE ||
-        !perf_walk_goes_on(walk, at + usual)) {
-        return fail_value(walk, at, size, data_size);
-    }
-    walk->value.size = usual;
-    walk->pos = at + usual;
-    return announce_faulty(walk, PERF_WALK_VALUE, PERF_FAULT_VALUE_STEP, at + 4, size, usual, NEXT_VALUE);
-}
-
 static perf_walk_event read_value(perf_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -596,7 +504,7 @@ static perf_walk_event read_value(perf_walk *walk)
     uint32_t step = size_fits && size % 8 != 0 ? value_step(walk, size, left) : size;
     walk->values_left--;
     if (!size_fits || data_size > size - PERF_COUNTER_DATA_SIZE) {
-        return repair_value(walk, at, size, data_size);
+        return fail_value(walk, at, size, data_size);
     }
     walk->value.size = step;
     walk->pos = at + step;

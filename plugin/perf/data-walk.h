@@ -6,8 +6,8 @@
  * it forward, and it needs no memory of its own.
  *
  * Where a size or count does not add up, a PERF_WALK_FAULT event says what, where and with which two numbers; the walk
- * then goes on at the next place that is certain: the next value if its place is sound or can be found again, else the
- * next block, else nothing.
+ * then goes on at the next place that is certain: the next value if its place is sound, else the next block, else
+ * nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -63,17 +63,14 @@ typedef enum {
     X(BLOCK_BODY, SIZE, 1, "the block has %u bytes left, its dwType promises at least %u") \
     X(BLOCK_REST, REST, 1, "dwSize of the block is %u, its last structure ends after %u") \
     X(COUNTERS_SIZE, SIZE, 1, "dwSize of PERF_MULTI_COUNTERS is %u, it can be 8 to %u: no values") \
-    X(COUNTERS_STEP, SIZE, 1, "dwSize of PERF_MULTI_COUNTERS is %u, what follows is found after %u") \
     X(COUNTERS_COUNT, COUNT, 1, "dwCounters is %u, dwSize has room for %u: the values cannot be told apart") \
     X(INSTANCES_SIZE, SIZE, 0, "dwTotalSize of PERF_MULTI_INSTANCES is %u, the instances end after %u") \
     X(INSTANCES_COUNT, COUNT, 1, "dwInstances is %u, there are %u instances") \
     X(INSTANCES_REST, REST, 1, "dwInstances is %u, behind them are %u bytes more") \
     X(INSTANCE_SIZE, SIZE, 1, "Size of the instance is %u, it can be 8 to %u: the rest of the block is skipped") \
-    X(INSTANCE_STEP, SIZE, 1, "Size of the instance is %u, its values are found after %u") \
     X(INSTANCE_ODD, SIZE, 0, "Size of the instance is %u, not a multiple of %u") \
     X(INSTANCE_TEXT, TEXT, 0, "Size of the instance is %u, its name fills all of it, %u bytes, without a terminator") \
     X(VALUE_SIZE, SIZE, 1, "dwSize of PERF_COUNTER_DATA is %u, it can be 8 to %u: the rest of the block is skipped") \
-    X(VALUE_STEP, SIZE, 1, "dwSize of PERF_COUNTER_DATA is %u, what follows is found after %u") \
     X(VALUE_DATA_SIZE, SIZE, 1, "dwDataSize is %u, dwSize has room for %u: the value is skipped") \
     X(VALUE_COUNT, COUNT, 1, "%u values should be here, there are %u") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u blocks")
@@ -96,9 +93,8 @@ typedef struct {
     uint8_t padding; /* of this block's values, see data-walk.c */
     uint32_t blocks_left;
     uint32_t instances_left;
-    uint32_t values_left;     /* of this block or instance */
-    uint32_t limit;           /* end of the structures being read: block or instance list */
-    uint32_t names_to_search; /* bytes of names that may still be searched for the end of an instance */
+    uint32_t values_left; /* of this block or instance */
+    uint32_t limit;       /* end of the structures being read: block or instance list */
 
     uint32_t num_blocks; /* dwNumCounters */
     struct {
