@@ -270,6 +270,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     of->was_opened |= tapped->handle && tapped->handle->number > 0;
     of->probes += tapped->is_probe;
     of->is_disconnected = false;
+    of->unanswered += !tapped->is_response && of->waiting_frame > 0;
     of->waiting_frame = tapped->is_response ? 0 : pinfo->num;
     of->waiting_since = pinfo->abs_ts;
     of->waiting_for = tapped->operation ? tapped->operation : "a sealed one";
@@ -305,8 +306,8 @@ static tap_packet_status count_lost(void *data _U_, packet_info *pinfo, epan_dis
 {
     for (GSList *at = all_monitors; at; at = at->next) {
         monitor *of = monitor_at(at, pinfo);
-        if (of) {
-            mark(of, MONITOR_LOST, pinfo->num);
+        if (of && of->lost++ == 0) {
+            of->lost_frame = pinfo->num;
         }
     }
     return TAP_PACKET_DONT_REDRAW;
@@ -417,6 +418,16 @@ static int compare_monitors(const void *a, const void *b)
     return worst_of_x < worst_of_y ? -1 : worst_of_x > worst_of_y;
 }
 
+/* What lost packets do to a monitor, beside late samples. */
+static bool misses_something(const monitor *of)
+{
+    double usual = perf_spread_median(&of->pace.judged.intervals);
+
+    return of->unanswered > 0 || of->samples == 0 || of->findings[MONITOR_ASSUMED].count > 0 ||
+           of->findings[MONITOR_UNTYPED].count > 0 || of->findings[MONITOR_DAMAGED].count > 0 ||
+           of->pace.lengths.max > PACE_LATE * usual;
+}
+
 static void judge_lateness(monitor *of)
 {
     static const unsigned findings[PACE_VERDICTS] = {
@@ -430,10 +441,12 @@ static void judge_lateness(monitor *of)
         found->frame = of->pace.frames[i];
         g_free(found->what);
         found->what = g_strdup_printf("%.3f s after the one before%s", of->pace.firsts[i],
-                                      of->findings[MONITOR_LOST].count > 0 ? ", if none was lost between" : "");
+                                      of->lost > 0 ? ", if none was lost between" : "");
     }
     of->findings[MONITOR_RESENT].count = late > 0 ? of->resent : 0; /* else it did no harm */
     of->findings[MONITOR_RESENT].frame = of->resent_frame;
+    of->findings[MONITOR_LOST].count = late > 0 || misses_something(of) ? of->lost : 0; /* or came in another order */
+    of->findings[MONITOR_LOST].frame = of->lost_frame;
 }
 
 static bool follows(const monitor *of, const monitor *other)
@@ -471,6 +484,9 @@ static void join(monitor *of, monitor *later)
     of->samples += later->samples;
     of->resent_frame = of->resent > 0 ? of->resent_frame : later->resent_frame;
     of->resent += later->resent;
+    of->lost_frame = of->lost > 0 ? of->lost_frame : later->lost_frame;
+    of->lost += later->lost;
+    of->unanswered += later->unanswered;
     of->clocks = later->clocks;
     of->request_time = later->request_time;
     of->last_event = later->last_event;

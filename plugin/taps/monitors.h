@@ -74,8 +74,9 @@ typedef struct monitor {
     nstime_t waiting_since;  /* and when the last packet of a call came */
     const char *waiting_for; /* operation */
     bool is_disconnected;
-    uint64_t resent; /* packets, and the first */
-    uint32_t resent_frame;
+    uint64_t lost, resent; /* packets, and the first of each */
+    uint32_t lost_frame, resent_frame;
+    uint64_t unanswered; /* requests that another one followed at once */
     pace pace;
     monitor_finding findings[MONITOR_NUM_FINDINGS];
 } monitor;

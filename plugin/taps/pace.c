@@ -43,6 +43,7 @@ void pace_add_all(pace *p, const pace *later)
     perf_spread_add_all(&p->judged.waits, &later->judged.waits);
     perf_spread_add_all(&p->responses, &later->responses);
     p->judged.waited = later->judged.waited;
+    p->lengths.max = MAX(p->lengths.max, later->lengths.max);
     if (later->slowest > p->slowest) {
         p->slowest = later->slowest;
         p->slowest_frame = later->slowest_frame;

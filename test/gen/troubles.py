@@ -309,7 +309,22 @@ def without_calls(*opnums, kinds=BOTH):
     return dict(loses=lambda opnum, kind, n: kind in kinds and (not opnums or opnum in opnums))
 
 
+def lost_beside():
+    """What the capture lost of a connection of SMB was no call of the monitor."""
+    scene, s = Scene(), memory()
+    line = smb_line(scene, Server([s], scene))
+    c, tcp = line.client(), line.rpc.transport.smb.tcp
+    h = samples(c, scene, [ask(s)], s, count=3, close=False)
+    for _ in range(5):
+        c.data(h, ROOM)
+        tcp.seq = [x + 500 for x in tcp.seq]
+        scene.capture.now += SECOND
+    c.close(h)
+    return scene
+
+
 HEALTHY = {
+    'lost-beside': lost_beside,
     'each-second': monitor,
     'size-probes': lambda: monitor(room=None),
     'smb': lambda: monitor(line=smb_line),
