@@ -66,39 +66,17 @@ static bool instance_follows(const perf_block_walk *walk, uint32_t at, uint32_t 
     return size >= PERF_INSTANCE_DEFINITION_SIZE && size <= left && counters_follow(walk, at + step, size);
 }
 
-/* What the name's place says about the size of an instance, 0 if nothing. */
-static uint32_t size_by_name(const perf_block_walk *walk, uint32_t at)
-{
-    uint64_t offset = perf_block_u32(walk, at + 16);
-    uint64_t end = offset + perf_block_u32(walk, at + 20);
-
-    return offset < PERF_INSTANCE_DEFINITION_SIZE || end > walk->object.end - at ? 0 : perf_align8((uint32_t)end);
-}
-
-/* Bytes from an instance at `at` to its counter block, 0 if that cannot be found. ByteLength is right if a counter block
- * follows there; else the next multiple of 8 is, or what the name needs. */
+/* Bytes from an instance at `at` to its counter block, 0 if ByteLength is wrong. One that is no multiple of 8 leaves padding out, if a
+ * counter block follows that and none where it leads. */
 static uint32_t instance_step(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t size = perf_block_u32(walk, at);
-    bool fits = size >= PERF_INSTANCE_DEFINITION_SIZE && size <= walk->object.end - at;
 
-    if (fits && counters_follow(walk, at, size)) {
-        return size;
+    if (size < PERF_INSTANCE_DEFINITION_SIZE || size > walk->object.end - at) {
+        return 0;
     }
-    if (fits && counters_follow(walk, at, perf_align8(size))) {
-        return perf_align8(size);
-    }
-    uint32_t by_name = size_by_name(walk, at);
-    if (by_name != 0 && counters_follow(walk, at, by_name)) {
-        return by_name;
-    }
-    return fits ? size : 0;
-}
-
-/* Bytes from a definition to the next. Where all have the usual size, a wrong ByteLength misleads nobody. */
-static uint32_t definition_step(const perf_block_walk *walk, uint32_t definition)
-{
-    return walk->object.usual_definitions ? PERF_COUNTER_DEFINITION_SIZE : perf_block_u32(walk, definition);
+    bool is_padded = !counters_follow(walk, at, size) && counters_follow(walk, at, perf_align8(size));
+    return is_padded ? perf_align8(size) : size;
 }
 
 /* Two of three sizes must make sense, since one of them may be wrong. */
@@ -119,25 +97,16 @@ static bool object_begins(const perf_block_walk *walk, uint32_t at)
     return total_fits + header_fits + definitions_fit >= 2;
 }
 
-/* Bytes from a counter block at `at` to what follows, 0 if that cannot be found. Like an instance's: its own size, the
- * next multiple of 8, or what its values need. */
+/* Bytes from a counter block at `at` to what follows, 0 if ByteLength is wrong. Like an instance's. */
 static uint32_t counters_step(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t size = perf_block_u32(walk, at);
-    uint32_t left = walk->object.end - at;
-    uint32_t reach = walk->object.reach > PERF_COUNTER_BLOCK_SIZE ? walk->object.reach : PERF_COUNTER_BLOCK_SIZE;
-    bool fits = size >= PERF_COUNTER_BLOCK_SIZE && size <= left;
 
-    if (fits && size >= reach && instance_follows(walk, at, size)) {
-        return size;
+    if (size < PERF_COUNTER_BLOCK_SIZE || size > walk->object.end - at) {
+        return 0;
     }
-    if (fits && size >= reach && instance_follows(walk, at, perf_align8(size))) {
-        return perf_align8(size);
-    }
-    if (perf_align8(reach) != size && instance_follows(walk, at, perf_align8(reach))) {
-        return perf_align8(reach);
-    }
-    return fits ? size : 0;
+    bool is_padded = !instance_follows(walk, at, size) && instance_follows(walk, at, perf_align8(size));
+    return is_padded ? perf_align8(size) : size;
 }
 
 /* The place of a definition's value, by a counter block's room. */
@@ -149,51 +118,17 @@ static bool value_fits(const perf_block_walk *walk, uint32_t definition, uint32_
     return size == 0 || (offset >= PERF_COUNTER_BLOCK_SIZE && offset <= room && size <= room - offset);
 }
 
-/* The bytes that all values need, by the definitions alone. */
-static uint32_t values_reach(const perf_block_walk *walk)
-{
-    uint64_t reach = 0;
-    uint32_t at = walk->pos;
-    uint32_t count = walk->left;
-
-    while (count-- > 0 && walk->object.bodies - at >= PERF_COUNTER_DEFINITION_SIZE) {
-        uint32_t step = definition_step(walk, at);
-        uint64_t width = perf_block_u32(walk, at + 32);
-        uint64_t end = perf_block_u32(walk, at + 36) + width;
-        reach = width > 0 && end > reach ? end : reach;
-        if (step < PERF_COUNTER_DEFINITION_SIZE || step > walk->object.bodies - at) {
-            break;
-        }
-        at += step;
-    }
-    return reach < UINT32_MAX ? (uint32_t)reach : UINT32_MAX;
-}
-
-/* What a counter block of the object has room for. All have the same size: the first one tells it, unless nothing follows
- * where it ends. Then the definitions are right and it is wrong. */
+/* What a counter block of the object has room for: all have the same size, and the first one tells it. */
 static uint32_t counters_room(const perf_block_walk *walk)
 {
-    perf_block_walk first = *walk;
-    uint32_t reach = values_reach(walk);
-    bool has_instances = walk->object.num_instances > 0;
+    uint32_t at = walk->object.bodies;
 
-    first.left = has_instances ? (uint32_t)walk->object.num_instances - 1 : 0;
-    first.pos = walk->object.bodies;
-    if (has_instances) {
-        uint32_t step =
-            walk->object.end - first.pos >= PERF_INSTANCE_DEFINITION_SIZE ? instance_step(&first, first.pos) : 0;
-        if (step == 0) {
-            return reach;
-        }
-        first.pos += step;
-        first.instance.number = 0;
+    if (walk->object.num_instances > 0) {
+        uint32_t step = walk->object.end - at >= PERF_INSTANCE_DEFINITION_SIZE ? instance_step(walk, at) : 0;
+        at = step > 0 ? at + step : walk->object.end;
     }
-    if (walk->object.end - first.pos < PERF_COUNTER_BLOCK_SIZE) {
-        return reach;
-    }
-    uint32_t size = perf_block_u32(walk, first.pos);
-    bool leads_on = size >= PERF_COUNTER_BLOCK_SIZE && instance_follows(&first, first.pos, size);
-    return size >= reach || leads_on ? size : reach;
+    uint32_t left = walk->object.end - at, size = left >= PERF_COUNTER_BLOCK_SIZE ? perf_block_u32(walk, at) : 0;
+    return size >= PERF_COUNTER_BLOCK_SIZE && size <= left ? size : UINT32_MAX;
 }
 
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
@@ -470,7 +405,6 @@ static perf_block_event read_object_parts(perf_block_walk *walk)
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, definitions_end, room, NEXT_DEFINITION);
     }
     walk->object.bodies = at + definitions_end;
-    walk->object.usual_definitions = definitions_end - header == (uint64_t)walk->left * PERF_COUNTER_DEFINITION_SIZE;
     walk->object.room = counters_room(walk);
     walk->state = NEXT_DEFINITION;
     return perf_block_next(walk);
@@ -528,11 +462,6 @@ static perf_block_event read_definition(perf_block_walk *walk)
     walk->definition.number++;
     walk->definition.offset = at;
     walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
-    if (size != PERF_COUNTER_DEFINITION_SIZE && walk->object.usual_definitions) {
-        take_definition(walk);
-        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_STEP, at, size,
-                      PERF_COUNTER_DEFINITION_SIZE, NEXT_DEFINITION);
-    }
     if (size < PERF_COUNTER_DEFINITION_SIZE || size > left) {
         return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, size, left, NEXT_BODIES);
     }
@@ -661,9 +590,6 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     if (room > 0 && name_fits) {
         find_name(walk, offset, room);
     }
-    if (size != stated && size != perf_align8(stated)) {
-        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_STEP, at, stated, size, NEXT_COUNTERS);
-    }
     if (!name_fits) {
         uint32_t end = offset <= UINT32_MAX - room ? offset + room : UINT32_MAX;
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, offset_fits ? at + 20 : at + 16, end,
@@ -706,9 +632,6 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SMALL, at, stated, walk->object.reach,
                       walk->state);
     }
-    if (step != stated && step != perf_align8(stated)) {
-        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_STEP, at, stated, step, walk->state);
-    }
     if (stated % 8 != 0) {
         return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_ODD, at, stated, 8, walk->state);
     }
@@ -725,7 +648,7 @@ static perf_block_event read_value(perf_block_walk *walk)
     walk->value.column++;
     walk->value.definition = walk->value.column == 0
                                  ? walk->object.definitions
-                                 : walk->value.definition + definition_step(walk, walk->value.definition);
+                                 : walk->value.definition + perf_block_u32(walk, walk->value.definition);
     if (!value_fits(walk, walk->value.definition, walk->object.room)) {
         return PERF_BLOCK_NO_VALUE;
     }

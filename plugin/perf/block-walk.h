@@ -64,14 +64,12 @@ typedef enum {
     X(OBJECT_OVERLAP, SIZE, 1, \
       "DefinitionLength is %u, HeaderLength alone is %u: the object's values cannot be found") \
     X(DEFINITION_SIZE, SIZE, 1, "ByteLength of the counter definition is %u, it can be 40 to %u") \
-    X(DEFINITION_STEP, SIZE, 1, "ByteLength of the counter definition is %u, the next one is found after %u") \
     X(DEFINITION_COUNT, COUNT, 1, "NumCounters is %u, there are %u counter definitions") \
     X(DEFINITION_REST, COUNT, 1, "NumCounters is %u, there are at least %u counter definitions") \
     X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
     X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
     X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
     X(INSTANCE_SIZE, SIZE, 1, "ByteLength of the instance is %u, it can be 24 to %u: the object's rest is skipped") \
-    X(INSTANCE_STEP, SIZE, 1, "ByteLength of the instance is %u, its counter block is found after %u") \
     X(INSTANCE_ODD, SIZE, 0, "ByteLength of the instance is %u, not a multiple of %u") \
     X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u, its definition at %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
@@ -79,7 +77,6 @@ typedef enum {
     X(COUNTERS_SIZE, SIZE, 1, \
       "ByteLength of the counter block is %u, it can be 4 to %u: the object's rest is skipped") \
     X(COUNTERS_SMALL, SIZE, 1, "ByteLength of the counter block is %u, its values need %u: they are skipped") \
-    X(COUNTERS_STEP, SIZE, 1, "ByteLength of the counter block is %u, what follows is found after %u") \
     X(COUNTERS_ODD, SIZE, 0, "ByteLength of the counter block is %u, not a multiple of %u") \
     X(VALUE_PLACE, SIZE, 1, "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: no values") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \
@@ -121,7 +118,6 @@ typedef struct {
         uint32_t definitions;     /* offset of the first */
         uint32_t bodies;          /* offset of the first instance or counter block, 0 if it is not known */
         uint32_t num_definitions; /* those that are really there */
-        bool usual_definitions;   /* all of them have the usual size */
         uint32_t num_values;      /* of a counter block: definitions whose place is inside it */
         int32_t num_instances;
         uint32_t code_page;

@@ -369,22 +369,19 @@ static void test_one_finding_for_one_cause(void)
         {40, 0xFFFFFFFC, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 4, 3, 5},
         {40, 0x7FFFFFFF, PERF_BLOCK_FAULT_INSTANCE_COUNT, 0x7FFFFFFF, 2, 5},
         {40, 1, PERF_BLOCK_FAULT_INSTANCE_REST, 1, 2, 5},
-        {DEFINITIONS, 0, PERF_BLOCK_FAULT_DEFINITION_STEP, 0, 40, 5},
-        {DEFINITIONS, 48, PERF_BLOCK_FAULT_DEFINITION_STEP, 48, 40, 5},
+        {DEFINITIONS, 0, PERF_BLOCK_FAULT_DEFINITION_SIZE, 0, INSTANCE - DEFINITIONS, 5},
         {DEFINITIONS + 36, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {DEFINITIONS + 36, 20, PERF_BLOCK_FAULT_VALUE_PLACE, 28, 24, 5},
         {DEFINITIONS + 32, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
-        {INSTANCE, 0, PERF_BLOCK_FAULT_INSTANCE_STEP, 0, 32, 5},
-        {INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_STEP, 0xFFFFFFFF, 32, 5},
-        {INSTANCE, 40, PERF_BLOCK_FAULT_INSTANCE_STEP, 40, 32, 5},
+        {INSTANCE, 0, PERF_BLOCK_FAULT_INSTANCE_SIZE, 0, OBJECT_SIZE - INSTANCE, 5},
+        {INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_SIZE, 0xFFFFFFFF, OBJECT_SIZE - INSTANCE, 5},
         {INSTANCE, 28, PERF_BLOCK_FAULT_INSTANCE_ODD, 28, 8, 7},
         {INSTANCE + 16, 100, PERF_BLOCK_FAULT_INSTANCE_NAME, 104, 32, 7},
         {INSTANCE + 20, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_NAME, 0xFFFFFFFF, 32, 7},
         {INSTANCE + 20, 3, PERF_BLOCK_FAULT_INSTANCE_TEXT, 3, 2, 7},
-        {COUNTERS, 0, PERF_BLOCK_FAULT_COUNTERS_STEP, 0, 24, 5},
-        {COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_COUNTERS_STEP, 0xFFFFFFFF, 24, 5},
-        {COUNTERS, 16, PERF_BLOCK_FAULT_COUNTERS_STEP, 16, 24, 5},
-        {SECOND + 32, 0, PERF_BLOCK_FAULT_COUNTERS_STEP, 0, 24, 5},
+        {COUNTERS, 0, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0, OBJECT_SIZE - COUNTERS, 5},
+        {COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0xFFFFFFFF, OBJECT_SIZE - COUNTERS, 5},
+        {SECOND + 32, 0, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0, OBJECT_SIZE - SECOND - 32, 5},
     };
     uint8_t data[WHOLE];
     perf_block_walk fault;
@@ -483,8 +480,6 @@ static void build_changed(uint8_t *data, const several *row)
 static void test_ways_that_lead_nowhere(void)
 {
     static const several rows[] = {
-        /* a counter block that ends where an instance could begin, but no counters follow that one */
-        {{{COUNTERS, 32}, {SECOND + 8, 40}}, PERF_BLOCK_FAULT_COUNTERS_STEP, COUNTERS, 32, 24},
         /* an instance of a size that is none, whose name begins in its fixed fields, or ends beyond 32 bits */
         {{{INSTANCE, 0x2000}, {INSTANCE + 16, 8}, {INSTANCE + 20, 24}},
          PERF_BLOCK_FAULT_INSTANCE_SIZE,
@@ -517,14 +512,9 @@ static void test_instances_without_names(void)
 {
     uint32_t size;
     uint8_t *data = build_many(1, 6, &size);
-    uint32_t first = 88 + 64 + 40;
     perf_block_walk fault;
     unsigned faults;
 
-    put(data + first + 24, 16);
-    assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
-    assert(fault.fault.what == PERF_BLOCK_FAULT_COUNTERS_STEP && fault.fault.stated == 16 && fault.fault.found == 8);
-    put(data + first + 24, 8);
     put(data + 88 + 40, 5);
     assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
     assert(fault.fault.what == PERF_BLOCK_FAULT_INSTANCE_REST && fault.fault.stated == 5 && fault.fault.found == 6);
@@ -771,10 +761,9 @@ static void test_damage(void)
         {NULL, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
         {NULL, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
         /* an instance that leaves no room for counters, or takes the next for its own */
-        {NULL, {488, 112}, 0, "I488+32:2,4 INSTANCE_STEP@488:112,32 "},
         {NULL, {488, 56}, 0, "I488+56:2,4 C544+32 V552+8 V560+8 I576+24:0,0 COUNTERS_MISSING@600:0,2 "},
-        /* behind the counter block's own size there is nothing */
-        {NULL, {776, 63}, 0, "C776+24 "},
+        /* a counter block's own size counts, also where no instance can be behind it */
+        {NULL, {776, 63}, 0, "C776+63 COUNTERS_ODD@776:63,8 V784+8 V792+8 INSTANCE_COUNT@640:2,1 "},
         /* a size that is no multiple of 8, where counters follow at the next one */
         {NULL, {232, 65}, 0, "I232+72:2,4 INSTANCE_ODD@232:65,8 "},
         /* definitions that end within one */
@@ -810,12 +799,6 @@ static void test_damage(void)
         {narrow, {224, 4}, 0, "O88+144~ "},
         /* room behind the values: the next multiple of 8 leads on */
         {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 COUNTERS_ODD@224:17,8 "},
-        /* where no counter block tells its room, the definitions that count do: those with a value, and no others */
-        {NULL, {376, 1, 444, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 DEFINITION_REST@376:1,2 "},
-        {NULL, {444, 0, 480, 0, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,8 D448+40 "},
-        {NULL, {376, 3, 444, 0, 448, 88, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_SIZE@448:88,40 "},
-        {NULL, {376, 3, 444, 0, 520, 4, 524, 100}, 0, "D408+40 VALUE_PLACE@444:8,24 D448+40 DEFINITION_COUNT@376:3,2 "},
-        {NULL, {444, 0, 480, 1, 520, 0}, 0, "D408+40 VALUE_PLACE@444:8,17 D448+40 "},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
