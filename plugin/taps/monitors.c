@@ -269,7 +269,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     of->pace.judged.waited += MAX(tapped->seconds, 0);
     of->was_opened |= tapped->handle && tapped->handle->number > 0;
     of->probes += tapped->is_probe;
-    of->is_disconnected = false;
+    of->packets[MONITOR_PACKET_END].count = 0;
     of->unanswered += !tapped->is_response && of->waiting_frame > 0;
     of->waiting_frame = tapped->is_response ? 0 : pinfo->num;
     of->waiting_since = pinfo->abs_ts;
@@ -301,47 +301,23 @@ static monitor *monitor_at(const GSList *at, const packet_info *pinfo)
     return of && of->into ? of->into : of;
 }
 
-static tap_packet_status count_lost(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
-                                    tap_flags_t flags _U_)
+static const char *const packet_filters[MONITOR_PACKETS] = {
+    [MONITOR_PACKET_LOST] = "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment",
+    [MONITOR_PACKET_RESENT] = "tcp.analysis.retransmission",
+    [MONITOR_PACKET_END] = "tcp.flags.fin == 1 || tcp.flags.reset == 1",
+};
+
+static tap_packet_status see(void *filter, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                             tap_flags_t flags _U_)
 {
+    size_t which = (size_t)((const char **)filter - packet_filters);
+
     for (GSList *at = all_monitors; at; at = at->next) {
         monitor *of = monitor_at(at, pinfo);
-        if (of && of->lost++ == 0) {
-            of->lost_frame = pinfo->num;
-        }
-    }
-    return TAP_PACKET_DONT_REDRAW;
-}
-
-static tap_packet_status count_resent(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_,
-                                      const void *frame _U_, tap_flags_t flags _U_)
-{
-    for (GSList *at = all_monitors; at; at = at->next) {
-        monitor *of = monitor_at(at, pinfo);
-        if (of && of->resent++ == 0) {
-            of->resent_frame = pinfo->num;
-        }
-    }
-    return TAP_PACKET_DONT_REDRAW;
-}
-
-static tap_packet_status note_end(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
-                                  tap_flags_t flags _U_)
-{
-    for (GSList *at = all_monitors; at; at = at->next) {
-        monitor *of = monitor_at(at, pinfo);
-        if (of) {
-            of->is_disconnected = true;
-        }
-    }
-    return TAP_PACKET_DONT_REDRAW;
-}
-
-static tap_packet_status note_time(void *data _U_, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
-                                   tap_flags_t flags _U_)
-{
-    for (GSList *at = all_monitors; at; at = at->next) {
         ((monitors *)at->data)->end = pinfo->abs_ts;
+        if (of && of->packets[which].count++ == 0) {
+            of->packets[which].frame = pinfo->num;
+        }
     }
     return TAP_PACKET_DONT_REDRAW;
 }
@@ -365,11 +341,9 @@ void monitors_watch(void)
 
     if (!listening) {
         listening = true;
-        output_listen("frame", &all_monitors, NULL, NULL, note_time, NULL);
-        output_listen("frame", &all_monitors, "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", NULL,
-                      count_lost, NULL);
-        output_listen("frame", &all_monitors, "tcp.analysis.retransmission", NULL, count_resent, NULL);
-        output_listen("frame", &all_monitors, "tcp.flags.fin == 1 || tcp.flags.reset == 1", NULL, note_end, NULL);
+        for (unsigned i = 0; i < MONITOR_PACKETS; i++) {
+            output_listen("frame", (void *)(uintptr_t)&packet_filters[i], packet_filters[i], NULL, see, NULL);
+        }
         accounts_watch();
         register_cleanup_routine(forget_capture);
     }
@@ -428,6 +402,13 @@ static bool misses_something(const monitor *of)
            of->pace.lengths.max > PACE_LATE * usual;
 }
 
+/* What did no harm is no finding. */
+static void show_packets(monitor *of, unsigned finding, unsigned which, bool harms)
+{
+    of->findings[finding].count = harms ? of->packets[which].count : 0;
+    of->findings[finding].frame = of->packets[which].frame;
+}
+
 static void judge_lateness(monitor *of)
 {
     static const unsigned findings[PACE_VERDICTS] = {
@@ -441,12 +422,10 @@ static void judge_lateness(monitor *of)
         found->frame = of->pace.frames[i];
         g_free(found->what);
         found->what = g_strdup_printf("%.3f s after the one before%s", of->pace.firsts[i],
-                                      of->lost > 0 ? ", if none was lost between" : "");
+                                      of->packets[MONITOR_PACKET_LOST].count > 0 ? ", if none was lost between" : "");
     }
-    of->findings[MONITOR_RESENT].count = late > 0 ? of->resent : 0; /* else it did no harm */
-    of->findings[MONITOR_RESENT].frame = of->resent_frame;
-    of->findings[MONITOR_LOST].count = late > 0 || misses_something(of) ? of->lost : 0; /* or came in another order */
-    of->findings[MONITOR_LOST].frame = of->lost_frame;
+    show_packets(of, MONITOR_RESENT, MONITOR_PACKET_RESENT, late > 0);
+    show_packets(of, MONITOR_LOST, MONITOR_PACKET_LOST, late > 0 || misses_something(of));
 }
 
 static bool follows(const monitor *of, const monitor *other)
@@ -482,16 +461,16 @@ static void join(monitor *of, monitor *later)
     }
     pace_add_all(&of->pace, &later->pace);
     of->samples += later->samples;
-    of->resent_frame = of->resent > 0 ? of->resent_frame : later->resent_frame;
-    of->resent += later->resent;
-    of->lost_frame = of->lost > 0 ? of->lost_frame : later->lost_frame;
-    of->lost += later->lost;
+    for (unsigned i = 0; i < MONITOR_PACKETS; i++) {
+        monitor_packets *to = &of->packets[i], from = later->packets[i];
+        *to = (monitor_packets){to->count + from.count, to->count > 0 ? to->frame : from.frame};
+    }
+    of->packets[MONITOR_PACKET_END] = later->packets[MONITOR_PACKET_END];
     of->unanswered += later->unanswered;
     of->clocks = later->clocks;
     of->request_time = later->request_time;
     of->last_event = later->last_event;
     of->last_frame = later->last_frame;
-    of->is_disconnected = later->is_disconnected;
     of->waiting_frame = later->waiting_frame;
     of->waiting_since = later->waiting_since;
     of->waiting_for = later->waiting_for;
@@ -507,7 +486,7 @@ static void forget(monitor_finding *found)
 /* May be asked again when more has gone by. */
 static void judge(monitors *m, monitor *of)
 {
-    bool is_open = of->handle && of->handle->end == UINT32_MAX && !of->is_disconnected;
+    bool is_open = of->handle && of->handle->end == UINT32_MAX && of->packets[MONITOR_PACKET_END].count == 0;
     nstime_t since;
 
     nstime_delta(&since, &m->end, &of->waiting_since);

@@ -51,6 +51,14 @@ typedef struct {
     char *what;     /* of which, or which error: of the first; NULL if there is nothing to say */
 } monitor_finding;
 
+/* Packets of its connections that tell something; the end of one before its next call. */
+enum { MONITOR_PACKET, MONITOR_PACKET_LOST, MONITOR_PACKET_RESENT, MONITOR_PACKET_END, MONITOR_PACKETS };
+
+typedef struct {
+    uint64_t count;
+    uint32_t frame; /* the first */
+} monitor_packets;
+
 typedef struct monitor {
     struct monitor *into; /* goes on as that one; else NULL */
     char *client, *server;
@@ -73,9 +81,7 @@ typedef struct monitor {
     uint32_t waiting_frame;  /* request that is not answered yet, 0: none, */
     nstime_t waiting_since;  /* and when the last packet of a call came */
     const char *waiting_for; /* operation */
-    bool is_disconnected;
-    uint64_t lost, resent; /* packets, and the first of each */
-    uint32_t lost_frame, resent_frame;
+    monitor_packets packets[MONITOR_PACKETS];
     uint64_t unanswered; /* requests that another one followed at once */
     pace pace;
     monitor_finding findings[MONITOR_NUM_FINDINGS];
