@@ -1212,11 +1212,22 @@ static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
     sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
 }
 
+/* A sample's part in the pace of its query, which is judged when somebody looks for it: it costs a list nothing. */
+typedef struct sealed_sample {
+    double interval; /* 0: the first */
+    double waited;   /* since the one before */
+    const struct state_late *late;
+    struct sealed_sample *next;
+} sealed_sample;
+
 /* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
  * at a time, the seal hides whose a call is. */
 typedef struct {
     state_pace *pace;
-    nstime_t request_time; /* of the newest sample */
+    double waited;         /* since the newest sample */
+    nstime_t request_time; /* its, */
+    sealed_sample *first, *newest;
+    sealed_sample *judged; /* the last one */
     unsigned num_open;
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
@@ -1247,13 +1258,37 @@ static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_
     nstime_t interval;
 
     pdu->query = query;
+    query->waited += MAX(pdu->seconds, 0);
     if (sealed->sample_size == 0) {
-        query->pace->waited += MAX(pdu->seconds, 0);
         return;
     }
+    sealed_sample *sample = wmem_new0(wmem_file_scope(), sealed_sample);
     nstime_delta(&interval, &pdu->request_time, &query->request_time);
-    pdu->late = pace_judge(query->pace, query->request_time.secs == 0 ? 0 : nstime_to_sec(&interval), pdu->seconds);
+    sample->interval = query->newest ? nstime_to_sec(&interval) : 0;
+    sample->waited = query->waited;
+    *(query->newest ? &query->newest->next : &query->first) = sample;
+    query->newest = sample;
+    query->waited = MAX(pdu->seconds, 0);
     query->request_time = pdu->request_time;
+    pdu->sample = sample;
+}
+
+static void show_late(packet_info *pinfo, const sealed_call *call)
+{
+    const sealed_sample *sample = call->pdu->sample;
+    sealed_query *query = (sealed_query *)(uintptr_t)call->pdu->query;
+    findings_report report;
+
+    findings_begin(&report, pinfo, &fields.expert);
+    if (sample == NULL || !findings_wanted(&report, call->item)) {
+        return;
+    }
+    while (query->judged != query->newest) { /* later ones change no verdict */
+        query->judged = query->judged ? query->judged->next : query->first;
+        query->pace->waited = query->judged->waited;
+        query->judged->late = pace_judge(query->pace, query->judged->interval, 0);
+    }
+    call_show_late(&report, call->item, sample->late);
 }
 
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)
@@ -1274,6 +1309,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
             learn_sealed(pdu, &tapped.sealed, false);
         }
     }
+    show_late(pinfo, call);
     if (tapped_wanted()) {
         uint32_t port = tapped.is_response ? pinfo->srcport : pinfo->destport;
         tapped.sealed.connection = pdu->query;

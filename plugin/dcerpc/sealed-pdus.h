@@ -50,8 +50,8 @@ typedef struct {
     uint32_t size;         /* of the stub, over all fragments */
     nstime_t request_time; /* when the first fragment of its request came */
     double seconds;        /* from the request to this response; negative of a request and where it is not known */
-    const void *query;     /* whose it is, as its interface tells queries of a connection apart */
-    const struct state_late *late; /* NULL: no sample, or one in time */
+    const void *query;     /* whose it is, and what it brought: as its interface tells */
+    void *sample;
 } sealed_pdu;
 
 /* The PDU at `offset` as the only fragment of a response, and its status. False if it is no fault. */

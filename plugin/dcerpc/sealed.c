@@ -176,10 +176,10 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     given_key given = key_given(what);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
     sealed_call explained = *call;
-    findings_report report;
     char size[PERF_NUMBER_TEXT_SIZE];
 
     explained.why = why_sealed(what, given);
+    explained.item = item;
     perf_integer_text(size, call->pdu->size);
     col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, call->pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
                     what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
@@ -188,8 +188,6 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     }
     expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", explained.why);
     tell(pinfo, &explained);
-    findings_begin(&report, pinfo, &perflib->expert);
-    call_show_late(&report, item, call->pdu->late);
 }
 
 static const char *operation_of(const sealed_pdu *pdu)

@@ -15,6 +15,7 @@
 typedef struct {
     const char *why;       /* and what opens it */
     const char *operation; /* "QueryCounterData" */
+    proto_item *item;      /* what is shown of it, may be NULL */
     sealed_pdu *pdu;
 } sealed_call;
 
