@@ -7,11 +7,12 @@
 
 #include <epan/conversation.h>
 
+#include "perf/bytes.h"
+
 /* The common header, what a request and a response have behind it, and an object's UUID ([C706] 12.6.4). */
 #define FLAG_FIRST 0x01
 #define FLAG_LAST 0x02
 #define FLAG_OBJECT 0x80
-#define HEADER_SIZE 24
 #define OBJECT_SIZE 16
 #define FAULT_SIZE 32
 
@@ -69,25 +70,21 @@ static uint32_t sequence_of(tvbuff_t *tvb, int token)
     }
 }
 
-int sealed_pdu_size(tvbuff_t *tvb, int offset)
+int sealed_pdu_size(const uint8_t *header)
 {
-    if (!tvb_bytes_exist(tvb, offset, HEADER_SIZE) || tvb_get_uint8(tvb, offset) != 5) {
-        return 0;
-    }
-    int size = tvb_get_uint16(tvb, offset + 8, order_of(tvb, offset));
-    return size < HEADER_SIZE ? 0 : size;
+    bool is_little = header[4] >> 4 == 1;
+    int size = is_little ? perf_le16(header + 8) : header[8] << 8 | header[9];
+
+    return header[0] == 5 && size >= SEALED_HEADER_SIZE ? size : 0;
 }
 
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
 {
-    if (sealed_pdu_size(tvb, offset) == 0) {
-        return false;
-    }
     unsigned order = order_of(tvb, offset);
     uint8_t type = tvb_get_uint8(tvb, offset + 2), flags = tvb_get_uint8(tvb, offset + 3);
     int size = tvb_get_uint16(tvb, offset + 8, order), auth = tvb_get_uint16(tvb, offset + 10, order);
     int end = offset + size - auth - SEALED_TRAILER_SIZE;
-    int stub = offset + HEADER_SIZE + (type == PDU_REQ && flags & FLAG_OBJECT ? OBJECT_SIZE : 0);
+    int stub = offset + SEALED_HEADER_SIZE + (type == PDU_REQ && flags & FLAG_OBJECT ? OBJECT_SIZE : 0);
 
     if ((type != PDU_REQ && type != PDU_RESP) || auth == 0 || end < stub ||
         size > (int)tvb_reported_length_remaining(tvb, offset) || !tvb_bytes_exist(tvb, end, SEALED_TRAILER_SIZE + 2) ||
@@ -113,7 +110,7 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset)
 
 bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset)
 {
-    if (tvb_get_uint8(tvb, offset + 2) != PDU_FAULT || !tvb_bytes_exist(tvb, offset, FAULT_SIZE)) {
+    if (!tvb_bytes_exist(tvb, offset, FAULT_SIZE)) {
         return false;
     }
     unsigned order = order_of(tvb, offset);
@@ -161,10 +158,10 @@ static uint64_t bit_of(uint16_t context)
     return context < MAX_CONTEXTS ? UINT64_C(1) << context : 0;
 }
 
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, sealed_interface interface, const e_guid_t *uuid)
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_interface interface, const e_guid_t *uuid)
 {
-    unsigned order = order_of(tvb, 0);
-    int at = CONTEXTS_AT, end = tvb_get_uint16(tvb, 8, order);
+    unsigned order = order_of(tvb, offset);
+    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
     e_guid_t read;
 
     while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {

@@ -29,10 +29,13 @@ typedef struct {
     uint32_t sequence; /* counts what is sealed in a direction; 0 where that is not known */
 } sealed_fragment;
 
-/* Bytes of the PDU at `offset`, 0 if none begins there. */
-int sealed_pdu_size(tvbuff_t *tvb, int offset);
+/* What a request and a response begin with ([C706] 12.6.4); the type is its third byte. */
+#define SEALED_HEADER_SIZE 24
 
-/* False if at `offset` begins no whole request or response with a sealed stub. */
+/* Bytes of the PDU with this header, 0 if it is none. */
+int sealed_pdu_size(const uint8_t *header);
+
+/* False if the PDU at `offset` is no whole request or response with a sealed stub. */
 bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
 
 /* One request or response, known when its last fragment has been seen. Lives with the file. */
@@ -54,11 +57,11 @@ typedef struct {
     void *sample;
 } sealed_pdu;
 
-/* The PDU at `offset` as the only fragment of a response, and its status. False if it is no fault. */
+/* The fault at `offset` as the only fragment of a response, and its status. False if it was cut. */
 bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset);
 
-/* A bind: which contexts of the connection are the interface's. */
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, sealed_interface interface, const e_guid_t *uuid);
+/* A bind at `offset`: which contexts of the connection are the interface's. */
+void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_interface interface, const e_guid_t *uuid);
 
 /* Whose a request's context is. */
 sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request);

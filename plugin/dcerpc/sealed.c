@@ -11,9 +11,6 @@
 #include "dcerpc/fields.h"
 #include "perf/decimal.h"
 
-#define BIND 11
-#define ALTER_CONTEXT 14
-
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
 /* What seals a stub, what opens it, and where that goes. */
@@ -224,23 +221,26 @@ static bool is_enabled(int proto)
     return proto_is_protocol_enabled(find_protocol_by_id(proto));
 }
 
-static void read_bind(tvbuff_t *tvb, packet_info *pinfo)
+static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at)
 {
+    if (PINFO_FD_VISITED(pinfo)) {
+        return;
+    }
     if (is_enabled(perflib->proto)) {
-        sealed_bind_read(pinfo, tvb, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
+        sealed_bind_read(pinfo, tvb, at, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
     }
     if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
-        sealed_bind_read(pinfo, tvb, SEALED_WINREG, &uuids[SEALED_WINREG]);
+        sealed_bind_read(pinfo, tvb, at, SEALED_WINREG, &uuids[SEALED_WINREG]);
     }
 }
 
-static bool show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
+static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
 {
     sealed_fragment fragment;
     sealed_fault fault = {.status = 0};
 
     if (!sealed_fault_read(&fragment, &fault.status, tvb, at)) {
-        return false;
+        return;
     }
     fault.record = call_of_fault(pinfo, fragment.call_id);
     fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment);
@@ -250,7 +250,6 @@ static bool show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
         call_show_fault(fields, fault.operation, tvb, at, fragment.next - at, pinfo, tree, fault.status);
         tell_fault(pinfo, &fault);
     }
-    return true;
 }
 
 static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool is_opened, bool *any)
@@ -271,16 +270,28 @@ static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
     }
 }
 
+/* Where nothing is sealed, as where all is opened, this is all that a PDU costs. */
 static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
-    bool is_sealed = sealed_connections_exist() && (!is_opened || sealed_pdus_exist());
+    int size, length = (int)tvb_captured_length(tvb);
     bool any = false;
-    int size;
 
-    for (int at = 0; (size = sealed_pdu_size(tvb, at)) > 0; at += size) {
-        if (!show_fault(tvb, pinfo, tree, at) && is_sealed) {
-            read_pdu(tvb, pinfo, tree, at, is_opened, &any);
+    for (int at = 0; at + SEALED_HEADER_SIZE <= length; at += size) {
+        const uint8_t *header = tvb_get_ptr(tvb, at, SEALED_HEADER_SIZE);
+        size = sealed_pdu_size(header);
+        if (size == 0) {
+            return;
+        }
+        uint8_t type = header[2];
+        if (type == PDU_FAULT) {
+            show_fault(tvb, pinfo, tree, at);
+        } else if (type == PDU_BIND || type == PDU_ALTER) {
+            read_bind(tvb, pinfo, at);
+        } else if (sealed_connections_exist()) {
+            bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
+            if (!is_opened || sealed_pdus_exist()) {
+                read_pdu(tvb, pinfo, tree, at, is_opened, &any);
+            }
         }
     }
 }
@@ -300,11 +311,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
 {
     ws_heuristic result = stock(tvb, pinfo, tree, data);
 
-    if (result && sealed_pdu_size(tvb, 0) > 0) {
-        uint8_t type = tvb_get_uint8(tvb, 2);
-        if ((type == BIND || type == ALTER_CONTEXT) && !PINFO_FD_VISITED(pinfo)) {
-            read_bind(tvb, pinfo);
-        }
+    if (result) {
         read_pdus(tvb, pinfo, tree);
     }
     return result;
