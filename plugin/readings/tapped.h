@@ -102,7 +102,9 @@ bool tapped_wanted(void);
 void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
 
 /* A call that could not be opened. `why` has to hold as long as the packet. */
-#define TAPPED_NOISE "What its decryption gave is noise, perhaps because packets before it were not captured"
+#define TAPPED_NOISE \
+    "What its decryption gave is noise: packets before it were not captured, or NTLM goes through SPNEGO " \
+    "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
 
 void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
