@@ -370,7 +370,7 @@ def written(tshark, tmp_path):
 @pytest.mark.parametrize('as_file', [False, True])
 def test_all_counters_of_a_capture(written, tmp_path, as_file):
     """Each in a field of its own, whatever its name holds, and drawn; a file of a profile does what -o does."""
-    odd = ('a;b', 'c*', '[d', 'f"g', 'gr\xf6\xdfe', 'h', '\U0001F600')
+    odd = ('a;b', 'c*', 'cd', '[d', 'f"g', 'gr\xf6\xdfe', 'h', '\U0001F600')
     scene = processors(instances=odd)
     path = scene.write(tmp_path / 'a.pcap')
     names, graphs = written(path, to=written.folder / 'pcq_watch' if as_file else written.folder)
