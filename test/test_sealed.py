@@ -367,7 +367,7 @@ def renamed(tmp_path, name, names):
 ])
 def test_other_accounts(tshark, tmp_path, names, account):
     path = renamed(tmp_path, 'big-answer', names)
-    assert {row['Account'] for row in table(tshark, path, 'pcq,queries')} - {None} == {account}
+    assert accounts_told(tshark, path) == {account}
 
 
 def test_several_logons_of_one_session(tshark, tmp_path):
