@@ -10,7 +10,8 @@ from conftest import TOP
 from gen import troubles
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, Times, answers, ask, counter, learn, multiple, run, single, story
-from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
+from gen.client import SERVER
+from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE, request
 from gen.troubles import again, bind_refused, leaves, monitor, poller, processors, silent, smb_refused, until
 from gen.troubles import without_calls, without_samples
 from series import table
@@ -202,6 +203,14 @@ TROUBLES = {
     'client-restart': (again, '1 sample ' + ASKED + ', first 41.0'),
     'client-restart-after-close': (lambda: again(close=True), '1 sample ' + ASKED + ', first 41.0'),
     'handle-forgotten': (troubles.forgotten, 'nca_s_fault_context_mismatch (the server does not know this handle: it was restarted'),
+    'reset-by-the-server': (lambda: troubles.broken_off(0x14), '1 connection ended by the server, or on the way, while a query was open; '),
+    'ended-by-the-server': (lambda: troubles.broken_off(0x11), '1 connection ended by the server, or on the way, while a query was open; '),
+    'reset-and-connected-again': (lambda: troubles.broken_off(0x14, True), '1 connection ended by the server, or on the way'),
+    'open-not-answered': (lambda: troubles.asked_in_vain(OPEN, request(OPEN, szMachine=SERVER)),
+                          'The capture: calls without a captured response: 1; the server did not answer, or'),
+    'opened-alone': (lambda: monitor(count=0, close=False), 'no samples: a query was opened, and no answer has its counter data'),
+    'server-busy': (lambda: monitor(server=dict(faults={DATA: (1723, [4])})), 'ERROR_RPC_S_SERVER_TOO_BUSY (the server has too much to do'),
+    'error-without-a-meaning': (lambda: monitor(server=dict(denies={DATA: (1392, [4])})), 'QueryCounterData: ERROR_FILE_CORRUPT; '),
     'server-hangs': (lambda: silent(True), '1 call never answered, first QueryCounterData, asked 60.0 s before the capture ends'),
     'client-stops': (lambda: silent(False), '1 query left open that the client does not ask any more, first 61.0 s before'),
     'cut-answers': (lambda: troubles.snapped(160), 'The capture: frames were cut short: capture without a snapshot length; '),
@@ -240,6 +249,37 @@ def test_the_first_line_names_the_cause(summary, name):
     lines, found = summary(make())
     assert words in lines[0]
     assert found['healthy'] is (name == 'types-not-captured')      # the monitor is well, the capture is not
+
+
+EMPTY = 'pcq,queries', 'pcq,refusals', 'pcq,counters'
+
+
+@pytest.mark.parametrize('name, words, tables', [
+    ('denies-OpenQueryHandle', 'no query was opened; calls that failed: 1', EMPTY),
+    ('faults-EnumerateCounterSet', 'no query was opened; calls that failed: 1', EMPTY),
+    ('denies-ValidateCounters', 'calls that failed: 1', EMPTY),
+    ('registry-denied', 'no query was opened; calls that failed: 3', EMPTY),
+    ('all-refused', 'answers without data: 8', EMPTY),
+    ('requests-alone', 'calls without a captured response: 19', EMPTY),
+    ('cut-answers', 'calls without a captured response: 9', EMPTY),
+    ('too-little-room', 'no samples, but size probes: 8', EMPTY),
+    ('opened-alone', 'a query was opened, and no answer has its counter data', EMPTY),
+    ('browsing-alone', 'no query was opened: only names and types were asked for', EMPTY),
+    ('open-not-answered', 'calls without a captured response: 1', EMPTY)])
+def test_what_is_empty_says_why(tshark, tmp_path, name, words, tables):
+    """Each table has it as a row, and with each file it is on standard error."""
+    path = TROUBLES[name][0]().write(tmp_path / 'a.pcap')
+    for statistic in tables:
+        assert words in [list(row.values())[0].strip() for row in table(tshark, path, statistic)], statistic
+    for kind in 'csv', 'long':
+        _, err = tshark.run('-q', '-r', path, '-z', 'pcq,%s,%s' % (kind, tmp_path / kind))
+        assert words.split(':')[0] in err, kind
+
+
+def test_a_client_that_ends_its_connection_is_well(summary):
+    for flags in 0x11, 0x14:
+        lines, found = summary(troubles.broken_off(flags, side=0))
+        assert len(lines) == 1 and found['healthy']
 
 
 def test_json_has_what_the_lines_have(summary):

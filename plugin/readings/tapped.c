@@ -115,6 +115,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
         return;
     }
     left->requests += !tapped->is_response;
+    left->probes += tapped->is_probe && tapped->brings_data;
     left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
     if (tapped->answer) {
         count_answer(left, tapped);
@@ -179,6 +180,28 @@ static char *failed_note(wmem_allocator_t *pool, const tapped_left_out *left, ta
                                    left->failed_operation, left->failed_error));
 }
 
+/* All that there is was read, and nothing else is to be said of it. */
+static bool has_only_no_samples(const tapped_left_out *left)
+{
+    return left->any_read && !left->needs_no_samples &&
+           left->samples + left->failed + left->strange + left->damaged + left->empty == 0 &&
+           left->requests <= left->responses && left->unread[0].why == NULL;
+}
+
+static char *no_samples_note(const tapped_left_out *left, tapped_form form)
+{
+    if (left->probes > 0) {
+        return note(form, "no samples, but size probes", left->probes,
+                    "each time the client offers less room than the server needs");
+    }
+    if (left->opened) {
+        return g_strdup("a query was opened, and no answer has its counter data");
+    }
+    return g_strdup(form == TAPPED_BRIEF
+                        ? "no query was opened: only names and types were asked for"
+                        : "no query was opened: all calls that were read ask for names, types and instances");
+}
+
 static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, unsigned number,
                        tapped_form form)
 {
@@ -201,9 +224,10 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
     if (left->failed > 0 && left->samples == 0 && left->unread[0].why == NULL && number-- == 0) {
         return failed_note(pool, left, form);
     }
-    if (left->requests > left->responses + 1 && number-- == 0) { /* one: the capture ends */
+    if (left->requests > left->responses + (left->samples > 0) && number-- == 0) { /* one: the capture ends */
         return note(form, "calls without a captured response", left->requests - left->responses,
-                    "responses were lost, cut by a snapshot length, or go another way than the capture");
+                    "the server did not answer, or responses were lost, cut by a snapshot length, or go another way "
+                    "than the capture");
     }
     if (left->strange > 0 && number-- == 0) {
         return note(form, "answers of no known query", left->strange, "the requests were not captured, or not opened");
@@ -235,7 +259,7 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
     if (left->assumed > 0 && number-- == 0) {
         return assumed_note(pool, left, what, form);
     }
-    return NULL;
+    return number == 0 && has_only_no_samples(left) ? no_samples_note(left, form) : NULL;
 }
 
 char *tapped_note(const tapped_left_out *left, const char *what, unsigned number, tapped_form form)

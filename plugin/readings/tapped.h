@@ -114,9 +114,11 @@ void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 #define TAPPED_QUERIES 8
 
 typedef struct {
-    bool any_read;    /* some call could be read */
-    bool opened;      /* ... and was about a handle */
-    uint64_t samples; /* answers with values */
+    bool any_read;         /* some call could be read */
+    bool opened;           /* ... and was about a handle */
+    bool needs_no_samples; /* names are wanted, or each monitor says why it has none */
+    uint64_t samples;      /* answers with values */
+    uint64_t probes;       /* of samples */
     uint64_t requests;
     uint64_t responses; /* captured whole */
     uint64_t strange;   /* answers of no known query */

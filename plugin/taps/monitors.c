@@ -136,6 +136,14 @@ static void G_GNUC_PRINTF(4, 5) find(monitor *of, unsigned finding, uint32_t fra
     }
 }
 
+static void find_error(monitor *of, unsigned finding, uint32_t frame, const char *what, const char *error,
+                       uint32_t status)
+{
+    const char *meaning = text_error_meaning(status);
+
+    find(of, finding, frame, *meaning ? "%s: %s (%s)" : "%s: %s%s", what, error, meaning);
+}
+
 static void count_refused(monitor *of, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
@@ -143,8 +151,8 @@ static void count_refused(monitor *of, packet_info *pinfo, const tapped_call *ta
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         const state_identifier *refused = &tapped->identifiers[i];
         if (tapped_is_refused(tapped, i)) {
-            find(of, MONITOR_REFUSED, pinfo->num, "%s: %s (%s)", tapped_identifier_path(pinfo->pool, tapped, i, &left),
-                 text_win32_error(pinfo->pool, refused->status), text_error_meaning(refused->status));
+            find_error(of, MONITOR_REFUSED, pinfo->num, tapped_identifier_path(pinfo->pool, tapped, i, &left),
+                       text_win32_error(pinfo->pool, refused->status), refused->status);
             g_hash_table_add(of->refused, GUINT_TO_POINTER(query_identifier_hash(refused)));
         }
     }
@@ -182,8 +190,8 @@ static void count_values(monitor *of, packet_info *pinfo, const tapped_call *tap
         is_empty = false;
         if (at->is_refused) {
             const char *path = readings_path(r);
-            find(of, MONITOR_BLOCK_FAILED, pinfo->num, "%s: %s (%s)", path ? path : "not known which",
-                 text_win32_error(pinfo->pool, r->status), text_error_meaning(r->status));
+            find_error(of, MONITOR_BLOCK_FAILED, pinfo->num, path ? path : "not known which",
+                       text_win32_error(pinfo->pool, r->status), r->status);
         }
         count_value(of, pinfo->num, r);
     }
@@ -279,8 +287,8 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
         count_sealed(of, pinfo, tapped);
     }
     if (has_failed) {
-        find(of, MONITOR_CALL_FAILED, pinfo->num, "%s: %s (%s)", tapped->operation, tapped_error(pinfo->pool, tapped),
-             text_error_meaning(tapped->status));
+        find_error(of, MONITOR_CALL_FAILED, pinfo->num, tapped->operation, tapped_error(pinfo->pool, tapped),
+                   tapped->status);
     }
     count_refused(of, pinfo, tapped);
     if (is_sample) {
@@ -307,6 +315,14 @@ static const char *const packet_filters[MONITOR_PACKETS] = {
     [MONITOR_PACKET_END] = "tcp.flags.fin == 1 || tcp.flags.reset == 1",
 };
 
+/* A client ends its connection itself when it is done, or is ended. */
+static bool is_cut_off(const monitor *of, packet_info *pinfo)
+{
+    bool is_open = of->sealed ? of->talk.num_open > 0 : of->handle && of->handle->end == UINT32_MAX;
+
+    return is_open && strcmp(address_to_str(pinfo->pool, &pinfo->src), of->client) != 0;
+}
+
 static tap_packet_status see(void *filter, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
                              tap_flags_t flags _U_)
 {
@@ -315,6 +331,9 @@ static tap_packet_status see(void *filter, packet_info *pinfo, epan_dissect_t *e
     for (GSList *at = all_monitors; at; at = at->next) {
         monitor *of = monitor_at(at, pinfo);
         ((monitors *)at->data)->end = pinfo->abs_ts;
+        if (of && which == MONITOR_PACKET_END && of->packets[which].count == 0 && is_cut_off(of, pinfo)) {
+            mark(of, MONITOR_BROKEN, pinfo->num);
+        }
         if (of && of->packets[which].count++ == 0) {
             of->packets[which].frame = pinfo->num;
         }

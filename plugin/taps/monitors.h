@@ -18,6 +18,8 @@
       "answers without data, and none with data followed (by sizes: failures, or size probes in vain)", NULL) \
     X(RESTARTED, "restarted", "restart of the server, or another one answers: its clock began again", \
       "restarts of the server, or others answer: its clock began again", NULL) \
+    X(BROKEN, "broken", "connection ended by the server, or on the way, while a query was open", \
+      "connections ended by the server, or on the way, while a query was open", NULL) \
     X(UNANSWERED, "unanswered", "call never answered", "calls never answered", NULL) \
     X(LOST, "lost", "frame tells of packets that were not captured", "frames tell of packets that were not captured", \
       "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment") \

@@ -306,7 +306,7 @@ static void say_left_out(void *data)
 
 void table_say_left_out(void)
 {
-    static tapped_left_out left;
+    static tapped_left_out left = {.needs_no_samples = true};
     static bool listening;
     const char *program = g_get_prgname(); /* a tree does not know who shows it */
 

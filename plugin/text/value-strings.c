@@ -44,12 +44,15 @@ static const value_string error_meanings[] = {
     {183, "asked for twice: the query has it already"},
     {232, "no data now: the instance is not there; it may come later"},
     {258, "the provider did not answer in time"},
+    {1115, "the server is shutting down"},
     {1168, "not there"},
     {1450, "the server is short of memory"},
     {1460, "the provider did not answer in time"},
     {1717, "interface not there: the service Remote Registry does not run, or Windows is too old"},
     {1722, "provider gone: it does not run"},
+    {1723, "the server has too much to do; it may come later"},
     {1726, "provider gone: it ended while it was asked"},
+    {1727, "provider gone: it ended before it was asked"},
     {1783, "the server could not read the request"},
     {1825, "the server did not accept how the call is sealed or signed"},
     {4200, "provider gone: it is not installed, or does not run"},
@@ -59,6 +62,7 @@ static const value_string error_meanings[] = {
     {0x1c00001a, "the server does not know this handle: it was restarted, or has closed it"},
     {0x1c010002, "the server does not have this operation"},
     {0x1c010003, "interface not there: the service Remote Registry does not run, or Windows is too old"},
+    {0x1c010014, "the server has too much to do; it may come later"},
     {0, NULL},
 };
 

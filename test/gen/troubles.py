@@ -200,6 +200,27 @@ def silent(asks):
     return scene
 
 
+def broken_off(flags, goes_on=False, side=1):
+    """One end (1: the server's) ends the connection; the client comes again, or not."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    line = tcp_line(scene, server)
+    samples(line.client(), scene, [ask(s)], s, count=5, close=False)
+    line.rpc.transport.segment(side, b'', flags)
+    if goes_on:
+        samples(tcp_line(scene, server, client_port=50077).client(), scene, [ask(s)], s, count=5)
+    return scene
+
+
+def asked_in_vain(opnum, request):
+    """Of a client that has read names, the next call is not answered."""
+    scene, s = Scene(), memory()
+    line = tcp_line(scene, Server([s], scene))
+    learn(line.client(), s)
+    line.request(opnum, bytes(request))
+    return scene
+
+
 def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8):
     """A query for each sample."""
     scene, s = Scene(), memory()
