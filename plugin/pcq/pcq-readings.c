@@ -642,11 +642,10 @@ typedef struct {
     perf_walk walk;
     pcq_view current;
     pcq_view previous;
-    pcq_view older;          /* where a block of `previous` is not sound; its base.pool is NULL without one */
-    pcq_view *earlier;       /* what the block is compared with, NULL if there is nothing */
-    bool one_form;           /* this sample and the one before have the same */
-    uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
-    bool same_block;         /* it was asked for alike */
+    pcq_view *earlier;                  /* what the block is compared with, NULL if there is nothing */
+    bool one_form;                      /* this sample and the one before have the same */
+    uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;                    /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
     reading_counter *counters;          /* room for those of a block */
     uint32_t room;
@@ -690,23 +689,6 @@ static void open_sample(readings *r, pcq_view *view, const state_sample *sample)
     view->has_doubts = sample_has_doubts(sample);
 }
 
-/* Where some block of the sample before is not sound, the latest one before that without doubts takes its place. Not many
- * are looked through: whoever sends only damaged ones does not get the time for it. */
-#define MOST_OLDER 16
-
-static void open_older(readings *r, const state_sample *previous)
-{
-    pcq_stream *stream = stream_of(r);
-    const state_sample *older = previous;
-
-    for (int i = 0; i < MOST_OLDER && older && sample_has_doubts(older); i++) {
-        older = older->previous;
-    }
-    if (older && older != previous && !sample_has_doubts(older) && older->bytes) {
-        open_sample(r, &stream->older, older);
-    }
-}
-
 static void begin(readings *r)
 {
     const state_sample *sample = r->answer.sample;
@@ -724,7 +706,6 @@ static void begin(readings *r)
     r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
         open_sample(r, &stream->previous, previous);
-        open_older(r, previous);
         stream->earlier = &stream->previous;
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
@@ -747,7 +728,7 @@ static void enter_block(readings *r)
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
     if (stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
-        stream->earlier = !is_lost ? &stream->previous : stream->older.base.pool ? &stream->older : NULL;
+        stream->earlier = is_lost ? NULL : &stream->previous;
         readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
         r->why_no_previous = PERF_NONE_DAMAGED;
     }
