@@ -8,12 +8,13 @@
 
 #include "perf/decimal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define FIRST_ROOM 65536
-#define TIME_SIZE 40
+#define TIME_SIZE 100 /* also of a year that is none */
 
 /* --- Room ---------------------------------------------------------------- */
 
@@ -165,23 +166,6 @@ void perf_csv_number(perf_csv *csv, double value)
 
 /* --- Times ---------------------------------------------------------------- */
 
-/* `count` digits and what follows them, if anything. */
-static char *digits(char *at, unsigned value, unsigned count, char behind)
-{
-    for (unsigned i = count; i-- > 0; value /= 10) {
-        at[i] = (char)('0' + value % 10);
-    }
-    at[count] = behind;
-    return at + count + (behind != '\0');
-}
-
-static char *clock_digits(char *at, const struct tm *t)
-{
-    at = digits(at, (unsigned)t->tm_hour, 2, ':');
-    at = digits(at, (unsigned)t->tm_min, 2, ':');
-    return digits(at, (unsigned)t->tm_sec, 2, '.');
-}
-
 /* Of a time that the C library does not know, its first. */
 static struct tm civil(int64_t seconds)
 {
@@ -198,11 +182,9 @@ void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
     struct tm t = civil(seconds);
 
     if (at) {
-        *at++ = '"';
-        at = digits(at, (unsigned)t.tm_mon + 1, 2, '/');
-        at = digits(at, (unsigned)t.tm_mday, 2, '/');
-        at = clock_digits(digits(at, (unsigned)t.tm_year + 1900, 4, ' '), &t);
-        close_cell(csv, digits(at, nanoseconds / 1000000, 3, '"'));
+        int size = snprintf(at, TIME_SIZE, "\"%02d/%02d/%04d %02d:%02d:%02d.%03u\"", t.tm_mon + 1, t.tm_mday,
+                            t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec, nanoseconds / 1000000);
+        close_cell(csv, at + size);
     }
 }
 
@@ -212,9 +194,8 @@ void perf_csv_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
     struct tm t = civil(seconds);
 
     if (at) {
-        at = digits(at, (unsigned)t.tm_year + 1900, 4, '-');
-        at = digits(at, (unsigned)t.tm_mon + 1, 2, '-');
-        at = clock_digits(digits(at, (unsigned)t.tm_mday, 2, 'T'), &t);
-        close_cell(csv, digits(at, nanoseconds, 9, 'Z'));
+        int size = snprintf(at, TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", t.tm_year + 1900, t.tm_mon + 1,
+                            t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, nanoseconds);
+        close_cell(csv, at + size);
     }
 }
