@@ -24,7 +24,6 @@ static int ett_handle = -1;
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
 static wmem_map_t *records; /* rpc_call_key -> the protocol's record, filled by record_of(), emptied with the file */
-static rpc_record *asked_last;
 
 static unsigned call_key_hash(const void *key)
 {
@@ -53,16 +52,12 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
         .transport_salt = di->transport_salt,
     };
 
-    if (asked_last && call_key_equal(&asked_last->key, &key)) {
-        return asked_last; /* a response mostly follows its request */
-    }
     rpc_record *record = wmem_map_lookup(records, &key);
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->key = key;
         wmem_map_insert(records, &record->key, record);
     }
-    asked_last = record;
     return record;
 }
 
@@ -580,11 +575,6 @@ void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *
     findings_add(&report, item, FINDING_CALL_FAILED, "%s failed: fault %s (0x%08x)", operation, name, status);
 }
 
-static void forget(void)
-{
-    asked_last = NULL;
-}
-
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields)
 {
     static int *ett[] = {&ett_handle};
@@ -606,7 +596,6 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     findings_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
-        register_cleanup_routine(forget);
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
         openings = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), opening_hash, opening_equal);
         copies = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);

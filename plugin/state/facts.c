@@ -38,13 +38,7 @@ typedef struct subject_facts {
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t *renewals; /* events at which a language got another name: the subject is another thing from there on,
                              * and no name from before is its own. NULL as long as there is none */
-    struct subject_facts *next; /* of the subject that was learned first after this one */
 } subject_facts;
-
-/* Looked up last, of counters and of countersets: each answer's first value looks up the same again, and counters are looked
- * up in the order in which they were learned. */
-static subject_facts *recent[2];
-static subject_facts *newest_subject;
 
 static unsigned fact_key_hash(const void *key)
 {
@@ -65,15 +59,8 @@ static gboolean fact_key_equal(const void *a, const void *b)
 static subject_facts *find_facts(state_host *server, const state_subject *subject)
 {
     const fact_key key = {server, *subject, NO_KIND};
-    subject_facts **last = &recent[subject->id == PERF_NO_ID];
-    subject_facts *next = *last ? (*last)->next : NULL;
 
-    if (*last && fact_key_equal(&(*last)->key, &key)) {
-        return *last;
-    }
-    subject_facts *found = next && fact_key_equal(&next->key, &key) ? next : wmem_map_lookup(facts, &key);
-    *last = found ? found : *last;
-    return found;
+    return wmem_map_lookup(facts, &key);
 }
 
 static subject_facts *create_facts(state_host *server, const state_subject *subject)
@@ -82,10 +69,6 @@ static subject_facts *create_facts(state_host *server, const state_subject *subj
 
     created->key = (fact_key){server, *subject, NO_KIND};
     wmem_map_insert(facts, &created->key, created);
-    if (newest_subject) {
-        newest_subject->next = created;
-    }
-    newest_subject = created;
     return created;
 }
 
@@ -370,12 +353,6 @@ void facts_visit(state_fact_visitor visit, void *user)
     wmem_destroy_array(all);
 }
 
-static void reset(void)
-{
-    memset(recent, 0, sizeof recent);
-    newest_subject = NULL;
-}
-
 /* --- How things are called --------------------------------------------------------------------------------------- */
 
 state_subject facts_subject(const uint8_t *guid, uint32_t id)
@@ -435,5 +412,4 @@ void facts_register(void)
     builtin = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
     file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
-    register_cleanup_routine(reset);
 }

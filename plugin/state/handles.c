@@ -5,9 +5,8 @@
  */
 #include "state/handles.h"
 
-static wmem_map_t *handles;  /* state_handle, as its own key -> the one that was opened last; emptied with the file */
-static wmem_map_t *called;   /* machine -> the state_host that was called so first; emptied with the file */
-static state_handle *recent; /* looked up last; NULL: it was not found */
+static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
+static wmem_map_t *called;  /* machine -> the state_host that was called so first; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -59,23 +58,18 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->machine = machine;
     handle->place = place_of(server, machine);
     wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
-    recent = handle;
     if (frame != 0) {
         handle_confirm(handle);
     }
     return handle;
 }
 
-/* A client mostly polls one query. */
 state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes)
 {
     state_handle key = {.kind = kind, .server = server};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
-    if (recent == NULL || !handle_equal(recent, &key)) {
-        recent = wmem_map_lookup(handles, &key);
-    }
-    return recent;
+    return wmem_map_lookup(handles, &key);
 }
 
 const char *handle_machine(const state_handle *handle, const state_host *server)
@@ -92,7 +86,6 @@ void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
 static void reset(void)
 {
     memset(numbers, 0, sizeof numbers);
-    recent = NULL;
 }
 
 void handles_register(void)
