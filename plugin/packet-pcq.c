@@ -16,7 +16,7 @@
 #include "dcerpc/fields.h"
 #include "taps/accounts.h"
 #include "taps/taps.h"
-#include "names/names-file.h"
+#include "names/names.h"
 #include "readings/watch.h"
 #include "dcerpc/sealed.h"
 

@@ -3,11 +3,10 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/manifest.h"
+#include "names/names.h"
 
 #include <wsutil/report_message.h>
 
-#include "names/parse.h"
 #include "perf/counter-types.h"
 #include "state/state.h"
 #include "text/value-strings.h"

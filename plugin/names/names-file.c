@@ -3,10 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/names-file.h"
+#include "names/names.h"
 
-#include "names/manifest.h"
-#include "names/parse.h"
 #include "state/state.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "names/parse.h"
+#include "names/names.h"
 
 #include <wsutil/strtoi.h>
 

@@ -6,7 +6,7 @@
  */
 #include "taps/taps.h"
 
-#include "names/names-file.h"
+#include "names/names.h"
 #include "readings/tapped.h"
 #include "taps/output.h"
 

@@ -12,7 +12,7 @@
  */
 #include "taps/taps.h"
 
-#include "names/names-file.h"
+#include "names/names.h"
 #include "taps/document.h"
 #include "taps/output.h"
 
