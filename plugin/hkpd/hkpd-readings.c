@@ -179,12 +179,6 @@ static uint32_t find_column(hkpd_table *table, const hkpd_column *counter, uint3
     return same_counter(counter, column_at(table, found)) ? found : UINT32_MAX;
 }
 
-/* Some servers count the second number of a MULTI timer into its size. */
-static uint32_t number_size(const hkpd_column *column)
-{
-    return (column->type & PERF_MULTI) && column->size == 12 ? 8 : column->size;
-}
-
 /* Of 4 or 8 bytes; size 0 for all else. */
 static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t size)
 {
@@ -212,7 +206,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
     hkpd_table *table = (hkpd_table *)base;
     const hkpd_column *definition = column_at(table, column);
 
-    return definition ? number_at(table, row, definition->offset, number_size(definition)) : (perf_raw){0, 0};
+    return definition ? number_at(table, row, definition->offset, definition->size) : (perf_raw){0, 0};
 }
 
 /* Title indexes, the same on every Windows; a thread has its process' id, too. */
@@ -571,7 +565,7 @@ static void take_value(readings *r)
     if (at->is_text) {
         take_text(r, walk, column->type);
     }
-    readings_take(r, number_in(walk, at->offset, at->size > 0 ? number_size(column) : 0));
+    readings_take(r, number_in(walk, at->offset, at->size));
 }
 
 perf_block_event hkpd_readings_event(readings *r)
@@ -638,7 +632,7 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
         return (perf_raw){table->perf_freq, table->perf_freq != 0 ? 8 : 0};
     case PERF_NEEDS_MULTI:
         if (!is_multi) {
-            return number_at(table, place->row, (uint64_t)column->offset + number_size(column), 4);
+            return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
         }
         break;
     default:

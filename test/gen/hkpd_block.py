@@ -30,12 +30,11 @@ class Counter:
     multi: object = None
     scale: int = 0
     same_place: bool = False    # stands where the one before it stands
-    counts_multi: bool = False  # CounterSize says 12: the number behind the timer is counted
 
     @property
     def size(self):
         """CounterSize"""
-        return self.width + (4 if self.counts_multi else 0)
+        return self.width
 
 
 class Instance(NamedTuple):

@@ -66,7 +66,6 @@ def every_type():
     for name, percent, of in (('COUNTER_MULTI_TIMER', 120, 'stamp'), ('100NSEC_MULTI_TIMER', 140, 'filetime'),
                               ('COUNTER_MULTI_TIMER_INV', 160, 'stamp'), ('100NSEC_MULTI_TIMER_INV', 180, 'filetime')):
         add('PERF_' + name, share(percent, of), multi=engines)
-        add('PERF_' + name, share(percent, of), multi=engines, counts_multi=True)
     add('PERF_AVERAGE_TIMER', grows(4294900000, 2000000), base=average)
     add('PERF_ELAPSED_TIME', lambda at, k: 77 * 10 ** 9)
     add('PERF_COUNTER_NODATA', lambda at, k: b'', 0)
