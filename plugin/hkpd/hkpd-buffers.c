@@ -546,26 +546,16 @@ static void show_value(hkpd_view *view)
 
 /* --- The block ------------------------------------------------------------------------------------------------- */
 
-/* At the item of the field that is wrong, or of what is nearest to it: the structure that was announced last, its object or
- * the whole block. */
 static void show_fault(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
-    uint32_t at = walk->fault.offset;
-    proto_item *object = proto_tree_get_parent(view->object);
-    proto_item *item =
-        view->base.header ? reader_field_at(view->base.header, at) : proto_tree_get_parent(view->base.tree);
 
     if (walk->fault.what == PERF_BLOCK_FAULT_HEADER_SHORT) {
         hkpd_show_header(view); /* as much of it as is there; the reader reports it */
-        return;
+    } else {
+        values_fault(&view->base, proto_tree_get_parent(view->object), walk->object.offset, perf_block_fault_infos,
+                     &walk->fault);
     }
-    if (view->base.structure && at >= view->base.start && walk->object.number != UINT32_MAX) {
-        item = reader_field_at(view->base.structure, at - view->base.start);
-    } else if (object && at >= walk->object.offset) {
-        item = reader_field_at(object, at - walk->object.offset);
-    }
-    values_fault(&view->base, item, perf_block_fault_infos, &walk->fault);
 }
 
 static void show_structures(hkpd_view *view)

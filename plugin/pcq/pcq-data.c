@@ -429,25 +429,15 @@ static void show_bad_value(data_view *view)
 
 /* --- The buffer ------------------------------------------------------------------------------------------------ */
 
-/* At the item of the field that is wrong, or of what is nearest to it. */
 static void show_fault(data_view *view)
 {
     const perf_walk *walk = view->walk;
-    uint32_t at = walk->fault.offset;
-    proto_item *item = proto_tree_get_parent(view->base.tree);
 
     if (walk->fault.what == PERF_FAULT_HEADER_SHORT) {
         show_header(view); /* as much of it as is there; the reader reports it */
-        return;
+    } else {
+        values_fault(&view->base, view->block_item, walk->block.offset, perf_walk_fault_infos, &walk->fault);
     }
-    if (at < PERF_DATA_HEADER_SIZE) {
-        item = view->base.header ? reader_field_at(view->base.header, at) : item;
-    } else if (view->base.structure && at >= view->base.start) {
-        item = reader_field_at(view->base.structure, at - view->base.start);
-    } else if (view->block_item && at >= walk->block.offset) {
-        item = reader_field_at(view->block_item, at - walk->block.offset);
-    }
-    values_fault(&view->base, item, perf_walk_fault_infos, &walk->fault);
 }
 
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary)

@@ -572,13 +572,21 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
 };
 
-void values_fault(const answer_view *view, proto_item *item, const perf_fault_info *infos, const perf_fault *fault)
+void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,
+                  const perf_fault *fault)
 {
     const perf_fault_info *info = &infos[fault->what];
-    char *text = wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found);
-
+    uint32_t at = fault->offset;
+    proto_item *item = view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
     bool damaged = view->report->damaged;
-    findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", fault->offset, text);
+
+    if (view->structure && at >= view->start) {
+        item = reader_field_at(view->structure, at - view->start);
+    } else if (outer && at >= outer_start) {
+        item = reader_field_at(outer, at - outer_start);
+    }
+    findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", at,
+                 wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found));
     view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 
