@@ -227,6 +227,11 @@ TROUBLES = {
     'poller-answered-late': (lambda: poller(before={5: 6}), '1 sample ' + ANSWERED),
     'poller-that-closes-nothing-late': (lambda: poller(closes=False, pauses={5: 6}), '1 sample ' + ASKED),
     'poller-refused': (lambda: poller(asked=numbers(1, 77)), '1 counter refused'),
+    'poller-denied': (lambda: poller(denies={DATA: (5, range(99))}), '8 calls failed, first QueryCounterData: ERROR_ACCESS_DENIED'),
+    'poller-denied-now-and-then': (lambda: poller(denies={DATA: (5, [3, 4])}), '2 calls failed, first QueryCounterData: ERROR_ACCESS_DENIED'),
+    'poller-without-a-provider': (lambda: poller(connects=True, faults={DATA: (1726, [3, 4])}),
+                                  '2 calls failed, first QueryCounterData: ERROR_RPC_S_CALL_FAILED (provider gone'),
+    'poller-lost': (lambda: poller(connects=True, loses=[3]), '2 frames ' + NOT_CAPTURED),
     'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
     'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),
     'registry-denied-before': (lambda: troubles.registry_denied(opens=False, opnum=2), 'The capture: access denied to other calls'),
@@ -280,6 +285,14 @@ def test_a_client_that_ends_its_connection_is_well(summary):
     for flags in 0x11, 0x14:
         lines, found = summary(troubles.broken_off(flags, side=0))
         assert len(lines) == 1 and found['healthy']
+
+
+@pytest.mark.parametrize('name, samples', [('poller-denied', 0), ('poller-denied-now-and-then', 6), ('poller-without-a-provider', 6), ('poller-lost', 7)])
+def test_a_poller_that_fails_is_one_monitor(summary, name, samples):
+    """Also where it gets no sample, or not each time."""
+    _, found = summary(TROUBLES[name][0]())
+    one, = found['monitors']
+    assert (one['queries'], one['samples']) == (8, samples)
 
 
 def test_json_has_what_the_lines_have(summary):

@@ -82,7 +82,7 @@ static char *key_of(const monitor *of)
     if (of->sealed) {
         return g_strdup_printf("sealed %u %s %s %s", of->talk.asked_for, of->client, of->server, of->account);
     }
-    if (of->samples == 0) {
+    if (of->asked_for == 0) {
         return NULL;
     }
     return g_strdup_printf("%u %d %s %s %s", of->asked_for, (int)of->kind, of->client, of->server, of->account);
@@ -256,6 +256,16 @@ static void count_sealed(monitor *of, packet_info *pinfo, const tapped_call *tap
     pace_add_response(&of->pace, tapped->seconds, pinfo->num);
 }
 
+/* Queries without a sample go on as others do, too. */
+static void count_question(monitor *of, const tapped_call *tapped)
+{
+    if (of->asked_for == 0) {
+        of->asked_for = query_counters(tapped);
+        of->first_event = tapped->event;
+    }
+    of->last_event = tapped->event;
+}
+
 /* Who browses finds no text in this language, or no instance now: that is an answer. */
 static bool is_usual(const tapped_call *tapped)
 {
@@ -289,6 +299,9 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     if (has_failed) {
         find_error(of, MONITOR_CALL_FAILED, pinfo->num, tapped->operation, tapped_error(pinfo->pool, tapped),
                    tapped->status);
+    }
+    if (tapped->brings_data && tapped->handle) {
+        count_question(of, tapped);
     }
     count_refused(of, pinfo, tapped);
     if (is_sample) {
@@ -461,16 +474,7 @@ static double sealed_interval(const monitor *of, const monitor *later)
     return of->samples > 0 ? nstime_to_sec(&interval) : 0;
 }
 
-/* Sealed, without a sample. */
-static void join_failed(monitor *of, monitor *later)
-{
-    of->pace.judged.waited += later->pace.judged.waited;
-    of->last_frame = later->last_frame;
-    take_over(of, later);
-}
-
-/* A client that went on with another query for the same counters. */
-static void join(monitor *of, monitor *later)
+static void join_samples(monitor *of, const monitor *later)
 {
     double interval = of->sealed ? sealed_interval(of, later) : pass_time(of, &later->first_clocks, later->first_frame);
 
@@ -480,14 +484,24 @@ static void join(monitor *of, monitor *later)
     }
     pace_add_all(&of->pace, &later->pace);
     of->samples += later->samples;
+    of->clocks = later->clocks;
+    of->request_time = later->request_time;
+}
+
+/* A client that went on with another query for the same counters, and perhaps got no sample of it. */
+static void join(monitor *of, monitor *later)
+{
+    if (later->samples > 0) {
+        join_samples(of, later);
+    } else {
+        of->pace.judged.waited += later->pace.judged.waited;
+    }
     for (unsigned i = 0; i < MONITOR_PACKETS; i++) {
         monitor_packets *to = &of->packets[i], from = later->packets[i];
         *to = (monitor_packets){to->count + from.count, to->count > 0 ? to->frame : from.frame};
     }
     of->packets[MONITOR_PACKET_END] = later->packets[MONITOR_PACKET_END];
-    of->unanswered += later->unanswered;
-    of->clocks = later->clocks;
-    of->request_time = later->request_time;
+    of->unanswered += later->unanswered + (of->waiting_frame > 0);
     of->last_event = later->last_event;
     of->last_frame = later->last_frame;
     of->waiting_frame = later->waiting_frame;
@@ -536,7 +550,7 @@ void monitors_judge(monitors *m)
         char *key = of->into ? NULL : key_of(of);
         monitor *other = key ? g_hash_table_lookup(latest, key) : NULL;
         if (other && follows(of, other)) {
-            (of->samples > 0 ? join : join_failed)(other, of);
+            join(other, of);
         }
         if (key && of->into == NULL) {
             g_hash_table_insert(latest, key, of);

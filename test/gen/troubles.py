@@ -221,16 +221,18 @@ def asked_in_vain(opnum, request):
     return scene
 
 
-def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8):
+def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8, loses=(), **server):
     """A query for each sample."""
     scene, s = Scene(), memory()
-    server, wire = Server([s], scene), None
+    server, wire = Server([s], scene, **server), None
     for n in range(count):
         if wire is None or connects:
             wire = Wire(tcp_line(scene, server, client_port=50001 + n))
         wire.before = {wire.number + 1: dict(before).get(n, 0)}
-        samples(wire.client(), scene, asked(s) if asked else [ask(s)], s, count=1, teach=n == 0, close=closes,
-                pauses={0: dict(pauses).get(n, 1)})
+        wire.loses = lambda opnum, kind, _, n=n: n in loses and (opnum, kind) == (DATA, 'response')
+        with contextlib.suppress(Fault):
+            samples(wire.client(), scene, asked(s) if asked else [ask(s)], s, count=1, teach=n == 0, close=closes,
+                    pauses={0: dict(pauses).get(n, 1)})
     return scene
 
 
