@@ -281,6 +281,11 @@ def test_what_is_empty_says_why(tshark, tmp_path, name, words, tables):
         assert words.split(':')[0] in err, kind
 
 
+def test_who_is_not_answered_is_not_said_to_open_nothing(summary):
+    lines, _ = summary(TROUBLES['requests-alone'][0]())
+    assert lines[1].endswith(': no samples: no answer to its calls was captured')
+
+
 def test_a_client_that_ends_its_connection_is_well(summary):
     for flags in 0x11, 0x14:
         lines, found = summary(troubles.broken_off(flags, side=0))

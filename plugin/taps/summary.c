@@ -107,7 +107,8 @@ static void append_pace(GString *text, const monitor *of)
         g_string_append(text, of->was_opened && of->probes > 1
                                   ? "no samples: each time the client offers less room than the server needs"
                               : of->was_opened ? "no samples: a query was opened, and no answer has its counter data"
-                                               : "no samples: no query was opened");
+                              : of->unanswered > 0 ? "no samples: no answer to its calls was captured"
+                                                   : "no samples: no query was opened");
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
