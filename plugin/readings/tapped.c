@@ -224,37 +224,32 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
     if (left->failed > 0 && left->samples == 0 && left->unread[0].why == NULL && number-- == 0) {
         return failed_note(pool, left, form);
     }
-    if (left->requests > left->responses + (left->samples > 0) && number-- == 0) { /* one: the capture ends */
-        return note(form, "calls without a captured response", left->requests - left->responses,
-                    "the server did not answer, or responses were lost, cut by a snapshot length, or go another way "
-                    "than the capture");
-    }
-    if (left->strange > 0 && number-- == 0) {
-        return note(form, "answers of no known query", left->strange, "the requests were not captured, or not opened");
-    }
-    if (left->damaged > 0 && number-- == 0) {
-        return note(form, "answers that do not add up", left->damaged,
-                    "Analyze, Expert Information (-z expert) says where");
-    }
-    if (left->empty > 0 && number-- == 0) {
-        return note(
-            form, "answers without data", left->empty,
-            "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or "
-            "nothing has them now");
-    }
-    if (left->nameless > 0 && number-- == 0) {
-        return note(form, "values of a counter that is not known", left->nameless,
-                    "they have no column (-z pcq,long has them): capture from before the client adds counters");
-    }
-    if (left->untyped > 0 && number-- == 0) {
-        return note(
-            form, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what), left->untyped,
-            "they have no result: a client reads types before it adds counters; capture from there on, or name a "
-            "file of another capture that has them (-o pcq.names_file:FILE)");
-    }
-    if (left->from_file > 0 && number-- == 0) {
-        return note(form, wmem_strdup_printf(pool, "%s by a type of the names file", what), left->from_file,
-                    "the capture does not hold the types; what the file says has to be true of this server");
+    bool any_unanswered = left->requests > left->responses + (left->samples > 0); /* one: the capture ends */
+    const struct {
+        uint64_t count;
+        const char *what, *why;
+    } notes[] = {
+        {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
+         "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
+         "capture"},
+        {left->strange, "answers of no known query", "the requests were not captured, or not opened"},
+        {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
+        {left->empty, "answers without data",
+         "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or nothing "
+         "has "
+         "them now"},
+        {left->nameless, "values of a counter that is not known",
+         "they have no column (-z pcq,long has them): capture from before the client adds counters"},
+        {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
+         "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
+         "another capture that has them (-o pcq.names_file:FILE)"},
+        {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
+         "the capture does not hold the types; what the file says has to be true of this server"},
+    };
+    for (unsigned i = 0; i < array_length(notes); i++) {
+        if (notes[i].count > 0 && number-- == 0) {
+            return note(form, notes[i].what, notes[i].count, notes[i].why);
+        }
     }
     if (left->assumed > 0 && number-- == 0) {
         return assumed_note(pool, left, what, form);
