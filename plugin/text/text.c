@@ -64,47 +64,23 @@ static uint32_t wide_size(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_
     return at;
 }
 
-/* Most names are ASCII, and Wireshark's converter takes a hundred instructions for a character. NULL where `units` are
- * more than that, or hold a zero. */
-static const char *ascii_of_wide(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t units, unsigned byte_order)
-{
-    const uint8_t *low = bytes + (byte_order == ENC_LITTLE_ENDIAN ? 0 : 1);
-    const uint8_t *high = bytes + (byte_order == ENC_LITTLE_ENDIAN ? 1 : 0);
-    char *text = wmem_alloc(pool, (size_t)units + 1);
-    uint32_t i = 0;
-
-    while (i < units && high[2 * i] == 0 && low[2 * i] > 0 && low[2 * i] < 0x80) {
-        text[i] = (char)low[2 * i];
-        i++;
-    }
-    if (i < units) {
-        wmem_free(pool, text);
-        return NULL;
-    }
-    text[i] = '\0';
-    return text;
-}
-
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
                      unsigned byte_order, uint32_t most)
 {
     bool wide = text_is_wide(code_page_number);
     const code_page *page = wide ? NULL : find_code_page(code_page_number);
     uint32_t whole = wide ? size & ~1U : size;
-    const char *text = NULL;
+    const char *text;
 
     if (whole / (wide ? 2 : 1) > most) {
         size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
     }
     bool cut = size < whole;
-    if (wide && size > 0 && size % 2 == 0) {
-        text = ascii_of_wide(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size / 2, byte_order);
-    }
-    if (wide && text == NULL) {
+    if (wide) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
     } else if (page) {
         text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
-    } else if (!wide) {
+    } else {
         text = bytes_as_text(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size);
     }
     return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
