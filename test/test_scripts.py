@@ -484,7 +484,7 @@ def test_removing_by_hand(tmp_path):
 
 
 CHECKS = ('.ci/run', 'script/dev/test-matrix', 'script/dev/test-windows', 'script/dev/in-tree', 'script/dev/test-archive',
-          'script/dev/test-packages')
+          'script/dev/test-bare', 'script/dev/test-packages')
 
 
 @pytest.fixture
