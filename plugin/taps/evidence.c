@@ -655,7 +655,7 @@ static void end_view(table_view *view)
 void evidence_register(void)
 {
     static taps_table window = {
-        .ui = {.title = "Assumptions about Windows", .cli_string = "pcq,assumptions", .nfields = NUM_COLUMNS},
+        .ui = {.title = "What Is Assumed of Windows", .cli_string = "pcq,assumptions", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .behind = 3,
         .row_size = sizeof(assumption),
