@@ -1090,7 +1090,9 @@ def test_captures_are_not_overwritten(tshark, tmp_path):
     assert [p.read_bytes() for p in there] == before and there == sorted(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize('text', ['', 'x', '{"a": 1}\n', '"(PDH-CSV 4.0)"\r\n', '<a/>', '\u00e4' * 300, 'hello\n'])
+@pytest.mark.parametrize('text', ['', 'x', '{"a": 1}\n', '"(PDH-CSV 4.0)"\r\n', '<a/>', '\u00e4' * 300, 'hello\n',
+                                  '"(PDH-CSV 4.0)","\\\\SRV01\\{0fd8e2bb-a9cc-5d3a-8380-54770f0c015f}(l\u00ffng field)\\#117440517"\r\n'
+                                  '"09/29/2026 17:32:23.264"," "\r\n'])
 def test_texts_are_overwritten(export, tmp_path, text):
     """Short ones too, of which Wireshark would open some."""
     (tmp_path / 'out.csv').write_text(text, encoding='utf-8')

@@ -230,7 +230,8 @@ static bool is_text(const char *path)
 static bool is_guess(int encapsulation)
 {
     return encapsulation == WTAP_ENCAP_JSON || encapsulation == WTAP_ENCAP_MP4 ||
-           encapsulation == WTAP_ENCAP_IXVERIWAVE || encapsulation == WTAP_ENCAP_ERF;
+           encapsulation == WTAP_ENCAP_IXVERIWAVE || encapsulation == WTAP_ENCAP_ERF ||
+           encapsulation == WTAP_ENCAP_DVBCI;
 }
 
 /* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
