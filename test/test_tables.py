@@ -10,12 +10,14 @@ import subprocess
 
 import pytest
 
+from conftest import TSHARK
 from gen import client, model, stubs
 from gen.mutate import together
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
 from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.troubles import poller
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
 TABLES = 'pcq,counters', 'pcq,monitors', 'pcq,queries', 'pcq,refusals'
@@ -296,3 +298,49 @@ def test_numbers_of_tables_are_the_same_in_any_locale(tshark, tmp_path, comma):
     assert subprocess.run(['printf', '%.1f', '1,5'], env=comma, stdout=subprocess.PIPE, check=True).stdout == b'1,5'
     for statistic in TABLES:
         assert drawn(tshark, path, statistic, env=comma) == drawn(tshark, path, statistic), statistic
+
+
+# --- windows ----------------------------------------------------------------------------------------------------------
+
+# Wireshark's window counts itself; beyond that it is drawn what tshark prints.
+AS_A_WINDOW = r'''#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <glib.h>
+#include <wireshark.h>
+#include <epan/stat_tap_ui.h>
+void register_stat_tap_table_ui(stat_tap_table_ui *ui)
+{
+    ((void (*)(stat_tap_table_ui *))dlsym(RTLD_NEXT, "register_stat_tap_table_ui"))(ui);
+    ui->refcount = 1;
+}'''
+
+
+@pytest.fixture(scope='module')
+def window(tshark, tmp_path_factory):
+    """-> the first cell of each line that a window has, or that tshark prints"""
+    library = tmp_path_factory.mktemp('window') / 'window.so'
+    (library.with_suffix('.c')).write_text(AS_A_WINDOW)
+    flags = subprocess.run(['pkg-config', '--cflags', 'wireshark'], stdout=subprocess.PIPE, check=True).stdout.decode().split()
+    subprocess.run(['cc', '-shared', '-fPIC', '-o', library, library.with_suffix('.c'), *flags, '-ldl'], check=True)
+    library.parent.chmod(0o755)
+
+    def lines(capture, statistic, *args, as_window=True):
+        out = subprocess.run([TSHARK, '-q', '-r', capture, *args, '-z', statistic], stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=dict(tshark.env, **{'LD_PRELOAD': str(library)} if as_window else {}))
+        table = re.split(r'^=+\n', out.stdout.decode(), flags=re.M)[1].split('\n')[:-1]
+        return [line.split('|')[0].strip() for line in table if not line.startswith(('Filter', 'Perf', 'Refused'))][1:]
+    return lines
+
+
+@pytest.mark.skipif(TSHARK.endswith('.exe'), reason='no library can be put before those of a program of Windows')
+@pytest.mark.parametrize('statistic', TABLES)
+@pytest.mark.parametrize('capture, args', [(SEALED, PASSWORD), (SEALED, ()), (PCAPS / 'plain' / 'pipelined.pcap', ()), (None, ())],
+                         ids=['opened', 'sealed', 'pipelined', 'poller'])
+def test_a_window_shows_what_is_true_at_the_end(window, tmp_path, capture, args, statistic):
+    """Notes and findings that were true for a moment only are gone with it. (tshark ends a line where a cell is blank.)"""
+    # Who opens a query for each sample is two monitors until the next one has its sample.
+    capture = capture or poller(asked=lambda s: [ask(s, 1), ask(s, 77)]).write(tmp_path / 'poller.pcap')
+    there, printed = (window(capture, statistic, *args, as_window=w) for w in (True, False))
+    assert len(there) == len(printed) > 0
+    if statistic in ('pcq,monitors', 'pcq,queries'):    # whose first column a window has first, too
+        assert there == printed

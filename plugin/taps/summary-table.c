@@ -58,9 +58,6 @@ static unsigned put_row(table_view *view, unsigned number, const monitor *of, co
 
     snprintf(key, sizeof key, "%u", number);
     unsigned row = *(unsigned *)table_row(view, key, text, NULL);
-    for (unsigned i = 0; i < view->ui.nfields; i++) {
-        table_set_blank(view, row, i);
-    }
     g_strdelimit(text, "_", ' ');
     table_set_text(view, row, FINDING, text);
     table_set_number(view, row, TIMES, (double)times);
@@ -76,6 +73,7 @@ static void judge(table_view *view)
     const monitors *m = ((summary_view *)view->own)->monitors;
     unsigned number = 0;
 
+    table_start_over(view);
     monitors_judge(((summary_view *)view->own)->monitors);
     for (unsigned i = 0; i < m->judged->len; i++) {
         const monitor *of = g_ptr_array_index(m->judged, i);

@@ -156,13 +156,30 @@ static void begin(stat_tap_table_ui *ui)
     table_say_left_out();
 }
 
+/* The table ends behind `count` rows. A window points to those that it has drawn: they stay, without a text. */
+static void end_table_behind(table_view *view, unsigned count)
+{
+    stat_tap_table *table = view->table;
+
+    for (unsigned i = count; i < table->num_elements; i++) {
+        for (unsigned column = 0; view->is_drawn && column < view->ui.nfields; column++) {
+            *stat_tap_get_field_data(table, i, column) =
+                (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = ""};
+        }
+        if (!view->is_drawn) {
+            g_free(table->elements[i]);
+        }
+    }
+    if (!view->is_drawn) {
+        table->num_elements = MIN(table->num_elements, count);
+    }
+}
+
 static void reset_view(table_view *view)
 {
     end_rows(view);
-    for (unsigned i = 0; i < view->table->num_elements; i++) {
-        g_free(view->table->elements[i]);
-    }
-    view->table->num_elements = 0;
+    view->is_drawn = false;
+    end_table_behind(view, 0);
     begin_rows(view);
 }
 
@@ -253,6 +270,20 @@ void *table_row(table_view *view, const void *key, const char *text, bool *is_ne
     return data;
 }
 
+void table_start_over(table_view *view)
+{
+    for (unsigned row = 0; view->is_drawn && row < view->rows->len; row++) {
+        for (unsigned i = 0; i < view->ui.nfields; i++) {
+            table_set_blank(view, row, i);
+        }
+    }
+    if (!view->is_drawn) {
+        g_hash_table_remove_all(view->known);
+        g_ptr_array_set_size(view->rows, 0);
+        view->row_bytes = view->others = 0;
+    }
+}
+
 static void show_row(table_view *view, unsigned row)
 {
     const char *data = table_data(view, row);
@@ -297,6 +328,7 @@ static void show_notes(table_view *view)
         item->type = TABLE_ITEM_STRING;
         item->value.string_value = line;
     }
+    end_table_behind(view, view->rows->len + view->notes->len);
 }
 
 static void say_left_out(void *data)
@@ -320,6 +352,10 @@ void table_say_left_out(void)
 
 static void show_view(table_view *view)
 {
+    view->is_drawn = in_window;
+    if (in_window) {
+        return; /* its rows are as of its last call; what draws them here is a clock */
+    }
     if (view->of->judge) {
         view->of->judge(view);
     }
@@ -362,7 +398,7 @@ void table_set_text(table_view *view, unsigned row, unsigned column, const char 
     text_escape(plain, text, strlen(text), false);
     if (item->type != TABLE_ITEM_STRING || strcmp(item->value.string_value, plain->str) != 0) {
         item->type = TABLE_ITEM_STRING;
-        item->value.string_value = g_string_chunk_insert(view->texts, plain->str);
+        item->value.string_value = g_string_chunk_insert_const(view->texts, plain->str);
     }
     g_string_free(plain, TRUE);
 }
@@ -418,9 +454,7 @@ static tap_packet_status count(void *data, packet_info *pinfo, epan_dissect_t *e
         taps_table *t = at->data;
         if (listener->stat_tap_data == &t->ui) {
             listener->stat_tap_data = &view_new(t)->ui;
-            if (!in_window) {
-                show_before_drawn();
-            }
+            show_before_drawn();
         }
     }
     table_view *view = (table_view *)listener->stat_tap_data;

@@ -63,6 +63,7 @@ struct table_view {
     GStringChunk *texts; /* of the cells */
     GPtrArray *notes;    /* texts of the last rows */
     tapped_left_out left;
+    bool is_drawn;   /* by a window, which points to its rows */
     unsigned others; /* number of the shared row + 1, 0 as long as there is room */
 };
 
@@ -73,6 +74,9 @@ void table_register(taps_table *t);
  * is no room. */
 void *table_row(table_view *view, const void *key, const char *text, bool *is_new);
 void *table_others(table_view *view);
+
+/* All rows that there are go, or are blank until they are set anew. */
+void table_start_over(table_view *view);
 
 /* Says at tshark's end what no statistic could take. */
 void table_say_left_out(void);
