@@ -317,6 +317,28 @@ def test_names_belong_to_a_server(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
+@PASSES
+def test_machines_that_share_a_port_are_told_by_their_names(tshark, tmp_path, two_pass):
+    """One address and port leads to two: their rows stay two, and whose titles are whose is assumed from then on."""
+    scene = Scene()
+    talks = [Talk(scene, client_port=50001 + i, system='SRV0%d' % (i + 1)) for i in range(2)]
+    talks[1].handles = 10
+    numbers = []
+    for talk in talks:
+        talk.open()
+        talk.titles()
+        numbers.append(talk.sample()[1])
+    numbers.append(talks[0].sample()[1])
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    rows = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,-', *['-2'] * two_pass)[0].splitlines()[1:]
+    for at, number in enumerate(numbers):
+        there = [row.split(',') for row in rows if row.split(',')[1] == str(number)]
+        assert {row[4] for row in there} == {'SRV02' if at == 1 else 'SRV01'}
+        assert {row[-1] for row in there} == {'1' if two_pass or at > 0 else '0'}
+        assert frames[number].show_of('hkpd.first.path')[0].endswith(' (assumed)') == (two_pass or at > 0)
+        assert bool(frames[number].all('hkpd.expert.systems')) == (two_pass or at > 0)
+
+
 def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):
     scene = Scene()
     talk = Talk(scene)

@@ -390,6 +390,14 @@ static const char *name_text(readings *r, const perf_block_walk *object, const r
                     byte_order(object), most);
 }
 
+const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk)
+{
+    const char *name = text_get(pool, tvb, walk->header.name, walk->header.name_size, PERF_CODE_PAGE_UTF16,
+                                byte_order(walk), PERF_NAME_MAX);
+
+    return name + strspn(name, "\\");
+}
+
 static void begin(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
@@ -398,10 +406,9 @@ static void begin(readings *r)
     perf_block_init(&walk, r->bytes, r->size);
     stream->walk = walk;
     if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
-        const char *name = text_get(r->pool, r->answer.tvb, walk.header.name, walk.header.name_size,
-                                    PERF_CODE_PAGE_UTF16, byte_order(&walk), PERF_NAME_MAX);
-        r->machine = name + strspn(name, "\\");
+        r->machine = hkpd_system_name(r->pool, r->answer.tvb, &walk);
     }
+    r->names_assumed = r->answer.server->has_systems;
     stream->current = new_view(r->pool, r->bytes, r->size);
     stream->current->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
     stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);

@@ -857,6 +857,17 @@ static int other_answer(hkpd_pdu *p, const answer *back)
 /* Where the clocks of a PERF_DATA_BLOCK end. */
 #define CLOCKS_END 80
 
+static void note_system(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    perf_block_walk walk;
+
+    perf_block_init(&walk, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
+        host_note_system(p->call.server, hkpd_system_name(hkpd_pool(p), tvb, &walk));
+    }
+}
+
 static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -866,6 +877,7 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     p->record->sample =
         sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
     sample_holds(p->record->sample, places, count);
+    note_system(p, tvb);
     if (size >= CLOCKS_END && p->record->name) {
         unsigned order = tvb_get_letohl(tvb, 8) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
         const perf_point clocks = {.perf_time = tvb_get_uint64(tvb, 56, order),

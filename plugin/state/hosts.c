@@ -75,6 +75,16 @@ const char *host_address(const state_host *server)
     return server->is_first ? server->address_text : server->port_text;
 }
 
+void host_note_system(state_host *server, const char *system_name)
+{
+    if (server->system_name == NULL) {
+        server->system_name = wmem_strdup(wmem_file_scope(), system_name);
+    } else if (!server->has_systems && strcmp(server->system_name, system_name) != 0) {
+        server->has_systems = true;
+        server->facts_version++;
+    }
+}
+
 uint32_t event_next(void)
 {
     return ++last_event;

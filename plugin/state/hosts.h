@@ -17,6 +17,8 @@ typedef struct state_host {
     bool serves[2];           /* TCP, named pipes */
     bool is_first;            /* of its address */
     bool shares;              /* its address has another server, too */
+    const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
+    bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
     uint32_t facts_version;   /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
 
@@ -25,6 +27,9 @@ state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe);
 
 /* What it is called where nobody named it, no two servers alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *server);
+
+/* What a PERF_DATA_BLOCK of the server says that its machine is called. */
+void host_note_system(state_host *server, const char *system_name);
 
 /* The number of a PDU that is seen for the first time. */
 uint32_t event_next(void);

@@ -548,8 +548,9 @@ static void show_first(const answer_view *view, value_first *first, const readin
 
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
-    reader_add_generated_string(inner, fields->first_path, tvb,
-                                wmem_strconcat(r->pool, first->path, r->assumed ? " (assumed)" : "", NULL));
+    reader_add_generated_string(
+        inner, fields->first_path, tvb,
+        wmem_strconcat(r->pool, first->path, r->assumed || r->names_assumed ? " (assumed)" : "", NULL));
     reader_add_generated_string(inner, fields->first_result, tvb,
                                 wmem_strconcat(r->pool, shown, assumed_note(r), NULL));
 }
