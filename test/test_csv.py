@@ -501,6 +501,8 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'hkpd.path', '-Y', 'hkpd.path',
                         '-z', 'pcq,long,%s' % (tmp_path / 'long'))
     assert size % 8 == 0 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == (4096 + size) // 8
+    if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
+        out = out.replace('\\\\', '\\')
     paths = out.rstrip('\n').split(',')
     assert len(paths) == 4 * size // 8
     path = '\\\\SRV\\%s(i%d)\\' + 'n' * 32

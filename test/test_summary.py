@@ -283,7 +283,8 @@ def test_what_is_empty_says_why(tshark, tmp_path, name, words, tables):
 
 def test_who_is_not_answered_is_not_said_to_open_nothing(summary):
     lines, _ = summary(TROUBLES['requests-alone'][0]())
-    assert lines[1].endswith(': no samples: no answer to its calls was captured')
+    # since 4.2 Wireshark takes what acknowledges answers for a sign of lost packets, which is a line of its own
+    assert [line.endswith(': no samples: no answer to its calls was captured') for line in lines].count(True) == 1
 
 
 def test_a_client_that_ends_its_connection_is_well(summary):
