@@ -498,6 +498,26 @@ def test_who_asks_something_else_is_another(tshark, tmp_path):
     assert all(2 < float(row['Interval (s)']) < 2.1 for row in rows)
 
 
+@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, passes):
+    """What they bound before is over: another interface's calls are no operations of ours."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    ours = []
+    for interface in None, ('12345778-1234-abcd-ef00-0123456789ac', 1), None:
+        first = len(scene.capture.frames) + 1
+        line = tcp_line(scene, Script([s]), mss=60000, protocol=SealedRpc, bind=False, seq=1000000 * first)
+        line.rpc.interface = interface or line.rpc.interface
+        line.rpc.bind()
+        c = line.client()
+        handle = c.open()
+        c.validate(handle, [ask(s, 1, 'a')])
+        c.data(handle, 1 << 16)
+        ours += [] if interface else range(first, len(scene.capture.frames) + 1)
+    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'pcq.sealed.operation'], '-Y', 'pcq.sealed.operation', *passes)
+    assert len(rows) == 12 and {int(number) for number, _ in rows} <= set(ours)
+
+
 def test_connections_at_the_same_time_are_several(tshark, tmp_path):
     """Of one client with the same counters: nothing says that they are one."""
     scene = Scene()

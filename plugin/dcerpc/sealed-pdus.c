@@ -5,8 +5,6 @@
  */
 #include "dcerpc/sealed-pdus.h"
 
-#include <epan/conversation.h>
-
 #include "perf/bytes.h"
 
 /* The common header, what a request and a response have behind it, and an object's UUID ([C706] 12.6.4). */
@@ -30,6 +28,7 @@ static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0x
 /* A connection that bound the interface. */
 typedef struct {
     uint64_t key;
+    uint32_t bind_frame;
     uint64_t contexts[NUM_SEALED_INTERFACES]; /* a bit for each */
     uint64_t ndr64;
     wmem_map_t *calls; /* call id -> the latest call of it */
@@ -127,30 +126,45 @@ bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tv
 
 /* --- Connections ----------------------------------------------------------------------------------------------- */
 
-static sealed_connection *add_connection(uint64_t key)
+static sealed_connection *add_connection(uint64_t key, uint32_t bind_frame)
 {
     sealed_connection *connection = wmem_new0(wmem_file_scope(), sealed_connection);
 
     connection->key = key;
+    connection->bind_frame = bind_frame;
     connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     wmem_map_insert(connections, &connection->key, connection);
     return connection;
 }
 
-/* A PDU's is looked up several times, and Wireshark's conversation costs more than the rest. */
-static sealed_connection *connection_of(packet_info *pinfo, bool is_new)
+static uint64_t hash_end(const address *addr, uint32_t port)
 {
-    static uint32_t frame;
-    static uint64_t salt, key;
+    return (wmem_strong_hash(addr->data, (size_t)addr->len) + port) * UINT64_C(0x9E3779B97F4A7C15);
+}
 
-    if (wmem_map_size(connections) == 0 || frame != pinfo->num || salt != dcerpc_get_transport_salt(pinfo)) {
-        const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-        frame = pinfo->num;
-        salt = dcerpc_get_transport_salt(pinfo);
-        key = salt * 0x9E3779B97F4A7C15U + (conversation ? conversation->conv_index : 0);
+/* Both ends and, of a named pipe, which of their pipes: to find Wireshark's conversation costs more than all the rest here. */
+static uint64_t key_of(packet_info *pinfo)
+{
+    uint64_t client = hash_end(&pinfo->src, pinfo->srcport), server = hash_end(&pinfo->dst, pinfo->destport);
+
+    return client + server + (client ^ server) / 3 + dcerpc_get_transport_salt(pinfo);
+}
+
+static sealed_connection *connection_of(packet_info *pinfo)
+{
+    uint64_t key = key_of(pinfo);
+
+    return wmem_map_lookup(connections, &key);
+}
+
+/* A bind begins a connection, though its ends had one before; what alters contexts goes on with it. */
+static void begin_connection(packet_info *pinfo, uint8_t pdu_type)
+{
+    const sealed_connection *before = connection_of(pinfo);
+
+    if (before && pdu_type == PDU_BIND && before->bind_frame != pinfo->num) {
+        add_connection(key_of(pinfo), pinfo->num);
     }
-    sealed_connection *connection = wmem_map_lookup(connections, &key);
-    return connection || !is_new ? connection : add_connection(key);
 }
 
 static uint64_t bit_of(uint16_t context)
@@ -164,11 +178,13 @@ void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_inte
     int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
     e_guid_t read;
 
+    begin_connection(pinfo, tvb_get_uint8(tvb, offset + 2));
     while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
         uint64_t bit = bit_of(tvb_get_uint16(tvb, at, order));
         tvb_get_guid(tvb, at + 4, &read, order);
         if (memcmp(&read, uuid, sizeof read) == 0) {
-            sealed_connection *connection = connection_of(pinfo, true);
+            sealed_connection *connection = connection_of(pinfo);
+            connection = connection ? connection : add_connection(key_of(pinfo), pinfo->num);
             connection->contexts[interface] |= bit;
             tvb_get_guid(tvb, at + CONTEXT_SIZE, &read, order);
             connection->ndr64 |= memcmp(&read, &ndr64, sizeof read) == 0 ? bit : 0;
@@ -179,7 +195,7 @@ void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_inte
 
 sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request)
 {
-    const sealed_connection *connection = connection_of(pinfo, false);
+    const sealed_connection *connection = connection_of(pinfo);
     unsigned interface = connection ? NUM_SEALED_INTERFACES - 1 : SEALED_NOBODYS;
 
     while (interface != SEALED_NOBODYS && !(connection->contexts[interface] & bit_of(request->context))) {
@@ -208,7 +224,7 @@ static gboolean pdu_equal(const void *a, const void *b)
 
 void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, sealed_interface interface)
 {
-    sealed_connection *connection = connection_of(pinfo, false);
+    sealed_connection *connection = connection_of(pinfo);
     void *key = GUINT_TO_POINTER(request->call_id);
 
     if (connection == NULL || PINFO_FD_VISITED(pinfo)) {
@@ -262,16 +278,12 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
 
 sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
 {
-    sealed_connection *connection = connection_of(pinfo, false);
-
-    if (connection == NULL) {
-        return NULL;
+    if (PINFO_FD_VISITED(pinfo)) {
+        sealed_pdu look_for = {.key = {key_of(pinfo), fragment->call_id, pinfo->num, fragment->is_response}};
+        return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
     }
-    if (!PINFO_FD_VISITED(pinfo)) {
-        return take_first_time(pinfo, connection, fragment);
-    }
-    sealed_pdu look_for = {.key = {connection->key, fragment->call_id, pinfo->num, fragment->is_response}};
-    return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
+    sealed_connection *connection = connection_of(pinfo);
+    return connection ? take_first_time(pinfo, connection, fragment) : NULL;
 }
 
 bool sealed_connections_exist(void)

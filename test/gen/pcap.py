@@ -80,11 +80,11 @@ def packed(address):
 class Tcp:
     """One connection. send() cuts what it is given into segments and returns the frame that completes it."""
 
-    def __init__(self, capture, port=49671, client_port=50001, v6=False, client=None, server=None, mss=MTU_DATA):
+    def __init__(self, capture, port=49671, client_port=50001, v6=False, client=None, server=None, mss=MTU_DATA, seq=1000):
         self.capture, self.v6, self.mss = capture, v6, mss
         at = int(v6)
         self.ends = ((client or CLIENT[at], client_port), (server or SERVER[at], port))
-        self.seq = [1000, 500000]
+        self.seq = [seq, 500000]
         self.ip_id = 1
         self.segment(0, b'', 0x02)
         self.segment(1, b'', 0x12)

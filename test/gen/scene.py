@@ -91,8 +91,8 @@ class Line:
 
 
 def tcp_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, v6=False, client_port=50001,
-             bind=True, mss=1440, server=None, client=None, port=49671, protocol=Rpc):
-    tcp = Tcp(scene.capture, port, client_port, v6=v6, mss=mss, server=server, client=client)
+             bind=True, mss=1440, server=None, client=None, port=49671, protocol=Rpc, seq=1000):
+    tcp = Tcp(scene.capture, port, client_port, v6=v6, mss=mss, server=server, client=client, seq=seq)
     rpc = protocol(tcp, order=order, ndr64=ndr64, max_frag=max_frag)
     if bind:
         rpc.bind()
