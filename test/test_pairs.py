@@ -119,6 +119,19 @@ def test_the_own_id_of_a_counterset_tells(export, apart, passes):
     assert of_second_sample(text, 'Delta') == [('svc', made(1, 1), '0'), ('svc#1', MOVED, '0'), ('one', MOVED, '0')]
 
 
+@PASSES
+@pytest.mark.parametrize('asked', [[(NONE, '*')], [(6, '*'), (9, '*')], [(NONE, 'svc')], [(6, 'svc'), (9, 'svc')]],
+                         ids=['all', 'a-block-each', 'all-of-one', 'each-of-one'])
+def test_one_that_is_alone_and_has_another_own_id(export, asked, passes):
+    """Its answers differ in their numbers alone; a block of one instance tells nothing else of it."""
+    rows = lambda number: [(0, 'svc', 0 if number < 2 else 1)]
+    s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
+                 counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + k), instances=rows)
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, *x) for x in asked], 4)))
+    results = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
+    assert results == [FIRST, '7', MOVED, '14']
+
+
 def test_own_ids_that_repeat_prove_nothing(export):
     before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1)]
     scene = registry(before, before, ids=[0, 0])

@@ -61,6 +61,7 @@ typedef struct {
     bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
+    wmem_map_t *own_ids; /* own_ids_place, as its own key; NULL as long as nobody asked */
 } pcq_view;
 
 static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
@@ -389,15 +390,18 @@ static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifi
     return most;
 }
 
-/* Of a block of one instance, which does not say how many have its name: who the pair is where another block shows that. */
-static table_pair judged_by_others(const pcq_wanted *want, const state_identifier *identifier, pcq_view *there,
+/* Of a block of one instance, which does not say how many have its name: who the pair is where another block shows that, or that
+ * its own id is another. */
+static table_pair judged_by_others(const pcq_wanted *want, const state_identifier *identifier, reading_table *there,
                                    table_pair pair)
 {
     reading_instance_key *named = instance_of(want, identifier);
     uint32_t here_shown = namesakes_shown(want->here, identifier, named),
-             shown = namesakes_shown(there, identifier, named);
+             shown = namesakes_shown((pcq_view *)there->view, identifier, named);
+    perf_raw own = own_id(pcq_view_table(want->here, want->block), want->row), own_there = own_id(there, pair.row);
+    bool is_another = own.size > 0 && own_there.size > 0 && own.value != own_there.value;
 
-    if (here_shown > 0 && shown > 0 && here_shown != shown) {
+    if (is_another || (here_shown > 0 && shown > 0 && here_shown != shown)) {
         return (table_pair){UINT32_MAX, false, true};
     }
     pair.assumed |= pair.row != UINT32_MAX && (here_shown > 1 || shown > 1);
@@ -428,14 +432,14 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
     }
     reading_table *here = pcq_view_table(want->here, want->block);
     if (!there->has_instances) {
-        return judged_by_others(want, identifier, (pcq_view *)there->view, only_row(want, there));
+        return judged_by_others(want, identifier, there, only_row(want, there));
     }
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
     reading_instance_key *key = instance_of(want, identifier);
     table_pair pair = {reading_table_find(there, key, key->id == PERF_NO_ID), false, false};
-    return judged_by_others(want, identifier, (pcq_view *)there->view, pair);
+    return judged_by_others(want, identifier, there, pair);
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
@@ -496,43 +500,72 @@ static wmem_array_t *pattern_blocks(pcq_view *view)
 
 /* --- A process' or thread's own id ------------------------------------------------------------------------------- */
 
-/* Takes the block's column with own ids, by its counter's English name; a thread has its process' id, too. */
-static void take_own_ids(pcq_table *table, pcq_view *view, uint32_t block)
-{
-    pcq_table *there = (pcq_table *)pcq_view_table(view, block);
-    const state_identifier *identifier = pcq_view_identifier(view, block);
+/* What was asked for like this, but for the counter, has its rows' own ids there: in a block of its own as PDH asks, or among all
+ * counters. */
+typedef struct {
+    state_identifier asked;
+    reading_table *table;
+    uint32_t column;
+    bool is_thread;
+} own_ids_place;
 
-    for (uint32_t column = 0; column < there->base.columns; column++) {
-        uint32_t id =
-            there->ids ? perf_le32(view->base.bytes + there->ids + 4 * (size_t)column) : identifier->counter_id;
-        state_known known =
-            facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->event);
-        const char *name = known.fact ? known.fact->name : "";
-        bool is_thread = strcmp(name, "ID Thread") == 0;
-        if (is_thread || (strcmp(name, "ID Process") == 0 && table->own_ids == NULL)) {
-            table->own_ids = &there->base;
-            table->own_id = column;
-        }
+/* By the counter's English name; a thread has its process' id, too. */
+static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier *identifier, uint32_t column,
+                         uint32_t id)
+{
+    state_known known = facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->event);
+    const char *name = known.fact ? known.fact->name : "";
+    own_ids_place place = {*identifier, NULL, column, strcmp(name, "ID Thread") == 0};
+
+    place.asked.counter_id = PERF_NO_ID;
+    if (place.is_thread || (strcmp(name, "ID Process") == 0 && !wmem_map_contains(view->own_ids, &place.asked))) {
+        place.table = pcq_view_table(view, block);
+        own_ids_place *kept = wmem_memdup(view->base.pool, &place, sizeof place);
+        wmem_map_insert(view->own_ids, kept, kept);
     }
 }
 
-/* They stand in the table itself, or in one of the same sample, counterset and rows: PDH asks for each counter alone. */
-static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifier *identifier)
+static wmem_map_t *view_own_ids(pcq_view *view)
 {
-    wmem_array_t *blocks = pattern_blocks(view);
+    uint32_t count = view->own_ids ? 0 : count_blocks(view);
 
-    for (unsigned i = 0; i < wmem_array_get_count(blocks); i++) {
-        uint32_t block = *(uint32_t *)wmem_array_index(blocks, i);
-        const state_identifier *other = pcq_view_identifier(view, block);
-        bool is_certain = !pcq_view_doubtful(view, block) && !pcq_view_assumed(view, block);
-        if (is_certain && memcmp(other->guid, identifier->guid, sizeof other->guid) == 0) {
-            take_own_ids(table, view, block);
+    if (view->own_ids == NULL) {
+        view->own_ids = wmem_map_new(view->base.pool, query_identifier_hash, query_identifier_equal);
+    }
+    for (uint32_t block = 0; block < count; block++) {
+        const state_identifier *identifier = pcq_view_identifier(view, block);
+        bool has_all = identifier && identifier->counter_id == PERF_NO_ID;
+        pcq_table *table = has_all ? (pcq_table *)pcq_view_table(view, block) : NULL;
+        if (identifier == NULL || pcq_view_doubtful(view, block) || pcq_view_assumed(view, block)) {
+            continue;
+        }
+        for (uint32_t column = 0; column < (table && table->ids ? table->base.columns : !has_all); column++) {
+            const uint8_t *ids = table ? view->base.bytes + table->ids : NULL;
+            note_own_ids(view, block, identifier, column,
+                         ids ? perf_le32(ids + 4 * (size_t)column) : identifier->counter_id);
         }
     }
-    if (table->own_ids && table->own_ids != &table->base) {
-        reading_table_has_row(table->own_ids, UINT32_MAX);
-        table->own_ids = reading_table_same_rows(&table->base, table->own_ids) ? table->own_ids : NULL;
+    return view->own_ids;
+}
+
+/* They stand in the table itself, or in one of the same sample, identifier and rows. */
+static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifier *identifier)
+{
+    state_identifier asked = *identifier;
+
+    asked.counter_id = PERF_NO_ID;
+    const own_ids_place *place = wmem_map_lookup(view_own_ids(view), &asked);
+    if (place == NULL || place->table->has_instances != table->base.has_instances) {
+        return;
     }
+    if (place->table != &table->base && table->base.has_instances) {
+        reading_table_has_row(place->table, UINT32_MAX);
+        if (!reading_table_same_rows(&table->base, place->table)) {
+            return;
+        }
+    }
+    table->own_ids = place->table;
+    table->own_id = place->column;
 }
 
 static perf_raw own_id(reading_table *base, uint32_t row)
@@ -965,20 +998,21 @@ static pcq_wanted wanted(readings *r, uint32_t id)
     return (pcq_wanted){&stream_of(r)->current, r->number, r->at.row, r->at.column, id};
 }
 
-/* Whether a block has two instances of one name: then who stands at the same place need not be the same. Found out once for all answers
- * of a form. */
-static bool form_has_namesakes(pcq_view *view)
+/* Whether a block has two instances of one name, or own ids, which are numbers: then who stands at the same place need not be the
+ * same. Found out for all answers of a form, anew where more was learned: own ids are known by a name. */
+static bool form_needs_pairing(pcq_view *view)
 {
     perf_form *form = view->sample->form;
 
-    if (form->namesakes == PERF_FORM_NOT_KNOWN) {
-        form->namesakes = PERF_FORM_HAS_NONE;
-        for (uint32_t block = count_blocks(view); block-- > 0 && form->namesakes == PERF_FORM_HAS_NONE;) {
-            form->namesakes =
-                reading_table_has_namesakes(pcq_view_table(view, block)) ? PERF_FORM_HAS_SOME : PERF_FORM_HAS_NONE;
+    if (form->paired == PERF_FORM_NOT_KNOWN || form->paired_as_of != view->server->facts_version) {
+        bool is_needed = wmem_map_size(view_own_ids(view)) > 0;
+        for (uint32_t block = count_blocks(view); block-- > 0 && !is_needed;) {
+            is_needed = reading_table_has_namesakes(pcq_view_table(view, block));
         }
+        form->paired = is_needed ? PERF_FORM_BY_INSTANCE : PERF_FORM_BY_PLACE;
+        form->paired_as_of = view->server->facts_version;
     }
-    return form->namesakes == PERF_FORM_HAS_SOME;
+    return form->paired == PERF_FORM_BY_INSTANCE;
 }
 
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
@@ -988,7 +1022,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     if (stream->one_form && stream->compared_block != r->number) {
         stream->compared_block = r->number;
         stream->same_block = pcq_view_same_block(&stream->current, &stream->previous, r->number) &&
-                             !form_has_namesakes(&stream->current);
+                             !form_needs_pairing(&stream->current);
     }
     if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;

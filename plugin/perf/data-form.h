@@ -21,7 +21,7 @@ typedef struct {
     uint32_t before;  /* numbers in front of it */
 } perf_form_span;
 
-typedef enum { PERF_FORM_NOT_KNOWN, PERF_FORM_HAS_NONE, PERF_FORM_HAS_SOME } perf_form_finding;
+typedef enum { PERF_FORM_NOT_KNOWN, PERF_FORM_BY_PLACE, PERF_FORM_BY_INSTANCE } perf_form_pairing;
 
 typedef struct {
     uint8_t *bytes; /* of the first answer that had it; whoever has the form owns them */
@@ -29,8 +29,9 @@ typedef struct {
     uint32_t num_numbers;
     perf_form_span *spans; /* and one that begins at `size` */
     uint32_t num_spans;
-    unsigned users;              /* for whoever shares it */
-    perf_form_finding namesakes; /* instances of equal names in a block, for whoever looks for them */
+    unsigned users;           /* for whoever shares it */
+    perf_form_pairing paired; /* how two answers are, for whoever compares them, */
+    uint32_t paired_as_of;    /* with what was known then */
 } perf_form;
 
 /* One answer: its bytes, or those of its form and its numbers. */
