@@ -177,6 +177,53 @@ def test_an_object_given_twice_is_compared_with_nothing(export, passes):
         ('Process', step(1)), ('Processor', step(2))]
 
 
+@PASSES
+@pytest.mark.parametrize('what', ['counter', 'counterset', 'type'])
+def test_a_counter_given_out_anew(export, what, passes):
+    """The one before is another thing; of one that has another type only nobody knows."""
+    def made_of(name, set_name, kind, place):
+        s = multiple(set_name, counter(1, kind, name, lambda at, k: count(place, at.number)), instances=['a'])
+        s.guid = '5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00099'
+        return s
+    old = made_of('Old', 'Set', 'PERF_COUNTER_LARGE_DELTA', 1)
+    new = made_of('New' if what == 'counter' else 'Old', 'Other' if what == 'counterset' else 'Set',
+                  'PERF_COUNTER_BULK_COUNT' if what == 'type' else 'PERF_COUNTER_LARGE_DELTA', 2)
+    server = Script([old])
+
+    def calls(c):
+        learn(c, old)
+        h = c.open()
+        c.validate(h, [ask(old, 1, 'a')])
+        c.info(h)
+        c.data(h, 9999)
+        c.data(h, 9999)
+        server.sets = [new]
+        learn(c, new)
+        c.data(h, 9999)
+        c.data(h, 9999)
+    rows = long_rows(export(story(server, calls), 'long', *passes))
+    assert [(r['reason'], r['assumed']) for r in rows] == [
+        (FIRST, '0'), ('', '0'), ('', '1') if what == 'type' else ('counter is new in the query', '0'), ('', '0')]
+
+
+@PASSES
+@pytest.mark.parametrize('what', ['counter', 'object'])
+def test_a_title_given_out_anew(export, what, passes):
+    def made_of(name, title, place):
+        return [Object(5000, name, [Counter(5002, title, TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))])]
+    scene = Scene()
+    talk = Talk(scene, objects=made_of('Object', 'Delta', 1))
+    talk.open()
+    for _ in range(2):
+        talk.titles()
+        talk.sample()
+        talk.sample()
+        talk.objects = made_of('Another', 'Delta', 2) if what == 'object' else made_of('Object', 'Another', 2)
+    rows = long_rows(export(scene, 'long', *passes))
+    step = lambda place: str(7 * (place + 1))
+    assert [r['result'] or r['reason'] for r in rows] == [FIRST, step(1), 'counter is new in the query', step(2)]
+
+
 def test_labels_and_columns_say_so(tshark, tmp_path):
     capture = tmp_path / 'scene.pcap'
     perflib('as many').write(capture)

@@ -360,6 +360,7 @@ typedef struct {
     /* of the object that the walk is in */
     hkpd_table *table;
     hkpd_table *previous_table; /* NULL without one */
+    uint32_t previous_event;    /* of the answer that it is of */
     uint64_t parents_size;      /* bytes of the parents' names that were put before their children's */
 } hkpd_stream;
 
@@ -446,6 +447,7 @@ static void enter_object(readings *r)
     if (previous) {
         hkpd_view *view = view_of(r, previous);
         readings_pair(r, &view->base, previous->frame);
+        stream->previous_event = previous->event;
         stream->previous_table = opened(table_of(view, stream->walk.object.index));
     }
 }
@@ -601,11 +603,18 @@ static bool next(readings *r)
 
 /* --- Operands ---------------------------------------------------------------------------------------------------- */
 
+/* The sample before had another counter or object of this title index. */
+static bool is_renewed(readings *r, uint32_t title_index)
+{
+    return facts_renewed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH,
+                         stream_of(r)->previous_event, r->answer.event);
+}
+
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     hkpd_table *previous = stream_of(r)->previous_table;
 
-    if (previous == NULL) {
+    if (previous == NULL || is_renewed(r, previous->title_index) || is_renewed(r, column_of(r)->title_index)) {
         return false;
     }
     place->table = &previous->base;

@@ -1015,7 +1015,7 @@ static bool form_needs_pairing(pcq_view *view)
     return form->paired == PERF_FORM_BY_INSTANCE;
 }
 
-static bool find_previous(readings *r, reading_place *place, bool *has_counter)
+static bool find_place(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
@@ -1038,6 +1038,29 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     return false;
 }
 
+/* A counter, or its counterset (id PERF_NO_ID), was told anew since the sample before. */
+static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
+{
+    pcq_stream *stream = stream_of(r);
+    uint32_t since = stream->earlier && stream->identifier ? stream->earlier->sample->event : UINT32_MAX;
+
+    return r->answer.server->renewed > since &&
+           facts_renewed(r->answer.server, facts_subject(stream->identifier->guid, id), kind, since, r->answer.event);
+}
+
+/* Another name makes it another counter. One of another type may be another. */
+static bool find_previous(readings *r, reading_place *place, bool *has_counter)
+{
+    uint32_t id = r->at.counter->id;
+
+    if (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH) ||
+        !find_place(r, place, has_counter)) {
+        return false;
+    }
+    place->assumed |= is_renewed(r, id, PERF_FACT_COUNTER);
+    return true;
+}
+
 static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)
 {
     const state_counter_info *info = &r->at.counter->info;
@@ -1050,7 +1073,7 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     reading_place found;
     bool has_counter;
 
-    if (id == PERF_NO_ID ||
+    if (id == PERF_NO_ID || (view != r->current && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
         !pcq_view_find(view == r->current ? &stream->current : stream->earlier, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }

@@ -144,6 +144,7 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
         if (is_held && is_name(kind) && newest->event < event) {
             renew(learned, event);
         }
+        server->renewed = event;
     }
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     version.fact.type = type_of(kind, fact);
@@ -286,6 +287,17 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
         }
     }
     return known;
+}
+
+bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
+{
+    const subject_facts *learned = server->renewed > since ? find_facts(server, &subject) : NULL;
+
+    if (learned == NULL || is_name(kind)) {
+        return learned && latest_renewal(learned, event) > since;
+    }
+    wmem_array_t *versions = learned->versions[kind];
+    return versions && event_count_until(versions, event) > MAX(1, event_count_until(versions, since));
 }
 
 static int compare_facts(const void *a, const void *b)

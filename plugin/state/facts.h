@@ -77,6 +77,10 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
 /* The best that is known of a subject, of PERF_FACT_ENGLISH its name: in English before other languages of the same source. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
 
+/* True if it was told anew between two events: of a name another in the same language, which makes it another thing, else another fact
+ * of this kind. */
+bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event);
+
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */
 const char *facts_counterset_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t event);
 const char *facts_counter_label(wmem_allocator_t *pool, state_host *server, const uint8_t *guid, uint32_t id,
