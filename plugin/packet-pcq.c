@@ -610,11 +610,11 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
     state_handle *handle = record->handle;
-    if (handle) {
+    if (handle && !p->call.is_copy) {
         query_call_missed(handle, p->call.missed_once.end, p->call.event);
         query_calls_missed(handle, p->call.missed_twice.begin, p->call.missed_twice.end, p->call.event);
     }
-    if (handle && handle->end < p->call.event) {
+    if (handle && !p->call.is_copy && handle->end < p->call.event) {
         findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
     }
@@ -678,6 +678,8 @@ static void pcq_open_response(pcq_pdu *p)
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         record->handle =
             call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
+    } else if (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo)) {
+        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
     }
     show_handle(p, item, record->handle);
 }
@@ -1298,6 +1300,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
         .unread = call->why,
         .is_hkpd = pdu->interface == SEALED_WINREG,
         .is_response = pdu->key.is_response,
+        .is_repeated = pdu->is_copy,
         .operation = call->operation,
         .seconds = pdu->seconds,
         .sealed = {.size = pdu->size, .request_time = pdu->request_time},
@@ -1305,7 +1308,7 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 
     if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
         describe_sealed(&tapped.sealed, pdu);
-        if (tapped.sealed.uses_query && !PINFO_FD_VISITED(pinfo)) {
+        if (tapped.sealed.uses_query && !pdu->is_copy && !PINFO_FD_VISITED(pinfo)) {
             learn_sealed(pdu, &tapped.sealed, false);
         }
     }
@@ -1325,9 +1328,11 @@ static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
     const rpc_record *record = fault->record;
     sealed_pdu *pdu = fault->pdu;
     bool uses_query = pdu && pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
+    bool is_copy = record ? record->copied != NULL : pdu && pdu->is_copy;
     tapped_call tapped = {
         .is_hkpd = record ? record->key.protocol != &fields : pdu && pdu->interface == SEALED_WINREG,
         .is_response = true,
+        .is_repeated = is_copy,
         .has_failed = true,
         .is_fault = true,
         .status = fault->status,
@@ -1337,7 +1342,7 @@ static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
         .handle = record ? record->handle : NULL,
     };
 
-    if (uses_query && !PINFO_FD_VISITED(pinfo)) {
+    if (uses_query && !is_copy && !PINFO_FD_VISITED(pinfo)) {
         learn_sealed(pdu, &tapped.sealed, true);
     }
     if (tapped_wanted()) {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets that were captured twice: mirrored, and on both sides of a translation of clients' addresses. They count once."""
+"""Packets that were captured twice: mirrored, and on both sides of a translation of addresses. They count once."""
 
+import json
+import re
 import socket
 import struct
 from pathlib import Path
@@ -12,6 +14,8 @@ from gen.pcap import checksum
 from gen.scene import Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple, run
 
+PCAPS = Path(__file__).parent / 'pcaps'
+KEYS = json.loads((PCAPS / 'keys.json').read_text())
 PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 # what the copy has in its place: (address, port of it or None, address there, port there)
 SIDES = {'mirrored': None, 'client': ('192.0.2.10', 50001, '198.51.100.7', 40001)}
@@ -87,3 +91,34 @@ def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):
         c.data(h, 9999)
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '-z', 'pcq,queries')
     assert [line.split(' |')[:2] for line in out.splitlines() if line.startswith('query')] == [['query 1', '1'], ['query 2', '1']]
+
+
+# of real servers: sealed over TCP with NTLM and Kerberos, through pipes, and winreg's
+SEALED = ['tcp-ntlm', 'tcp-kerberos', 'smb3-ntlm', 'smb3-encrypted', 'hkpd-sealed']
+
+
+def ends_of(tshark, path):
+    """Client with its port, and server, of the capture's connection"""
+    return tshark.fields(path, ('ip.src', 'tcp.srcport', 'ip.dst'), '-Y', 'tcp.flags.syn == 1 && tcp.flags.ack == 0')[-1]
+
+
+@PASSES
+@pytest.mark.parametrize('with_key', [True, False], ids=['key', 'no-key'])
+@pytest.mark.parametrize('side', ['client', 'server'])
+@pytest.mark.parametrize('name', SEALED)
+def test_what_is_sealed_counts_once(tshark, tmp_path, name, side, with_key, passes):
+    """A server's answer to a logon is no other's: clients' addresses may be translated, and the server's."""
+    path = PCAPS / (name + '.pcap')
+    keys = [x for k in KEYS[path.name] for x in ('-o', k.format(pcaps=PCAPS))] if with_key else []
+    client, port, server = ends_of(tshark, path)
+    (tmp_path / 'once.pcap').write_bytes(path.read_bytes())
+    place = (client, int(port), '198.51.100.7', 40001) if side == 'client' else (server, None, '198.51.100.9', None)
+    copied = twice(tmp_path / 'once.pcap', place)
+    outcome = [tshark.run('-q', '-r', p, *keys, '-z', 'pcq,queries', '-z', 'pcq,monitors', '-z', 'pcq,refusals', *passes)[0]
+               for p in (path, copied)]
+    once, again = ([re.sub(r'frame ', '', line).split(' |') for line in out.splitlines()] for out in outcome)
+    assert len(again) == len(once) > 4
+    for a, b in zip(again, once):
+        # frame n is frame 2 n - 1 there, which no count becomes that is twice too high
+        assert [x for x, y in zip(a, b) if x != y and not (y.isdigit() and int(x) == 2 * int(y) - 1)] == [] and len(a) == len(b)
+    assert tshark.fields(copied, ['frame.number'], *keys, '-Y', 'pcq.expert.handle_closed', *passes) == []

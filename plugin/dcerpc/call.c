@@ -5,10 +5,9 @@
  */
 #include "dcerpc/call.h"
 
-#include <math.h>
-
 #include <epan/dissectors/packet-tcp.h>
 
+#include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
@@ -143,52 +142,17 @@ static void note_request(rpc_call *call, uint32_t event)
     call->missed_twice = connection->twice;
 }
 
-/* --- Packets that were captured twice ----------------------------------------------------------------------------- */
+/* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
-/* On both sides of a translation of clients' addresses each call is there twice, on connections of which one is a copy. What proves it:
- * the same handle, which no server gives out twice while it is open, in an answer to a call of the same number at the same time. */
-typedef struct {
-    uint8_t bytes[PERF_HANDLE_SIZE];
-    state_handle *handle;
-    const rpc_connection *connection;
-    uint32_t call_id;
-    nstime_t at;
-} rpc_opening;
-
-#define MOST_APART 1.0 /* seconds */
-
-static wmem_map_t *openings; /* rpc_opening, by its bytes; emptied with the file */
-static wmem_map_t *copies;   /* rpc_connection -> itself; emptied with the file */
-
-static unsigned opening_hash(const void *key)
-{
-    return wmem_strong_hash(key, PERF_HANDLE_SIZE);
-}
-
-static gboolean opening_equal(const void *a, const void *b)
-{
-    return memcmp(a, b, PERF_HANDLE_SIZE) == 0;
-}
-
-static bool is_copy(const rpc_call *call, const rpc_opening *of, state_handle_kind kind)
-{
-    nstime_t apart;
-
-    nstime_delta(&apart, &call->pinfo->abs_ts, &of->at);
-    return of->handle->kind == kind && of->handle->server == call->server && of->handle->end == UINT32_MAX &&
-           of->call_id == call->di->call_id && of->connection != connection_of(call->di) &&
-           fabs(nstime_to_sec(&apart)) < MOST_APART;
-}
-
-/* It teaches and counts nothing. */
+/* What is captured a second time teaches and counts nothing. */
 static void note_copy(rpc_call *call)
 {
-    if (wmem_map_size(copies) > 0 && !ndr_is_connectionless(call->di)) {
-        call->is_copy = wmem_map_contains(copies, connection_of(call->di));
+    if (call->record->copied == NULL && !PINFO_FD_VISITED(call->pinfo)) {
+        call->record->copied = connection_copied(call->pinfo);
     }
+    call->is_copy = call->record->copied != NULL;
+    call->server = call->is_copy ? call->record->copied : call->server;
 }
-
-/* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
 
 /* A PDU takes its event when it is first seen, and keeps it. */
 static void take_event(rpc_call *call)
@@ -436,26 +400,19 @@ bool call_handle_is_null(const uint8_t *bytes)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    rpc_opening *opening = wmem_map_lookup(openings, bytes);
+    bool is_captured = frame != 0 && !ndr_is_connectionless(call->di);
+    state_handle *handle = is_captured ? handle_find(kind, call->server, bytes) : NULL;
 
-    if (frame == 0 || ndr_is_connectionless(call->di)) {
-        return handle_open(kind, call->server, bytes, begin, frame, machine);
-    }
-    if (opening && is_copy(call, opening, kind)) {
-        rpc_connection *copy = connection_of(call->di);
-        wmem_map_insert(copies, copy, copy);
+    if (handle && handle->end == UINT32_MAX && !connection_note_handle(call->pinfo, call->di->call_id, handle)) {
         note_copy(call);
         call->first_time = false;
-        return opening->handle;
+        return handle;
     }
-    opening = wmem_new0(wmem_file_scope(), rpc_opening);
-    *opening = (rpc_opening){.handle = handle_open(kind, call->server, bytes, begin, frame, machine),
-                             .connection = connection_of(call->di),
-                             .call_id = call->di->call_id,
-                             .at = call->pinfo->abs_ts};
-    memcpy(opening->bytes, bytes, sizeof opening->bytes);
-    wmem_map_insert(openings, opening->bytes, opening);
-    return opening->handle;
+    handle = handle_open(kind, call->server, bytes, begin, frame, machine);
+    if (is_captured) {
+        connection_note_handle(call->pinfo, call->di->call_id, handle);
+    }
+    return handle;
 }
 
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
@@ -597,8 +554,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
-        openings = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), opening_hash, opening_equal);
-        copies = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+        connections_register();
         faults = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
         connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }

@@ -41,6 +41,7 @@ typedef struct rpc_record {
     bool request_damaged;    /* what it says of itself does not add up */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
     state_handle *answering; /* that the response speaks of */
+    state_host *copied;      /* of a copy, the server that the other connection is to */
 } rpc_record;
 
 /* Fields and findings of one protocol. */
@@ -90,8 +91,8 @@ typedef struct {
     uint32_t event;
     rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
     rpc_missing missed_twice; /* and where two are */
-    bool is_copy;    /* of a connection whose packets were captured on both sides of a translation of addresses */
-    bool first_time; /* what it teaches may be learned */
+    bool is_copy;             /* its connection was captured twice (dcerpc/connections.h) */
+    bool first_time;          /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;

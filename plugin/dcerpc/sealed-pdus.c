@@ -5,6 +5,7 @@
  */
 #include "dcerpc/sealed-pdus.h"
 
+#include "dcerpc/connections.h"
 #include "perf/bytes.h"
 
 /* The common header, what a request and a response have behind it, and an object's UUID ([C706] 12.6.4). */
@@ -137,22 +138,9 @@ static sealed_connection *add_connection(uint64_t key, uint32_t bind_frame)
     return connection;
 }
 
-static uint64_t hash_end(const address *addr, uint32_t port)
-{
-    return (wmem_strong_hash(addr->data, (size_t)addr->len) + port) * UINT64_C(0x9E3779B97F4A7C15);
-}
-
-/* Both ends and, of a named pipe, which of their pipes: to find Wireshark's conversation costs more than all the rest here. */
-static uint64_t key_of(packet_info *pinfo)
-{
-    uint64_t client = hash_end(&pinfo->src, pinfo->srcport), server = hash_end(&pinfo->dst, pinfo->destport);
-
-    return client + server + (client ^ server) / 3 + dcerpc_get_transport_salt(pinfo);
-}
-
 static sealed_connection *connection_of(packet_info *pinfo)
 {
-    uint64_t key = key_of(pinfo);
+    uint64_t key = connection_ends(pinfo);
 
     return wmem_map_lookup(connections, &key);
 }
@@ -163,7 +151,7 @@ static void begin_connection(packet_info *pinfo, uint8_t pdu_type)
     const sealed_connection *before = connection_of(pinfo);
 
     if (before && pdu_type == PDU_BIND && before->bind_frame != pinfo->num) {
-        add_connection(key_of(pinfo), pinfo->num);
+        add_connection(connection_ends(pinfo), pinfo->num);
     }
 }
 
@@ -184,7 +172,7 @@ void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_inte
         tvb_get_guid(tvb, at + 4, &read, order);
         if (memcmp(&read, uuid, sizeof read) == 0) {
             sealed_connection *connection = connection_of(pinfo);
-            connection = connection ? connection : add_connection(key_of(pinfo), pinfo->num);
+            connection = connection ? connection : add_connection(connection_ends(pinfo), pinfo->num);
             connection->contexts[interface] |= bit;
             tvb_get_guid(tvb, at + CONTEXT_SIZE, &read, order);
             connection->ndr64 |= memcmp(&read, &ndr64, sizeof read) == 0 ? bit : 0;
@@ -267,6 +255,7 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
     pdu->connection = connection;
     pdu->query = connection;
     pdu->request_time = call->request_time;
+    pdu->is_copy = connection_copied(pinfo) != NULL;
     pdu->interface = call->interface;
     pdu->opnum = call->opnum;
     pdu->is_ndr64 = call->is_ndr64;
@@ -279,7 +268,7 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
 sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
 {
     if (PINFO_FD_VISITED(pinfo)) {
-        sealed_pdu look_for = {.key = {key_of(pinfo), fragment->call_id, pinfo->num, fragment->is_response}};
+        sealed_pdu look_for = {.key = {connection_ends(pinfo), fragment->call_id, pinfo->num, fragment->is_response}};
         return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
     }
     sealed_connection *connection = connection_of(pinfo);

@@ -48,6 +48,7 @@ typedef struct {
     } key;
     const void *connection; /* stays at its place as long as the file */
     sealed_interface interface;
+    bool is_copy; /* its connection was captured twice */
     bool is_ndr64;
     uint16_t opnum;
     uint32_t size;         /* of the stub, over all fragments */

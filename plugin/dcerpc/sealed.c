@@ -8,6 +8,7 @@
 #include <epan/expert.h>
 #include <epan/prefs-int.h>
 
+#include "dcerpc/connections.h"
 #include "dcerpc/fields.h"
 #include "perf/decimal.h"
 
@@ -221,10 +222,19 @@ static bool is_enabled(int proto)
     return proto_is_protocol_enabled(find_protocol_by_id(proto));
 }
 
-static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at)
+static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
 {
     if (PINFO_FD_VISITED(pinfo)) {
         return;
+    }
+    if (type == PDU_BIND_ACK) {
+        if (sealed_connections_exist()) {
+            connection_note_logon(pinfo, tvb, at);
+        }
+        return;
+    }
+    if (type == PDU_BIND) {
+        connection_begins(pinfo);
     }
     if (is_enabled(perflib->proto)) {
         sealed_bind_read(pinfo, tvb, at, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
@@ -285,8 +295,8 @@ static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
         uint8_t type = header[2];
         if (type == PDU_FAULT) {
             show_fault(tvb, pinfo, tree, at);
-        } else if (type == PDU_BIND || type == PDU_ALTER) {
-            read_bind(tvb, pinfo, at);
+        } else if (type == PDU_BIND || type == PDU_ALTER || type == PDU_BIND_ACK) {
+            read_bind(tvb, pinfo, at, type);
         } else if (sealed_connections_exist()) {
             bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
             if (!is_opened || sealed_pdus_exist()) {

@@ -106,7 +106,9 @@ static void count_unread(tapped_left_out *left, const char *why)
 void tapped_count(tapped_left_out *left, const tapped_call *tapped)
 {
     if (tapped->unread) {
-        count_unread(left, tapped->unread);
+        if (!tapped->is_repeated) {
+            count_unread(left, tapped->unread);
+        }
         return;
     }
     left->any_read = true;

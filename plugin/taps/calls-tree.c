@@ -172,6 +172,9 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 {
     const tapped_call *tapped = data;
 
+    if (tapped->is_repeated && (tapped->unread || !tapped->is_response)) {
+        return TAP_PACKET_DONT_REDRAW; /* a copy */
+    }
     if (tapped->unread) {
         tick_stat_node(tree, NODE_UNREAD, 0, TRUE);
     }

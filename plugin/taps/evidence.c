@@ -478,7 +478,7 @@ static void see_call(evidence *e, packet_info *pinfo, const tapped_call *tapped)
     const char *protocol = tapped->is_hkpd ? "winreg" : "PerflibV2";
 
     e->frame = pinfo->num;
-    if (tapped->unread) {
+    if (tapped->unread && !tapped->is_repeated) {
         count_number(e, "not read: sealed or noise");
         return;
     }
