@@ -606,8 +606,10 @@ static bool next(readings *r)
 /* The sample before had another counter or object of this title index. */
 static bool is_renewed(readings *r, uint32_t title_index)
 {
-    return facts_renewed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH,
-                         stream_of(r)->previous_event, r->answer.event);
+    uint32_t since = stream_of(r)->previous_event;
+
+    return r->answer.server->renewed > since &&
+           facts_renewed(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, since, r->answer.event);
 }
 
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)

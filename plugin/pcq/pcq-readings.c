@@ -1038,26 +1038,34 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     return false;
 }
 
-/* A counter, or its counterset (id PERF_NO_ID), was told anew since the sample before. */
+/* Something was told anew since the sample before. */
+static bool any_renewed(readings *r)
+{
+    const pcq_view *earlier = stream_of(r)->earlier;
+
+    return earlier && r->answer.server->renewed > earlier->sample->event;
+}
+
+/* A counter, or its counterset (id PERF_NO_ID), was. */
 static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
 {
-    pcq_stream *stream = stream_of(r);
-    uint32_t since = stream->earlier && stream->identifier ? stream->earlier->sample->event : UINT32_MAX;
+    const pcq_stream *stream = stream_of(r);
 
-    return r->answer.server->renewed > since &&
-           facts_renewed(r->answer.server, facts_subject(stream->identifier->guid, id), kind, since, r->answer.event);
+    return stream->identifier && facts_renewed(r->answer.server, facts_subject(stream->identifier->guid, id), kind,
+                                               stream->earlier->sample->event, r->answer.event);
 }
 
 /* Another name makes it another counter. One of another type may be another. */
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
+    bool renewed = any_renewed(r);
 
-    if (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH) ||
+    if ((renewed && (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH))) ||
         !find_place(r, place, has_counter)) {
         return false;
     }
-    place->assumed |= is_renewed(r, id, PERF_FACT_COUNTER);
+    place->assumed |= renewed && is_renewed(r, id, PERF_FACT_COUNTER);
     return true;
 }
 
@@ -1073,7 +1081,7 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     reading_place found;
     bool has_counter;
 
-    if (id == PERF_NO_ID || (view != r->current && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
+    if (id == PERF_NO_ID || (view != r->current && any_renewed(r) && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
         !pcq_view_find(view == r->current ? &stream->current : stream->earlier, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }
