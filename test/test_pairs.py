@@ -157,6 +157,27 @@ def test_threads_of_processes_of_one_name(export):
 
 
 @PASSES
+@pytest.mark.parametrize('told_by', ['unique id', 'own id'])
+def test_children_of_another_parent_of_the_name(export, told_by, passes):
+    """It is alone of its name in either sample; that it is another one its ids tell, and so are its children."""
+    second = lambda at: int(at.number > 1)
+    delta = lambda index, first: Counter(index, 'Delta %d' % index, TYPES['PERF_COUNTER_LARGE_DELTA'],
+                                         lambda at, k: count(first + second(at), at.number))
+    own = Counter(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 400 + 4 * second(at), 4)
+    scene = Scene()
+    talk = Talk(scene, objects=[
+        Object(230, 'Process', [delta(6, 0)] + [own] * (told_by == 'own id'),
+               lambda at: [Instance('svc', 5 + second(at) if told_by == 'unique id' else -1)]),
+        Object(232, 'Thread', [delta(8, 5)], lambda at: [Instance('0', parent=(230, 0))])])
+    talk.open()
+    talk.titles()
+    for _ in range(4):
+        talk.sample()
+    rows = [r for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta 8']
+    assert [r['result'] or r['reason'] for r in rows] == [FIRST, '42', MOVED, '49']
+
+
+@PASSES
 def test_an_object_given_twice_is_compared_with_nothing(export, passes):
     """Which of the two another sample's is nobody tells; of other objects each stays what it is."""
     delta = lambda index, place: [Counter(index, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'],

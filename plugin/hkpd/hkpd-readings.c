@@ -298,6 +298,8 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
     key.by_id = key.id != PERF_NO_UNIQUE_ID;
     key.has_no_id = !key.by_id;
     if (parent) {
+        key.parent_table = walk->instance.parent_object;
+        key.parent_row = parent->row;
         reading_name_digest(&parent->key.name);
         key.parent_name = parent_number(view, parent, walk->instance.parent_object);
         key.parent_count = reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row);
@@ -305,6 +307,14 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
         key.parent_count = 2;
     }
     return key;
+}
+
+static reading_table *parents(reading_table *table, uint32_t row)
+{
+    uint32_t object = reading_table_instance(table, row)->key.parent_table;
+    hkpd_table *found = object != 0 ? opened(table_of((hkpd_view *)table->view, object)) : NULL;
+
+    return found ? &found->base : NULL;
 }
 
 /* An instance is followed by its counters, or by nothing more. */
@@ -335,7 +345,7 @@ static bool next_row(reading_table *base)
 
 static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
 {
-    static const table_layout layout = {next_row, cell, own_id};
+    static const table_layout layout = {next_row, cell, own_id, parents};
     hkpd_view *view = wmem_new0(pool, hkpd_view);
 
     view->base = (sample_view){&layout, pool, bytes, size, {.perf_freq = 0}};

@@ -295,10 +295,15 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
 
 static perf_raw own_id(reading_table *base, uint32_t row);
 
+static reading_table *no_parents(reading_table *base _U_, uint32_t row _U_)
+{
+    return NULL;
+}
+
 static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t request_event,
                           uint32_t response_event, const perf_filled_form *data)
 {
-    static const table_layout layout = {next_row, cell, own_id};
+    static const table_layout layout = {next_row, cell, own_id, no_parents};
 
     memset(view, 0, sizeof *view);
     view->base = (sample_view){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};

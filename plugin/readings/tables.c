@@ -319,6 +319,19 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     return first ? pair_by_name(here, wanted, there, first) : no_pair;
 }
 
+/* Children of two parents are two, whatever they are called; those that have ids of their own were told by them. */
+static bool has_same_parent(reading_table *here, uint32_t row, reading_table *there, uint32_t row_there)
+{
+    reading_table *parents = here->view->layout->parents(here, row);
+    reading_table *parents_there = parents ? there->view->layout->parents(there, row_there) : NULL;
+
+    if (parents_there == NULL || own_id(here, row).size > 0) {
+        return true;
+    }
+    uint32_t parent = row_at(&here->instances, row)->key.parent_row;
+    return pair_instances(parents, parent, parents_there).row == row_at(&there->instances, row_there)->key.parent_row;
+}
+
 table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
@@ -327,6 +340,9 @@ table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *
     }
     if (here->paired_with != there || here->paired_row != row) {
         here->pair = pair_instances(here, row, there);
+        if (here->pair.row != UINT32_MAX && !has_same_parent(here, row, there, here->pair.row)) {
+            here->pair = moved_pair;
+        }
         here->paired_with = there;
         here->paired_row = row;
     }

@@ -31,6 +31,8 @@ typedef struct {
     uint32_t id;
     uint32_t parent_name;  /* a number for its parent's name and object; 0 without one */
     uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
+    uint32_t parent_table; /* for the layout: whose row the parent is, */
+    uint32_t parent_row;   /* and which */
     bool by_id;            /* the id alone identifies it */
     bool has_no_id;
 } reading_instance_key;
@@ -81,6 +83,8 @@ typedef struct {
     perf_raw (*cell)(const reading_table *table, uint32_t row, uint32_t column);
     /* The own id of the process or thread that a row is, of a table that was read whole; size 0 if nothing tells it. */
     perf_raw (*own_id)(reading_table *table, uint32_t row);
+    /* The table that a row's parent stands in; NULL if it has none, or none is there. */
+    reading_table *(*parents)(reading_table *table, uint32_t row);
 } table_layout;
 
 /* The row of the same instance in another sample. */
