@@ -8,10 +8,12 @@ import pytest
 from conftest import kept
 from gen import buffers, client, model, stubs
 from gen.buffers import NONE
-from gen.model import ENGLISH, GERMAN
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.model import ENGLISH, GERMAN, TYPES
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, story,
-                              taught_in)
+from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single,
+                              story, taught_in)
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
 from series import table
@@ -393,6 +395,36 @@ def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
     rows = list(csv.DictReader(out.splitlines()))
     assert [(r['server'], r['path'], r['raw']) for r in rows] == [
         ('SRV01', level, '10')] * 2 + [('SRV01 (192.0.2.21:49671)', level, '9990')] * 2
+
+
+@pytest.mark.parametrize('names', [('\\\\cluster', '\\\\CLUSTER'), ('', '\\\\192.0.2.20')], ids=['capitals', 'address'])
+def test_servers_whose_paths_are_alike(tshark, tmp_path, names):
+    scene = Scene()
+    for i, name in enumerate(names):
+        s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 + i))
+        c = tcp_line(scene, Script([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name)
+        learn(c, s)
+        run(c, [ask(s, 1, 'a')])
+    rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
+    assert [(r['Counter'].endswith(' (192.0.2.21:49671)'), float(r['Mean'])) for r in rows] == [(False, 10), (True, 11)]
+
+
+def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
+    """HKEY_PERFORMANCE_DATA names its machine itself."""
+    scene, level = Scene(), '\\\\SRV01\\Set\\Level'
+    for i in range(2):
+        objects = [Object(5000, 'Set', [Counter(5002, 'Level', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k, i=i: 10 + i, 4)])]
+        talk = Talk(scene, objects=objects, server='192.0.2.2%d' % i, client_port=50001 + i)
+        talk.open()
+        talk.titles()
+        talk.sample()
+    s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 12))
+    c = tcp_line(scene, Script([s]), server='192.0.2.22', client_port=50003).client('\\\\srv01')
+    learn(c, s)
+    run(c, [ask(s, 1)])
+    rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
+    assert [(r['Counter'], float(r['Mean'])) for r in rows] == [
+        (level, 10), (level + ' (192.0.2.21:49671)', 11), (level.replace('SRV', 'srv') + ' (192.0.2.22:49671)', 12)]
 
 
 # --- languages ------------------------------------------------------------------------------------------------------

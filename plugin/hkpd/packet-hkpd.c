@@ -864,7 +864,9 @@ static void note_system(hkpd_pdu *p, tvbuff_t *tvb)
 
     perf_block_init(&walk, tvb_get_ptr(tvb, 0, (int)size), size);
     if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
-        host_note_system(p->call.server, hkpd_system_name(hkpd_pool(p), tvb, &walk));
+        const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
+        host_note_system(p->call.server, name);
+        handle_is_called(p->call.record->handle, name);
     }
 }
 

@@ -6,7 +6,8 @@
 #include "state/handles.h"
 
 static wmem_map_t *handles; /* state_handle, as its own key -> the one that was opened last; emptied with the file */
-static wmem_map_t *called;  /* machine -> the state_host that was called so first; emptied with the file */
+static wmem_map_t
+    *called; /* what paths call a machine -> the state_host that was called so first; emptied with the file */
 
 static uint32_t numbers[NUM_HANDLE_KINDS]; /* given out so far; from 0 again with the file */
 
@@ -34,14 +35,21 @@ void handle_confirm(state_handle *handle)
     }
 }
 
-static const char *place_of(state_host *server, const char *machine)
+/* Capitals or not: paths don't tell them apart. */
+void handle_is_called(state_handle *handle, const char *machine)
 {
-    state_host *first = machine && *machine ? wmem_map_lookup(called, machine) : server;
+    char *name = wmem_strdup(wmem_file_scope(), machine && *machine ? machine : host_address(handle->server));
 
-    if (first == NULL) {
-        wmem_map_insert(called, machine, server);
+    for (char *at = name; *at; at++) {
+        *at = g_ascii_tolower(*at);
     }
-    return first && first != server ? server->port_text : NULL;
+    state_host *first = wmem_map_lookup(called, name);
+    if (first == NULL) {
+        wmem_map_insert(called, name, handle->server);
+    } else {
+        wmem_free(wmem_file_scope(), name);
+    }
+    handle->place = first && first != handle->server ? handle->server->port_text : NULL;
 }
 
 state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
@@ -56,7 +64,7 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
-    handle->place = place_of(server, machine);
+    handle_is_called(handle, machine);
     wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
     if (frame != 0) {
         handle_confirm(handle);

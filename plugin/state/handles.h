@@ -51,6 +51,9 @@ void handle_confirm(state_handle *handle);
 /* What paths call the machine that a handle (may be NULL) is of: as the client put it, else its address. */
 const char *handle_machine(const state_handle *handle, const state_host *server);
 
+/* What paths call the machine: as the client put it, its SystemName, its address without either. */
+void handle_is_called(state_handle *handle, const char *machine);
+
 /* UINT32_MAX and 0: the server refused to. */
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame);
 
