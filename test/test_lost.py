@@ -63,6 +63,24 @@ def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
 
 
 @PASSES
+@pytest.mark.parametrize('last, following', [(2 ** 32 - 2, 1), (7, 7), (7, 3)], ids=['wraps', 'repeats', 'goes-back'])
+def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
+    """Where segments are missing and a client counts in another way, any number of calls may be."""
+    s = gauge()
+    model, scene = Script([s], order=backward), Scene()
+    line = tcp_line(scene, model)
+    c = line.client()
+    h = three_counters(c, s)
+    line.rpc.call_id = last
+    c.data(h, 9999)
+    swap(line, model, h, s)
+    line.rpc.call_id = following
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert [ASSUMED in frames[number].experts for number, _ in answers(scene)] == [False, False, True]
+
+
+@PASSES
 def test_on_another_connection(tshark, tmp_path, two_pass):
     """The calls that are missing are of one connection, samples of another; the next call of the first one tells."""
     s = gauge()

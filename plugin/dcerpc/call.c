@@ -126,14 +126,16 @@ static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t
 static void note_request(rpc_call *call, uint32_t event)
 {
     rpc_connection *connection = connection_of(call->di);
-    uint32_t call_id = call->di->call_id, next = connection->call_id + 1, frame = call->pinfo->num;
+    uint32_t frame = call->pinfo->num;
+    /* of a number that does not go on nobody knows how many were before it */
+    uint32_t skipped = call->di->call_id - connection->call_id - 1;
 
-    if (call_id > next && segments_are_missing(call->di, connection->frame, frame)) {
+    if (skipped > 0 && connection->frame > 0 && segments_are_missing(call->di, connection->frame, frame)) {
         rpc_missing missing = {connection->event, event};
-        connection->twice = call_id > next + 1 ? missing : connection->once;
+        connection->twice = skipped > 1 ? missing : connection->once;
         connection->once = missing;
     }
-    connection->call_id = call_id;
+    connection->call_id = call->di->call_id;
     connection->event = event;
     connection->frame = frame;
     call->record->request_before = connection->latest;
