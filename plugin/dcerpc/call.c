@@ -108,11 +108,11 @@ static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint3
 #define MOST_FRAMES 100000
 
 /* A client may share its numbers among connections: only where segments are missing, too, was a call lost. Any segment of theirs behind them
- * shows it, an acknowledgement too; where the analysis is switched off nobody knows, and they may be. */
-static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t end)
+ * shows it, an acknowledgement too; where the analysis is switched off nobody knows, and they may be (`unless_analysed`). */
+static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t end, bool unless_analysed)
 {
     const struct tcp_analysis *tcp = conversation_get_proto_data(di->conv, proto_get_id_by_filter_name("tcp"));
-    bool missing = tcp && tcp->flow1.tcp_analyze_seq_info == NULL;
+    bool missing = unless_analysed && tcp && tcp->flow1.tcp_analyze_seq_info == NULL;
     const struct tcp_acked *first = tcp ? noted_until(tcp, frame) : NULL;
 
     for (uint32_t at = MAX(frame + 1, end - MIN(end, MOST_FRAMES)); tcp && !missing && at <= end; at++) {
@@ -127,10 +127,11 @@ static void note_request(rpc_call *call, uint32_t event)
 {
     rpc_connection *connection = connection_of(call->di);
     uint32_t frame = call->pinfo->num;
-    /* of a number that does not go on nobody knows how many were before it */
+    /* of a number that does not go on nobody knows how many were before it; mostly it is a packet that comes twice */
     uint32_t skipped = call->di->call_id - connection->call_id - 1;
 
-    if (skipped > 0 && connection->frame > 0 && segments_are_missing(call->di, connection->frame, frame)) {
+    if (skipped > 0 && connection->frame > 0 &&
+        segments_are_missing(call->di, connection->frame, frame, skipped < G_MAXINT32)) {
         rpc_missing missing = {connection->event, event};
         connection->twice = skipped > 1 ? missing : connection->once;
         connection->once = missing;
