@@ -92,6 +92,13 @@ def test_instances_of_an_object(export, case, passes):
 
 
 @PASSES
+def test_an_id_and_a_name_that_contradict_each_other(export, passes):
+    """Ids that are nothing but places: the first goes, and the others' ids are those of their neighbours."""
+    before, after = [(0, 'a', 0), (1, 'b', 1), (2, 'c', 2)], [(0, 'b', 1), (1, 'c', 2)]
+    assert [x[2] for x in of_second_sample(export(registry(before, after), 'long', *passes), 'Delta')] == ['1', '1']
+
+
+@PASSES
 def test_the_process_own_id_tells(export, passes):
     """One of three ends, another begins: by place each would be taken for another one."""
     before = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1), (NO_ID, 'svc', 2), (NO_ID, 'one', 3), (NO_ID, 'two', 4)]
