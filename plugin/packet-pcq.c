@@ -631,7 +631,7 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
         record->answering = asked;
     } else if (p->call.first_time && asked) {
         if (known && asked->end > record->request_event && asked->end < p->call.event &&
-            handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes) != asked) {
+            (asked->is_gone || handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes) != asked)) {
             record->handle = NULL; /* closed and given out anew while this was outstanding: whose it is nobody knows */
         } else if (known && call_may_learn(&p->call)) {
             /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
@@ -711,6 +711,7 @@ static void pcq_close_response(pcq_pdu *p)
     if (call_may_learn(&p->call) && handle) {
         if (status == STATUS_SUCCESS) {
             handle_confirm(handle);
+            handle->is_gone = true;
         } else if (handle->end == p->call.record->request_event) {
             handle_close(handle, UINT32_MAX, 0);
         }

@@ -92,6 +92,8 @@ FOUND = {
     'all of a name that one block had one of': (135, '?0O0/0 *0 !0 ?1V0+8,3,6/0 *1 !1 ?2I0/0 *2 !2 ?3D0/0 *3 !3 ?4D0/0 *4 !4'),
     'closed and given out anew meanwhile': (
         5235, '?0O0/0 *0 !0 ?1V0+2,4/0 *1 !1 ?2I0/0 *2 !2 ?3O1/1 *3 !3 ?8D0/1 ?12C0/2 *12 !12 ?13O0/0 *13 !13 ?14V0+1,3/0 *14 !14 *8 !8'),
+    'closed and given out anew meanwhile, unseen': (
+        5235, '?0O0/0 *0 !0 ?1V0+2,4/0 *1 !1 ?2I0/0 *2 !2 ?3O1/1 *3 !3 ?8D0/1 ?12C0/0 *12 !12 ?13O0/0~ *13 !13~ ?14V0+1,3/0~ *14 !14~ *8 !8'),
     'a call that is missing, and a change that overlaps': (
         6512, '?0O0/0 *0 !0 ?1V0+5,2,1/0 *1 !1 ?2I0/0 *2 !2 ?3V0-5,6/0~ *3 ?4D0/0 !3~ ?5V0+8/0 *5 *4 !5 !4'),
 }

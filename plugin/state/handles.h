@@ -27,6 +27,7 @@ struct state_handle {
                             * that the server knows it */
     uint32_t begin;        /* event of the opening, or of the first use if that was not captured */
     uint32_t end;          /* event of the closing, UINT32_MAX as long as none was seen */
+    bool is_gone;          /* the server answered the closing: what it answers behind that is another life's */
     uint32_t opened_frame; /* 0: not captured */
     uint32_t closed_frame; /* 0: not closed in this capture */
     const char *machine;   /* szMachine without backslashes, NULL if not known */
