@@ -878,8 +878,7 @@ static void pcq_data_response(pcq_pdu *p)
         .answer = {.layout = &pcq_readings_layout,
                    .server = p->call.server,
                    .request_event = p->call.record->request_event,
-                   .event = p->call.event,
-                   .is_repeated = call_is_repeated(&p->call)},
+                   .event = p->call.event},
     };
 
     pcq_read_returned(p, 1, &back);
@@ -892,11 +891,13 @@ static void pcq_data_response(pcq_pdu *p)
     context.answer.handle = handle;
     context.answer.tvb = back.tvb;
     if (back.tvb) {
-        if (done && handle && call_may_learn(&p->call)) {
+        static const unsigned clocks[] = {8, 16};
+        if (done && handle && call_may_learn(&p->call) && !call_is_sample_again(&p->call, handle, back.tvb, clocks)) {
             keep_sample(p, handle, &context);
         } else {
             look_again(p, &context);
         }
+        context.answer.is_repeated = call_is_repeated(&p->call);
         pcq_dissect_data(back.tree, &context);
         call_report_late(&p->call, context.answer.sample);
         if (done) {

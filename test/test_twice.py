@@ -12,7 +12,7 @@ import pytest
 from gen import hkpd_scene
 from gen.pcap import checksum
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, multiple, run
+from gen.story_script import Script, ask, counter, learn, multiple, run, unseen
 
 PCAPS = Path(__file__).parent / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -76,6 +76,40 @@ def test_each_call_counts_once(tshark, tmp_path, make, side, passes):
         assert [x for i, x in enumerate(a) if a[0][0] == '\\' or i != drop['queries']] == \
             [x for i, x in enumerate(b) if b[0][0] == '\\' or i != drop['queries']]
     assert len(again[1]) == len(once[1])
+
+
+def opened_before():
+    """The query's life begins before the capture."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
+    scene, model = Scene(), Script([s])
+    hidden, c = unseen(model), tcp_line(scene, model).client()
+    h = hidden.open()
+    hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, 'a')])
+    learn(c, s)
+    c.info(h, 9999)
+    for _ in range(4):
+        c.data(h, 9999)
+    return scene
+
+
+def key_opened_before():
+    scene = Scene()
+    talk = hkpd_scene.Talk(scene)
+    talk.handle = talk.new_handle()
+    talk.titles()
+    for _ in range(3):
+        talk.sample()
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('make', [opened_before, key_opened_before], ids=['pcq', 'hkpd'])
+def test_each_sample_counts_once(tshark, tmp_path, make, passes):
+    """Where neither logon nor opening was captured the same answer with the server's clocks tells."""
+    path = Path(make().write(tmp_path / 'scene.pcap'))
+    once, again = (told(tshark, x, *passes) for x in (path, twice(path, SIDES['client'])))
+    assert again[0] == once[0] and len(once[0]) > 8
+    assert [row[:8] for row in again[1]] == [row[:8] for row in once[1]]
 
 
 def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):

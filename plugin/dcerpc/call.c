@@ -418,6 +418,27 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     return handle;
 }
 
+bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
+{
+    const state_sample *newest = handle->newest;
+    uint32_t size = tvb_captured_length(tvb);
+    bool is_same = newest && newest->bytes && newest->size == size && size >= MAX(clocks[0], clocks[1]) + 8;
+
+    if (handle->opened_frame != 0 || ndr_is_connectionless(call->di)) {
+        return false;
+    }
+    for (unsigned i = 0; i < 2 && is_same; i++) {
+        const perf_filled_form data = sample_data(newest);
+        is_same = memcmp(perf_filled_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
+    }
+    if (connection_note_sample(call->pinfo, call->di->call_id, handle, is_same)) {
+        return false;
+    }
+    note_copy(call);
+    call->first_time = false;
+    return true;
+}
+
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_handle);

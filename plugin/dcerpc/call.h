@@ -107,6 +107,10 @@ typedef struct {
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
+/* True if the answer, whose clocks (PerfTime, PerfTime100NSec) are there, is the handle's newest sample once more, captured on the other
+ * side of a translation: it is a copy then. Where the opening was captured that has told already. */
+bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2]);
+
 /* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
 

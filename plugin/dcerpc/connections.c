@@ -25,6 +25,7 @@ typedef struct {
 
 /* emptied with the file */
 static wmem_map_t *handles; /* unique_answer by the handle */
+static wmem_map_t *samples; /* unique_answer by the handle: its newest */
 static wmem_map_t *logons;  /* unique_answer by the checksum of the server's token */
 static wmem_map_t *copies;  /* unique_answer by its ends; of the server that the other connection is to */
 
@@ -90,6 +91,14 @@ bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_ha
     return note(handles, handle, pinfo, call_id, handle->server);
 }
 
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks)
+{
+    if (!same_clocks) {
+        wmem_map_remove(samples, handle);
+    }
+    return note(samples, handle, pinfo, call_id, handle->server);
+}
+
 state_host *connection_copied(packet_info *pinfo)
 {
     uint64_t ends = wmem_map_size(copies) > 0 ? connection_ends(pinfo) : 0;
@@ -101,6 +110,7 @@ state_host *connection_copied(packet_info *pinfo)
 void connections_register(void)
 {
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    samples = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
     logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
     copies = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
 }

@@ -20,6 +20,9 @@ void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset);
 /* The answer to call `call_id` gave out an open handle. False if another connection's gave it out in the same call at the same time. */
 bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle);
 
+/* An answer to call `call_id` was a sample, with the clocks of the handle's newest or not. False if that is the same answer. */
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks);
+
 /* Of a copy the server that the other connection is to; of any other NULL. */
 state_host *connection_copied(packet_info *pinfo);
 
