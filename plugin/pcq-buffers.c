@@ -19,7 +19,7 @@ static int hf_undecoded, hf_string_buffer, hf_string_buffer_size, hf_string_buff
     hf_attrib_display_as_hex, hf_default_scale, hf_base_id, hf_perf_time_id, hf_perf_freq_id, hf_multi_id,
     hf_aggregate_func, hf_identifier, hf_identifier_status, hf_identifier_size, hf_identifier_index;
 
-static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1;
+static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1, ett_instance = -1;
 
 /* --- What the buffers have in common ------------------------------------------------------------------------------ */
 
@@ -712,35 +712,22 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
     }
 }
 
-static bool read_instance(bounded_reader *reader, pcq_context *context)
+static bool read_instance(bounded_reader *outer, pcq_context *context)
 {
-    pcq_instance instance;
-    packet_info *pinfo = reader_pinfo(reader);
+    bounded_reader reader;
+    uint32_t size = tvb_get_letohl(outer->tvb, outer->pos);
+    bool sound = pcq_check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
+    const char *name = "";
 
-    instance.offset = reader->pos;
-    instance.size = instance.stated = tvb_get_letohl(reader->tvb, reader->pos);
-    instance.id = tvb_get_letohl(reader->tvb, reader->pos + 4);
-    if (!pcq_check_size(reader, instance.size, PERF_INSTANCE_HEADER_SIZE, "the instance")) {
-        pcq_add_bad_instance(reader->tree, reader->tvb, reader->pos);
-        return false;
+    reader_structure(outer, hf_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &reader);
+    reader_u32(&reader, hf_instance_size);
+    uint32_t id = reader_u32(&reader, hf_instance_id);
+    if (reader_left(&reader) > 0) {
+        name = reader_text(&reader, hf_instance_name, reader_left(&reader), PERF_NAME_MAX, "The instance's name");
     }
-    uint32_t room = instance.size - PERF_INSTANCE_HEADER_SIZE;
-    instance.name_size = text_utf16_size(reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE, room);
-    instance.terminated = room == 0 || instance.name_size + 2 <= room;
-    if (reader->tree) {
-        const char *name = text_get(pinfo->pool, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
-                                    instance.name_size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
-        pcq_add_instance(reader->tree, reader->tvb, &instance, name);
-    }
-    if (!instance.terminated) {
-        findings_add(reader->report, reader->node, FINDING_TEXT,
-                     "The name of the instance at offset %u has no terminator", reader->pos);
-    }
-    reader_check_utf16(reader->report, reader->node, reader->tvb, reader->pos + PERF_INSTANCE_HEADER_SIZE,
-                       instance.name_size, ENC_LITTLE_ENDIAN, "The instance's name");
-    reader->pos += instance.size;
-    context->count++;
-    return true;
+    proto_item_set_text(reader.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
+    context->count += sound;
+    return sound;
 }
 
 void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
@@ -811,7 +798,7 @@ void pcq_buffers_register(int proto)
         FIELD_NAMED(hf_identifier_index, "Index", "pcq.identifier.index", none_vals,
                     "Which block of the counter data is this identifier's"),
     };
-    static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier};
+    static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier, &ett_instance};
 
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));

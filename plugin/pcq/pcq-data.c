@@ -17,50 +17,15 @@
 #define ITEMS_OF_ID 5
 #define ITEMS_OF_BLOCK 14
 
-int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
-    hf_instance_name, hf_identifier_path;
-static int hf_instance, hf_instance_size, hf_learned_in;
+int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance, hf_instance_size,
+    hf_instance_id, hf_instance_name, hf_identifier_path;
+static int hf_learned_in;
 static int hf_data_header, hf_total_size, hf_num_counters, hf_perf_time_stamp, hf_perf_time_100ns, hf_perf_freq,
     hf_system_time, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_multi_counters, hf_multi_counters_size,
     hf_multi_counters_count, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count, hf_counter_data,
     hf_value_data_size, hf_value_size;
 
 static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = -1, ett_id = -1, ett_counter_data = -1;
-
-/* --- What other buffers have too --------------------------------------------------------------------------------- */
-
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name)
-{
-    uint32_t at = instance->offset;
-    uint32_t terminator = instance->terminated && instance->size >= 10 ? 2 : 0;
-    char label[LABEL_SIZE];
-    perf_writer w = perf_writer_of(label, sizeof label);
-
-    perf_write(&w, proto_registrar_get_name(hf_instance));
-    perf_write(&w, ": ");
-    perf_write(&w, name);
-    perf_write(&w, ", id ");
-    perf_write_plain(&w, instance->id);
-    proto_item *node = proto_tree_add_none_format(tree, hf_instance, tvb, at, instance->size, "%s", label);
-    proto_tree *inner = proto_item_add_subtree(node, ett_instance);
-    proto_tree_add_uint(inner, hf_instance_size, tvb, at, 4, instance->stated);
-    proto_tree_add_uint(inner, hf_instance_id, tvb, at + 4, 4, instance->id);
-    if (instance->name_size + terminator > 0) {
-        proto_tree_add_string(inner, hf_instance_name, tvb, at + 8, instance->name_size + terminator, name);
-    }
-    return inner;
-}
-
-proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset)
-{
-    proto_item *node = proto_tree_add_item(tree, hf_instance, tvb, offset, 8, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(node, ett_instance);
-
-    proto_tree_add_item(inner, hf_instance_size, tvb, offset, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(inner, hf_instance_id, tvb, offset + 4, 4, ENC_LITTLE_ENDIAN);
-    proto_item_append_text(node, ": unreadable");
-    return node;
-}
 
 /* --- Known from elsewhere -------------------------------------------------------------------------------------- */
 
@@ -317,17 +282,17 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
     }
 }
 
-/* The beginning of either: its own fields. Returns the subtree. */
-static proto_tree *show_multi(data_view *view, int hf, int hf_size, int hf_count, uint32_t at, uint32_t size)
+/* A structure that begins with two numbers: its node with these. */
+static proto_item *show_pair(data_view *view, proto_tree *tree, int hf, int ett, int hf_first, int hf_second,
+                             uint32_t at, uint32_t size)
 {
-    tvbuff_t *tvb = view->base.tvb;
-    proto_item *item = proto_tree_add_item(view->block, hf, tvb, at, size, ENC_NA);
-    proto_tree *tree = proto_item_add_subtree(item, ett_multi);
+    proto_item *item = proto_tree_add_item(tree, hf, view->base.tvb, at, size, ENC_NA);
+    proto_tree *inner = proto_item_add_subtree(item, ett);
 
-    proto_tree_add_item(tree, hf_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
-    proto_tree_add_item(tree, hf_count, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_first, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
+    proto_tree_add_item(inner, hf_second, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     values_announce(&view->base, item, at);
-    return tree;
+    return item;
 }
 
 /* PERF_MULTI_COUNTERS, 2.2.4.11 */
@@ -339,9 +304,10 @@ static void show_counters(data_view *view)
     if (view->block == NULL) {
         return;
     }
-    proto_tree *tree = show_multi(view, hf_multi_counters, hf_multi_counters_size, hf_multi_counters_count,
-                                  walk->counters.offset, walk->counters.size);
-    proto_item_append_text(proto_tree_get_parent(tree), ": %u counters", walk->counters.count);
+    proto_item *item = show_pair(view, view->block, hf_multi_counters, ett_multi, hf_multi_counters_size,
+                                 hf_multi_counters_count, walk->counters.offset, walk->counters.size);
+    proto_item_append_text(item, ": %u counters", walk->counters.count);
+    proto_tree *tree = proto_item_get_subtree(item);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
         if (!budget_take(&view->base.budget, ITEMS_OF_ID)) {
             view->base.budget.others_hidden += walk->counters.count - column;
@@ -355,9 +321,9 @@ static void show_counters(data_view *view)
 static void show_instances(data_view *view)
 {
     if (view->block) {
-        proto_tree *tree = show_multi(view, hf_multi_instances, hf_multi_instances_size, hf_multi_instances_count,
-                                      view->walk->instances.offset, PERF_MULTI_INSTANCES_SIZE);
-        proto_item_append_text(proto_tree_get_parent(tree), ": %u instances", view->walk->instances.count);
+        proto_item *item = show_pair(view, view->block, hf_multi_instances, ett_multi, hf_multi_instances_size,
+                                     hf_multi_instances_count, view->walk->instances.offset, PERF_MULTI_INSTANCES_SIZE);
+        proto_item_append_text(item, ": %u instances", view->walk->instances.count);
     }
 }
 
@@ -371,24 +337,24 @@ static void show_instance(data_view *view)
         view->base.budget.others_hidden += walk->values_left == 0;
         return;
     }
-    uint32_t at = walk->instance.offset;
-    pcq_instance instance = {at,
-                             walk->instance.size,
-                             perf_le32(view->base.readings->bytes + at),
-                             walk->instance.id,
-                             walk->instance.name_size,
-                             walk->instance.terminated};
-    view->instance =
-        pcq_add_instance(view->block, view->base.tvb, &instance, pcq_readings_instance_name(view->base.readings));
-    values_announce(&view->base, proto_tree_get_parent(view->instance), at);
+    uint32_t at = walk->instance.offset, terminator = walk->instance.terminated && walk->instance.size >= 10 ? 2 : 0;
+    const char *name = pcq_readings_instance_name(view->base.readings);
+    proto_item *item = show_pair(view, view->block, hf_instance, ett_instance, hf_instance_size, hf_instance_id, at,
+                                 walk->instance.size);
+    proto_item_set_text(item, "Instance: %s, id %u", name, walk->instance.id);
+    view->instance = proto_item_get_subtree(item);
+    if (walk->instance.name_size + terminator > 0) {
+        proto_tree_add_string(view->instance, hf_instance_name, view->base.tvb, walk->instance.name,
+                              walk->instance.name_size + terminator, name);
+    }
 }
 
 static void show_bad_instance(data_view *view)
 {
-    uint32_t at = view->walk->instance.offset;
-
     if (view->block) {
-        values_announce(&view->base, pcq_add_bad_instance(view->block, view->base.tvb, at), at);
+        proto_item_append_text(show_pair(view, view->block, hf_instance, ett_instance, hf_instance_size, hf_instance_id,
+                                         view->walk->instance.offset, PERF_INSTANCE_HEADER_SIZE),
+                               ": unreadable");
     }
 }
 
@@ -414,16 +380,10 @@ static void show_value(data_view *view)
 /* One whose sizes don't fit: what is certain of it. */
 static void show_bad_value(data_view *view)
 {
-    uint32_t at = view->walk->value.offset;
-
     if (view->block && budget_take(&view->base.budget, ITEMS_OF_VALUE)) {
-        proto_item *item =
-            proto_tree_add_item(view->instance, hf_counter_data, view->base.tvb, at, view->walk->value.size, ENC_NA);
-        proto_tree *tree = proto_item_add_subtree(item, ett_counter_data);
-        proto_tree_add_item(tree, hf_value_data_size, view->base.tvb, at, 4, ENC_LITTLE_ENDIAN);
-        proto_tree_add_item(tree, hf_value_size, view->base.tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
-        proto_item_append_text(item, ": unreadable");
-        values_announce(&view->base, item, at);
+        proto_item_append_text(show_pair(view, view->instance, hf_counter_data, ett_counter_data, hf_value_data_size,
+                                         hf_value_size, view->walk->value.offset, view->walk->value.size),
+                               ": unreadable");
     }
 }
 

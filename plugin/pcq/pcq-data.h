@@ -1,6 +1,6 @@
 /* pcq-data.h
  * Counter data of PerflibV2QueryCounterData ([MS-PCQ] 3.1.4.1.6) in the tree, and what it shares with other buffers: fields,
- * instances, and what is known from elsewhere. One name for the same meaning everywhere.
+ * and what is known from elsewhere. One name for the same meaning everywhere.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -16,23 +16,9 @@
 void pcq_data_register(int proto);
 
 /* Fields of what several structures hold on the wire. */
-extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance_id,
-    hf_instance_name, hf_identifier_path;
+extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance,
+    hf_instance_size, hf_instance_id, hf_instance_name, hf_identifier_path;
 extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
-
-/* A whole PERF_INSTANCE_HEADER with its name; `name_size` is in bytes, without terminator. Returns the node. */
-typedef struct {
-    uint32_t offset;
-    uint32_t size;
-    uint32_t stated; /* Size */
-    uint32_t id;
-    uint32_t name_size;
-    bool terminated;
-} pcq_instance;
-proto_tree *pcq_add_instance(proto_tree *tree, tvbuff_t *tvb, const pcq_instance *instance, const char *name);
-
-/* One whose Size does not fit: what is certain of it. Returns the node. */
-proto_item *pcq_add_bad_instance(proto_tree *tree, tvbuff_t *tvb, uint32_t offset);
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is
  * known, and return what they added for labels, NULL if nothing. */
