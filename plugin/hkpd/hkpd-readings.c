@@ -25,10 +25,9 @@ typedef struct {
     wmem_array_t *columns;  /* hkpd_column */
     wmem_map_t *by_counter; /* key of a column -> column + 1 */
     perf_block_walk walk;   /* behind the last row that was read */
-    uint32_t own_id;        /* column of the process' or thread's own id */
-    bool own_id_known;
-    wmem_array_t *cells;   /* where each row's counter block is */
-    perf_block_walk ahead; /* the same for names, */
+    uint32_t own_id;        /* column of the process' or thread's own id, UINT32_MAX without one */
+    wmem_array_t *cells;    /* where each row's counter block is */
+    perf_block_walk ahead;  /* the same for names, */
     bool names_read;
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
 } hkpd_table;
@@ -51,6 +50,9 @@ typedef struct {
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
 
+/* Title indexes, the same on every Windows; a thread has its process' id, too. */
+enum { ID_PROCESS = 784, ID_THREAD = 804 };
+
 static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
 {
     uint32_t at = walk->definition.offset;
@@ -66,6 +68,9 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_
     };
 
     wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
+    if (title_index == ID_THREAD || (title_index == ID_PROCESS && table->own_id == UINT32_MAX)) {
+        table->own_id = wmem_array_get_count(table->columns);
+    }
     wmem_array_append_one(table->columns, column);
 }
 
@@ -81,6 +86,7 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     table->walk = table->ahead = *walk;
     table->cells = wmem_array_new(view->base.pool, sizeof(row_counters));
     table->names.pool = view->base.pool;
+    table->own_id = UINT32_MAX;
     return table;
 }
 
@@ -209,31 +215,11 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
     return definition ? number_at(table, row, definition->offset, definition->size) : (perf_raw){0, 0};
 }
 
-/* Title indexes, the same on every Windows; a thread has its process' id, too. */
-enum { ID_PROCESS = 784, ID_THREAD = 804 };
-
-static uint32_t own_id_column(const hkpd_table *table)
-{
-    uint32_t found = UINT32_MAX;
-
-    for (uint32_t i = 0; i < table->base.columns; i++) {
-        uint32_t title = column_at(table, i)->title_index;
-        if (title == ID_THREAD || (title == ID_PROCESS && found == UINT32_MAX)) {
-            found = i;
-        }
-    }
-    return found;
-}
-
 static perf_raw own_id(reading_table *base, uint32_t row)
 {
-    hkpd_table *table = (hkpd_table *)base;
+    uint32_t column = ((hkpd_table *)base)->own_id;
 
-    if (!table->own_id_known) {
-        table->own_id = own_id_column(table);
-        table->own_id_known = true;
-    }
-    return table->own_id == UINT32_MAX ? (perf_raw){0, 0} : cell(base, row, table->own_id);
+    return column == UINT32_MAX ? (perf_raw){0, 0} : cell(base, row, column);
 }
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
