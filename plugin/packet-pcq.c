@@ -799,20 +799,6 @@ static const char *failures_text(pcq_pdu *p, const pcq_data_context *context)
     return refusals_words(p, &text);
 }
 
-static void describe_data(pcq_pdu *p, const pcq_returned *back, pcq_data_context *context)
-{
-    const perf_data_summary *summary = &context->summary;
-    wmem_allocator_t *pool = pcq_pool(p);
-
-    if (!p->call.has_column) {
-        return;
-    }
-    const char *size = text_counted(pool, back->out_size, "byte");
-    const char *blocks = text_counted(pool, summary->blocks, "block");
-    const char *failed = summary->failed > 0 ? failures_text(p, context) : NULL;
-    value_describe(&p->call, &context->first, &context->answer, summary->values, failed, blocks, size);
-}
-
 /* What has the form of the sample before is as sound as that, all else is walked. */
 static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *context)
 {
@@ -907,7 +893,9 @@ static void pcq_data_response(pcq_pdu *p)
             p->tapped.counters = context.summary.blocks;
             p->tapped.failed = context.summary.failed;
         }
-        describe_data(p, &back, &context);
+        const char *failed = p->call.has_column && context.summary.failed > 0 ? failures_text(p, &context) : NULL;
+        value_describe(&p->call, &context.first, &context.answer, context.summary.values, failed,
+                       context.summary.blocks, "block", back.out_size);
     }
     show_handle(p, NULL, handle);
 }

@@ -413,16 +413,6 @@ static void read_attrib(bounded_reader *reader)
     reader->pos += 8;
 }
 
-static int32_t read_default_scale(bounded_reader *reader)
-{
-    int32_t scale = (int32_t)reader_u32(reader, hf_default_scale);
-
-    if (scale < -10 || scale > 10) {
-        findings_add(reader->report, reader->item, FINDING_SCALE, "DefaultScale %d is outside -10 to 10", scale);
-    }
-    return scale;
-}
-
 /* PERF_COUNTER_REG_INFO, 2.2.4.2 */
 static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, counter_relations *relations)
 {
@@ -437,7 +427,7 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     info.type = labels_read_counter_type(&reader, &pcq_fields.types);
     read_attrib(&reader);
     reader_u32(&reader, hf_detail_level);
-    info.scale = read_default_scale(&reader);
+    info.scale = labels_read_scale(&reader, hf_default_scale);
     relations->references[0] = info.base_id = reader_u32(&reader, hf_base_id);
     relations->references[1] = info.time_id = reader_u32(&reader, hf_perf_time_id);
     relations->references[2] = info.freq_id = reader_u32(&reader, hf_perf_freq_id);

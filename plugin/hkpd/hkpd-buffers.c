@@ -135,11 +135,7 @@ static void hkpd_show_header(hkpd_view *view)
     reader_systemtime(&reader, hf_system_time);
     reader_skip(&reader, 4);
     reader_u64(&reader, hf_perf_time);
-    uint64_t freq = reader_u64(&reader, hf_perf_freq);
-    value_label_frequency(reader.item, freq);
-    if (freq == 0 && !reader.failed) {
-        findings_add(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
-    }
+    value_read_frequency(&reader, hf_perf_freq);
     reader_filetime(&reader, hf_perf_time_100ns);
     reader_u32(&reader, hf_system_name_size);
     reader_u32(&reader, hf_system_name_offset);
@@ -222,10 +218,7 @@ static void hkpd_show_definition(hkpd_view *view)
     reader_skip(&reader, 4);
     reader_u32(&reader, hf_counter_help_index);
     reader_skip(&reader, 4);
-    int32_t scale = (int32_t)reader_u32(&reader, hf_counter_default_scale);
-    if (scale < -10 || scale > 10) {
-        findings_add(reader.report, reader.item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use", scale);
-    }
+    labels_read_scale(&reader, hf_counter_default_scale);
     reader_u32(&reader, hf_detail_level);
     uint32_t type = labels_read_counter_type(&reader, &fields.types);
     reader_u32(&reader, hf_counter_size);

@@ -889,19 +889,6 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     }
 }
 
-static void describe_block(hkpd_pdu *p, const answer *back, hkpd_context *context)
-{
-    const perf_block_summary *summary = &context->summary;
-    wmem_allocator_t *pool = hkpd_pool(p);
-
-    if (!p->call.has_column) {
-        return;
-    }
-    const char *size = text_counted(pool, back->value.data_size, "byte");
-    const char *objects = text_counted(pool, summary->objects, "object");
-    value_describe(&p->call, &context->first, &context->answer, summary->values, NULL, objects, size);
-}
-
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
     hkpd_context context = {
@@ -928,7 +915,8 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->tapped.has_counters = p->answer.sample != NULL;
         p->tapped.counters = context.summary.definitions;
     }
-    describe_block(p, back, &context);
+    value_describe(&p->call, &context.first, &context.answer, context.summary.values, NULL, context.summary.objects,
+                   "object", back->value.data_size);
 }
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */

@@ -88,11 +88,7 @@ static void show_header(data_view *view)
     uint32_t blocks = reader_u32(&reader, hf_num_counters);
     reader_u64(&reader, hf_perf_time_stamp);
     reader_filetime(&reader, hf_perf_time_100ns);
-    uint64_t freq = reader_u64(&reader, hf_perf_freq);
-    value_label_frequency(reader.item, freq);
-    if (freq == 0 && !reader.failed) {
-        findings_add(reader.report, reader.item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
-    }
+    value_read_frequency(&reader, hf_perf_freq);
     reader_systemtime(&reader, hf_system_time);
     view->base.header = reader.node;
     if (reader.tree) {

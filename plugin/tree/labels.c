@@ -137,3 +137,14 @@ uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fiel
     }
     return type;
 }
+
+int32_t labels_read_scale(bounded_reader *reader, int hf)
+{
+    int32_t scale = (int32_t)reader_u32(reader, hf);
+
+    if (scale < -10 || scale > 10) {
+        findings_add(reader->report, reader->item, FINDING_SCALE, "DefaultScale is %d, a power of ten beyond use",
+                     scale);
+    }
+    return scale;
+}

@@ -35,3 +35,6 @@ void labels_register_type_fields(int proto, const char *prefix, labels_type_fiel
 
 /* A counter type on the wire with its bits; an unknown one is reported. */
 uint32_t labels_read_counter_type(bounded_reader *reader, const labels_type_fields *fields);
+
+/* DefaultScale; one beyond use is reported. */
+int32_t labels_read_scale(bounded_reader *reader, int hf);

@@ -496,33 +496,26 @@ static headline find_headline(readings *r)
 }
 
 void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *failed, const char *parts, const char *size)
+                    const char *failed, uint32_t parts, const char *part, uint32_t size)
 {
     wmem_allocator_t *pool = call->pinfo->pool;
+
+    if (!call->has_column) {
+        return;
+    }
     readings *r = first_of(first, pool, answer, count);
     watch_stream *watch = count > 0 ? watch_begin_all(answer) : NULL;
-    wmem_strbuf_t *watched = watch ? wmem_strbuf_new(pool, "") : NULL;
+    wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = watch ? watched_headline(watched, pool, answer, watch) : 0;
-    headline head = {"", "", ""};
-    char more[PERF_DECIMAL_SIZE];
-
-    if (shown > 0) {
-        head.path = wmem_strbuf_get_str(watched);
-    } else if (r) {
+    headline head = {wmem_strbuf_get_str(watched), "", ""};
+    if (shown == 0 && r) {
         head = find_headline(r);
         shown = 1;
     }
-    perf_decimal_u64(more, count - shown);
-    call_info_texts(call, head.path, *head.words ? " = " : "", head.words, head.note,
-                    count == shown ? ""
-                    : shown > 0    ? ", "
-                                   : "",
-                    count == shown ? "" : more,
-                    count == shown ? ""
-                    : shown > 0    ? " more value"
-                                   : " value",
-                    count == shown || count - shown == 1 ? "" : "s", failed ? "; " : "", failed ? failed : "", " (",
-                    parts, ", ", size, ")", NULL);
+    const char *more = count == shown ? "" : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
+    call_info_texts(call, head.path, *head.words ? " = " : "", head.words, head.note, shown > 0 && *more ? ", " : "",
+                    more, failed ? "; " : "", failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
+                    text_counted(pool, size, "byte"), ")", NULL);
     call_info_follows(call);
 }
 
@@ -555,12 +548,16 @@ static void show_first(const answer_view *view, value_first *first, const readin
                                 wmem_strconcat(r->pool, shown, assumed_note(r), NULL));
 }
 
-void value_label_frequency(proto_item *item, uint64_t frequency)
+void value_read_frequency(bounded_reader *reader, int hf)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
+    uint64_t frequency = reader_u64(reader, hf);
 
     perf_integer_text(text, frequency);
-    proto_item_append_text(item, " (%s Hz)", text);
+    proto_item_append_text(reader->item, " (%s Hz)", text);
+    if (frequency == 0 && !reader->failed) {
+        findings_add(reader->report, reader->item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
+    }
 }
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */

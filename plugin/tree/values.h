@@ -147,10 +147,10 @@ void values_sent(const answer_view *view, proto_tree *tree);
 /* The sample before and the time between, once for a buffer or object. */
 void values_samples(const answer_view *view, proto_tree *tree);
 
-/* " (10,000,000 Hz)" */
-void value_label_frequency(proto_item *item, uint64_t frequency);
+/* "Frequency: 10000000 (10,000,000 Hz)"; reports 0. */
+void value_read_frequency(bounded_reader *reader, int hf);
 
 /* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
- * watches, else what is called _Total, else the first value; what failed (may be NULL), `parts` and `size` are texts. */
+ * watches, else what is called _Total, else the first value; what failed (may be NULL) is a text, `size` bytes. */
 void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *failed, const char *parts, const char *size);
+                    const char *failed, uint32_t parts, const char *part, uint32_t size);
