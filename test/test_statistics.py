@@ -379,6 +379,15 @@ def test_queries_of_hkpd(stat, passes):
     assert float(row['Interval (s)']) > 0
 
 
+def test_calls_of_hkpd_in_one_pass_and_two(tshark, tmp_path):
+    """A key's opening has its request counted before anybody knows the handle, too."""
+    path = hkpd_scene.session(samples=2).write(tmp_path / 'scene.pcap')
+    one, two = (tshark.run('-q', '-r', path, '-z', 'pcq,tree', *passes)[0] for passes in ((), ('-2',)))
+    assert one == two
+    assert [re.match(r'(Requests|Responses by status) +(\d+)', line)[2] for line in one.splitlines()
+            if line.startswith('Re')] == ['6', '6']
+
+
 def test_bytes_of_a_sample_are_rounded(stat):
     """Two samples of one block, one of two: 80, 80 and 112 bytes."""
     s = single('Pair', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, lambda at, k: 10) for i in (1, 2)])

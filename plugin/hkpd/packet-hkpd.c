@@ -1081,16 +1081,18 @@ static void tap_pdu(hkpd_pdu *p)
 {
     const rpc_record *record = p->call.record;
     tapped_call *tapped = &p->tapped;
-    state_handle *handle = record->handle ? record->handle : record->answering;
+    bool is_request = call_is_request(&p->call);
+    /* what a request opens its response tells: on a later look it is no other */
+    state_handle *handle = record->handle || is_request ? record->handle : record->answering;
 
     if (p->opens < HKPD_KEY_OTHER || hkpd_key_of(handle)) {
         p->call.record->operation = p->call.operation;
     }
     if (hkpd_key_of(handle) == NULL) {
-        if (!p->call.has_failed) {
+        if (!p->call.has_failed && !(is_request && p->opens < HKPD_KEY_OTHER)) {
             return;
         }
-        handle = NULL; /* the key of performance data was not given */
+        handle = NULL; /* the key of performance data is not given yet, or was not */
     }
     if (handle && p->call.first_time && p->record->sample == NULL && p->record->name) {
         pace_wait(handle, p->record->name, call_seconds(&p->call));
@@ -1101,7 +1103,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->is_hkpd = true;
     tapped->opnum = hkpd_opnum(p);
     tapped->operation = p->call.operation;
-    tapped->is_response = !call_is_request(&p->call);
+    tapped->is_response = !is_request;
     tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
     tapped->has_failed = p->call.has_failed;
