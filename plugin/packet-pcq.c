@@ -1108,6 +1108,31 @@ static void set_subject(pcq_pdu *p, const state_handle *handle)
     }
 }
 
+static void tell_sealed(packet_info *pinfo, const sealed_call *call);
+
+/* What decryption made noise of is followed by its sizes and times, as what no key opens. */
+static void tap_noise(pcq_pdu *p, uint16_t opnum)
+{
+    const rpc_call *call = &p->call;
+    const sealed_pdu noise = {
+        .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},
+        .interface = SEALED_PERFLIB,
+        .is_ndr64 = call->ndr.ndr64,
+        .answers_read = !call_is_request(call) && call->record->request_read,
+        .opnum = opnum,
+        .size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
+        .request_time = call->di->call_data->req_time,
+        .seconds = call_seconds(call),
+    };
+    sealed_pdu *pdu = sealed_pdu_add(call->pinfo, &noise);
+
+    if (pdu) {
+        tell_sealed(call->pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu});
+    } else {
+        tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
+    }
+}
+
 static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 {
     const rpc_call *call = &p->call;
@@ -1115,7 +1140,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
-        tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
+        tap_noise(p, opnum);
         return;
     }
     if (call->first_time && handle && p->record->sample == NULL) {
@@ -1197,6 +1222,7 @@ static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
 {
     uint32_t size = sealed_data_size(pdu);
 
+    sealed->answers_read = pdu->answers_read;
     sealed->uses_query = pdu->opnum >= OPNUM_OpenQueryHandle;
     sealed->takes_sample = pdu->opnum == OPNUM_QueryCounterData;
     sealed->returns_data = pdu->key.is_response && *operations[pdu->opnum].response_shape == 'S';

@@ -17,6 +17,7 @@ from gen.scene import Line, Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
 from series import table
+from test_calls import without
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = {name: [k.format(pcaps=PCAPS) for k in keys] for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
@@ -763,3 +764,50 @@ def test_late_samples_are_in_expert_information(tshark, tmp_path, seed, passes):
     said = [[(number, [part for part in re.split(',(?=[A-Z])', message) if ' late: ' in part]) for number, message in found]
             for found in late]
     assert said[0] == said[1]
+
+
+# --- noise: what the right key cannot open, since the stream of NTLM's key is off behind a packet that is lost ---------------
+
+
+def frames_with(name, opnum, direction):
+    """Those of the capture's messages"""
+    messages = json.loads((PCAPS / (name + '.expect.json')).read_text())['messages']
+    return [m['frame'] for m in messages if m['opnum'] == opnum and m['direction'] == direction]
+
+
+@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+@pytest.mark.parametrize('name', ['tcp-ntlm', 'smb3-ntlm'])
+def test_noise_is_followed_as_what_no_key_opens(tshark, tmp_path, name, passes):
+    """The first call of both directions is lost: sizes and times tell of all queries what they tell without the key."""
+    lost = {frames_with(name, 1, direction)[0] for direction in ('request', 'response')}
+    path = without(PCAPS / (name + '.pcap'), tmp_path / 'lost.pcap', lost)
+    with_it, without_it = (table(tshark, path, 'pcq,queries', *key, *passes)[:-1] for key in (with_key(name), ()))
+    row, = with_it
+    assert row['Samples'] == str(len(frames_with(name, DATA, 'response')) - 1)      # a size probe
+    assert with_it == without_it
+
+
+def capture_frames(path):
+    """Seconds, their fraction and bytes"""
+    data, at = path.read_bytes(), 24
+    while at < len(data):
+        seconds, fraction, size, _ = struct.unpack_from('<4I', data, at)
+        yield seconds, fraction, data[at + 16:at + 16 + size]
+        at += 16 + size
+
+
+@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes):
+    """Answers are noise from the middle on: the calls were answered, and the client goes on."""
+    answers = frames_with('smb3-ntlm', DATA, 'response')
+    lost = answers[4]
+    path = without(PCAPS / 'smb3-ntlm.pcap', tmp_path / 'lost.pcap', {lost - 1, lost})
+    *_, (seconds, fraction, frame) = capture_frames(path)
+    with path.open('ab') as file:       # the capture goes on
+        file.write(struct.pack('<4I', seconds + 100, fraction, len(frame), len(frame)) + frame)
+    out, _ = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', *passes)
+    assert re.search(r'not read: (\d+); What its decryption gave is noise', out).group(1) == str(len(answers) - 5 + 1), out
+    for false in ('never answered', 'does not ask any more', 'no samples'):
+        assert false not in out
+    assert re.findall(r': (\d+) samples', out) == ['3', str(len(answers) - 5)], out
+    assert 'without a captured response' not in out, out    # of one, which may be the capture's end

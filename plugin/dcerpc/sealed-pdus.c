@@ -229,6 +229,19 @@ void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, seale
     }
 }
 
+static sealed_pdu *keep(packet_info *pinfo, const sealed_connection *connection, const sealed_pdu *pdu)
+{
+    sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
+
+    kept->key.connection = connection->key;
+    kept->key.frame = pinfo->num;
+    kept->connection = connection;
+    kept->query = connection;
+    kept->is_copy = connection_copied(pinfo) != NULL;
+    wmem_map_insert(pdus, kept, kept);
+    return kept;
+}
+
 static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connection, const sealed_fragment *fragment)
 {
     followed_call *call = wmem_map_lookup(connection->calls, GUINT_TO_POINTER(fragment->call_id));
@@ -245,34 +258,44 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
         return NULL;
     }
     call->begun[way] = false;
-    sealed_pdu *pdu = wmem_new0(wmem_file_scope(), sealed_pdu);
     nstime_t elapsed;
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->request_time);
-    pdu->key.connection = connection->key;
-    pdu->key.call_id = fragment->call_id;
-    pdu->key.frame = pinfo->num;
-    pdu->key.is_response = fragment->is_response;
-    pdu->connection = connection;
-    pdu->query = connection;
-    pdu->request_time = call->request_time;
-    pdu->is_copy = connection_copied(pinfo) != NULL;
-    pdu->interface = call->interface;
-    pdu->opnum = call->opnum;
-    pdu->is_ndr64 = call->is_ndr64;
-    pdu->size = call->sizes[way];
-    pdu->seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1;
-    wmem_map_insert(pdus, pdu, pdu);
-    return pdu;
+    const sealed_pdu pdu = {
+        .key = {.call_id = fragment->call_id, .is_response = fragment->is_response},
+        .interface = call->interface,
+        .is_ndr64 = call->is_ndr64,
+        .opnum = call->opnum,
+        .size = call->sizes[way],
+        .request_time = call->request_time,
+        .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
+    };
+    return keep(pinfo, connection, &pdu);
+}
+
+static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
+{
+    sealed_pdu look_for = {.key = {connection_ends(pinfo), call_id, pinfo->num, is_response}};
+
+    return wmem_map_lookup(pdus, &look_for);
 }
 
 sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
 {
     if (PINFO_FD_VISITED(pinfo)) {
-        sealed_pdu look_for = {.key = {connection_ends(pinfo), fragment->call_id, pinfo->num, fragment->is_response}};
-        return fragment->is_last ? wmem_map_lookup(pdus, &look_for) : NULL;
+        return fragment->is_last ? find_pdu(pinfo, fragment->call_id, fragment->is_response) : NULL;
     }
     sealed_connection *connection = connection_of(pinfo);
     return connection ? take_first_time(pinfo, connection, fragment) : NULL;
+}
+
+sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu)
+{
+    const sealed_connection *connection = connection_of(pinfo);
+
+    if (PINFO_FD_VISITED(pinfo)) {
+        return find_pdu(pinfo, pdu->key.call_id, pdu->key.is_response);
+    }
+    return connection ? keep(pinfo, connection, pdu) : NULL;
 }
 
 bool sealed_connections_exist(void)

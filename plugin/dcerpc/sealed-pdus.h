@@ -50,6 +50,7 @@ typedef struct {
     sealed_interface interface;
     bool is_copy; /* its connection was captured twice */
     bool is_ndr64;
+    bool answers_read; /* noise that answers a request which was none */
     uint16_t opnum;
     uint32_t size;         /* of the stub, over all fragments */
     nstime_t request_time; /* when the first fragment of its request came */
@@ -74,6 +75,9 @@ void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, seale
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */
 sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
+
+/* A PDU of which decryption made noise, as its dissector knows it. Returns what is kept of it, NULL where the bind was not seen. */
+sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu);
 
 /* True as soon as there is a connection that bound one of the interfaces, or a PDU was taken. */
 bool sealed_connections_exist(void);

@@ -23,6 +23,7 @@ typedef struct {
     bool has_data;          /* and this one did: no size probe and no failure */
     bool uses_query;        /* an operation on a query handle, */
     bool takes_sample;      /* and this one asks for counter data */
+    bool answers_read;      /* decryption made noise of the response alone, not of its request */
 } tapped_sealed;
 
 /* One PDU. What was not read is zeros. */

@@ -274,6 +274,17 @@ static bool is_usual(const tapped_call *tapped)
     return tapped->handle == NULL && (tapped->status == NOT_FOUND || tapped->status == WMI_INSTANCE_NOT_FOUND);
 }
 
+/* Who was read on this connection until now has neither stopped nor waits for an answer. */
+static void note_noise(monitors *m, const packet_info *pinfo)
+{
+    monitor *before = g_hash_table_lookup(m->connections, connection_of(pinfo));
+
+    if (before && before->handle) {
+        before->ends_in_noise = true;
+        before->waiting_frame = 0;
+    }
+}
+
 void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
 {
     bool is_sample = tapped->answer && tapped->answer->sample && tapped->handle;
@@ -282,6 +293,9 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query) ||
         (!tapped->handle && !tapped->sealed.uses_query && !has_failed)) {
         return;
+    }
+    if (tapped->unread) {
+        note_noise(m, pinfo);
     }
     monitor *of = monitor_of(m, pinfo, tapped);
     of->pace.judged.waited += MAX(tapped->seconds, 0);
@@ -519,7 +533,8 @@ static void forget(monitor_finding *found)
 /* May be asked again when more has gone by. */
 static void judge(monitors *m, monitor *of)
 {
-    bool is_open = of->handle && of->handle->end == UINT32_MAX && of->packets[MONITOR_PACKET_END].count == 0;
+    bool is_open =
+        of->handle && of->handle->end == UINT32_MAX && of->packets[MONITOR_PACKET_END].count == 0 && !of->ends_in_noise;
     nstime_t since;
 
     nstime_delta(&since, &m->end, &of->waiting_since);
@@ -535,6 +550,9 @@ static void judge(monitors *m, monitor *of)
     of->findings[MONITOR_REFUSED].count = g_hash_table_size(of->refused);
     of->findings[MONITOR_NO_DATA].count = sealed_talk_no_data(&of->talk, &of->findings[MONITOR_NO_DATA].frame);
     judge_lateness(of);
+    if (of->ends_in_noise && of->samples == 0) {
+        return; /* the noise has them, and is a monitor of its own */
+    }
     if (of->samples > 0 || of->probes > 1 || monitor_worst(of) < MONITOR_NUM_FINDINGS) {
         g_ptr_array_add(m->judged, of);
     }
