@@ -183,6 +183,30 @@ def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
 
 
 @PASSES
+def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_pass):
+    """German all the time; of the second thing English first: what is told between two samples is of the one or the other, and no
+    name of the one."""
+    old, new = engine(), engine()
+    new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
+    new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
+    server = Script([old])
+    scene = Scene()
+    c = tcp_line(scene, server).client()
+    h = c.open()
+    c.validate(h, [ask(old, 1, 'a')])
+    c.info(h)
+    learn(c, old, codes=(1, 3, 5), lcid=0x407)
+    c.data(h, 9999)
+    server.sets = [new]
+    learn(c, new, codes=(9, 10))
+    learn(c, new, codes=(1, 3, 5), lcid=0x407)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    shown = [path for n in range(len(answers(scene))) for path in paths(scene, frames, n)]
+    assert shown == ['\\\\SRV01\\Motor(a)\\Umdrehungen/s', '\\\\SRV01\\Pumpe(a)\\Hübe/s']
+
+
+@PASSES
 def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
     """A German name only, then another thing with an English one: the first keeps the one that it had."""
     old, new = engine(), engine()

@@ -32,12 +32,19 @@ typedef struct {
     state_fact fact;
 } fact_version;
 
+/* A language got another name. */
+typedef struct {
+    uint32_t event;
+    uint32_t
+        sampled; /* event of the server's newest sample then: what was told in between is of the one thing or the other */
+} fact_renewal;
+
 /* What was learned of a server's subject. */
 typedef struct subject_facts {
     fact_key key;                                /* of no kind */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
-    wmem_array_t *renewals; /* events at which a language got another name: the subject is another thing from there on,
-                             * and no name from before is its own. NULL as long as there is none */
+    wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
+                             * from before is its own. NULL as long as there is none */
 } subject_facts;
 
 static unsigned fact_key_hash(const void *key)
@@ -113,17 +120,30 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
 
 static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
 {
-    const uint32_t *renewal = learned->renewals ? event_latest(learned->renewals, event) : NULL;
+    const fact_renewal *renewal = learned->renewals ? event_latest(learned->renewals, event) : NULL;
 
-    return renewal ? *renewal : 0;
+    return renewal ? renewal->event : 0;
 }
 
 static void renew(subject_facts *learned, uint32_t event)
 {
+    const state_host *server = learned->key.owner;
+    fact_renewal renewal = {event, server->sampled};
+
     if (learned->renewals == NULL) {
-        learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof event, 1);
+        learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof renewal, 1);
     }
-    wmem_array_append_one(learned->renewals, event);
+    wmem_array_append_one(learned->renewals, renewal);
+}
+
+/* True if a name is known to be of what the subject was at an event before it: no renewal lies between, nor right behind it. */
+static bool is_of_before(const subject_facts *learned, uint32_t name, uint32_t event)
+{
+    unsigned next = learned->renewals ? event_count_until(learned->renewals, event) : 0;
+    bool is_last = learned->renewals == NULL || next == wmem_array_get_count(learned->renewals);
+    const fact_renewal *renewal = is_last ? NULL : wmem_array_index(learned->renewals, next);
+
+    return is_last || (name < renewal->event && name < renewal->sampled);
 }
 
 void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
@@ -201,7 +221,7 @@ static state_known from_capture(const subject_facts *learned, state_fact_kind ki
         return (state_known){&version->fact, PERF_SOURCE_EARLIER, version->frame};
     }
     version = versions && until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
-    if (version && (!is_name(kind) || latest_renewal(learned, version->event) == begin)) {
+    if (version && (!is_name(kind) || is_of_before(learned, version->event, event))) {
         return (state_known){&version->fact, PERF_SOURCE_LATER, version->frame};
     }
     return (state_known){NULL, PERF_SOURCE_NONE, 0};

@@ -19,6 +19,7 @@ typedef struct state_host {
     bool shares;              /* its address has another server, too */
     const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
     bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
+    uint32_t sampled;         /* event of its newest sample, 0 before */
     uint32_t renewed;         /* event at which one of its subjects was last told anew, 0 if none was */
     uint32_t facts_version;   /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
