@@ -787,10 +787,10 @@ static void pcq_info_response(pcq_pdu *p)
 /* --- Opnum 6: QueryCounterData, 3.1.4.1.6 ---------------------------------------------------------------------- */
 
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
-static const char *failures_text(pcq_pdu *p, const pcq_data_context *context)
+static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
-    readings *r = readings_begin(pcq_pool(p), &context->answer);
-    refusals_text text = {.word = "failed", .count = context->summary.failed};
+    readings *r = readings_begin(pcq_pool(p), &p->answer);
+    refusals_text text = {.word = "failed", .count = summary->failed};
 
     while (text.named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
@@ -800,12 +800,11 @@ static const char *failures_text(pcq_pdu *p, const pcq_data_context *context)
 }
 
 /* What has the form of the sample before is as sound as that, all else is walked. */
-static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *context)
+static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *summary)
 {
-    tvbuff_t *tvb = context->answer.tvb;
+    tvbuff_t *tvb = p->answer.tvb;
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
-    perf_data_summary *summary = &context->summary;
     state_sample *sample = sample_keep_alike(handle, bytes, size, p->call.event, p->call.pinfo->num);
 
     if (sample) {
@@ -824,23 +823,23 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, pcq_data_context *cont
         }
         query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
-    context->answer.sample = p->record->sample = sample;
-    context->answer.has_form = sample && sample->form;
+    p->answer.sample = p->record->sample = sample;
+    p->answer.has_form = sample && sample->form;
 }
 
 /* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
-static void look_again(const pcq_pdu *p, pcq_data_context *context)
+static void look_again(pcq_pdu *p, perf_data_summary *summary)
 {
-    tvbuff_t *tvb = context->answer.tvb;
+    tvbuff_t *tvb = p->answer.tvb;
     const state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     uint32_t size = tvb_captured_length(tvb);
 
-    context->answer.sample = sample;
-    context->answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
-    if (context->answer.has_form) {
-        context->summary = sample->summary;
+    p->answer.sample = sample;
+    p->answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (p->answer.has_form) {
+        *summary = sample->summary;
     } else {
-        pcq_check_data(tvb, &context->summary);
+        pcq_check_data(tvb, summary);
     }
 }
 
@@ -858,14 +857,9 @@ static void report_no_header(pcq_pdu *p, const pcq_returned *back)
  * the stub is read to its end, then the buffer checked, and shown last, into the place kept for it. */
 static void pcq_data_response(pcq_pdu *p)
 {
+    static const unsigned clocks[] = {8, 16};
     pcq_returned back;
-    pcq_data_context context = {
-        .report = &p->call.report,
-        .answer = {.layout = &pcq_readings_layout,
-                   .server = p->call.server,
-                   .request_event = p->call.record->request_event,
-                   .event = p->call.event},
-    };
+    perf_data_summary summary;
 
     pcq_read_returned(p, 1, &back);
     bool done = pcq_read_returned_status(p, &back);
@@ -874,28 +868,29 @@ static void pcq_data_response(pcq_pdu *p)
     }
     call_report_rest(&p->call);
     state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    context.answer.handle = handle;
-    context.answer.tvb = back.tvb;
     if (back.tvb) {
-        static const unsigned clocks[] = {8, 16};
+        p->answer = (readings_answer){.layout = &pcq_readings_layout,
+                                      .server = p->call.server,
+                                      .handle = handle,
+                                      .request_event = p->call.record->request_event,
+                                      .event = p->call.event,
+                                      .tvb = back.tvb};
         if (done && handle && call_may_learn(&p->call) && !call_is_sample_again(&p->call, handle, back.tvb, clocks)) {
-            keep_sample(p, handle, &context);
+            keep_sample(p, handle, &summary);
         } else {
-            look_again(p, &context);
+            look_again(p, &summary);
         }
-        context.answer.is_repeated = call_is_repeated(&p->call);
-        pcq_dissect_data(back.tree, &context);
-        call_report_late(&p->call, context.answer.sample);
+        p->answer.is_repeated = call_is_repeated(&p->call);
+        pcq_dissect_data(back.tree, &p->call.report, &p->answer, &summary);
+        call_report_late(&p->call, p->answer.sample);
         if (done) {
-            p->answer = context.answer;
             p->tapped.answer = &p->answer;
             p->tapped.has_counters = p->answer.sample != NULL;
-            p->tapped.counters = context.summary.blocks;
-            p->tapped.failed = context.summary.failed;
+            p->tapped.counters = summary.blocks;
+            p->tapped.failed = summary.failed;
         }
-        const char *failed = p->call.has_column && context.summary.failed > 0 ? failures_text(p, &context) : NULL;
-        value_describe(&p->call, &context.first, &context.answer, context.summary.values, failed,
-                       context.summary.blocks, "block", back.out_size);
+        const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
+        value_describe(&p->call, &p->answer, summary.values, failed, summary.blocks, "block", back.out_size);
     }
     show_handle(p, NULL, handle);
 }

@@ -29,7 +29,7 @@ static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instan
 /* The state of showing one block. */
 typedef struct {
     answer_view base;
-    hkpd_context *context;
+    const perf_block_summary *summary;
     const perf_block_walk *walk; /* that of the readings */
     unsigned encoding;
     proto_tree *object;   /* of the current object, NULL if it is not shown */
@@ -60,7 +60,7 @@ static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {
 
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
-    const readings_answer *answer = &view->context->answer;
+    const readings_answer *answer = &view->base.readings->answer;
 
     return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
                            answer->event);
@@ -72,7 +72,7 @@ static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int e
 {
     bounded_reader outer;
 
-    reader_init(&outer, view->base.tvb, tree, view->context->report, view->encoding);
+    reader_init(&outer, view->base.tvb, tree, view->base.report, view->encoding);
     outer.pos = offset;
     reader_structure(&outer, hf, ett, size, reader);
     if (reader->end - reader->pos > fields_size) {
@@ -106,7 +106,7 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
         const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
                                      PERF_CODE_PAGE_UNICODE, "The system name");
         proto_item_append_text(reader->node, " of %s", name);
-        if (view->context->answer.server->has_systems) {
+        if (view->base.readings->answer.server->has_systems) {
             findings_add(reader->report, reader->node, FINDING_SYSTEMS,
                          "Several machines answer at this address and port: that the names of values are of %s's "
                          "titles is assumed",
@@ -140,8 +140,8 @@ static void hkpd_show_header(hkpd_view *view)
     reader_u32(&reader, hf_system_name_size);
     reader_u32(&reader, hf_system_name_offset);
     show_system_name(view, &reader);
-    proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->context->summary.objects,
-                           view->context->summary.values);
+    proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->summary->objects,
+                           view->summary->values);
     view->base.header = reader.node;
 }
 
@@ -576,17 +576,17 @@ static void show_structures(hkpd_view *view)
             show[event](view);
         }
     }
-    budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
+    budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
                   "objects, counter definitions or instances");
 }
 
-void hkpd_dissect_block(proto_tree *tree, hkpd_context *context)
+void hkpd_dissect_block(proto_tree *tree, findings_report *report, const readings_answer *answer,
+                        const perf_block_summary *summary)
 {
-    hkpd_view view = {.base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &fields},
-                      .context = context};
+    hkpd_view view = {.base = {.tvb = answer->tvb, .tree = tree, .report = report, .fields = &fields},
+                      .summary = summary};
 
-    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values,
-                      context->summary.faults)) {
+    if (!values_begin(&view.base, answer, summary->values, summary->faults)) {
         return;
     }
     view.walk = hkpd_readings_walk(view.base.readings);

@@ -29,13 +29,6 @@ const char *hkpd_readings_instance(readings *r);
 /* --- hkpd-buffers.c: what is shown --- */
 
 typedef struct {
-    findings_report *report;
-    readings_answer answer;
-    perf_block_summary summary; /* by perf_block_check() */
-    value_first first;
-} hkpd_context;
-
-typedef struct {
     uint32_t index;
     const char *text;
 } hkpd_title;
@@ -53,7 +46,8 @@ state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, ui
 void hkpd_buffers_register(int proto);
 
 /* Shows it. Does nothing if nobody looks and nothing is wrong. */
-void hkpd_dissect_block(proto_tree *tree, hkpd_context *context);
+void hkpd_dissect_block(proto_tree *tree, findings_report *report, const readings_answer *answer,
+                        const perf_block_summary *summary);
 
 /* --- winreg-hook.c: a copy of winreg's table of operations, with some entries replaced, takes the table's place --- */
 

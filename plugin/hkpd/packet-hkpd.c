@@ -891,32 +891,32 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
-    hkpd_context context = {
-        .report = &p->call.report,
-        .answer = {.layout = &hkpd_readings_layout, .server = p->call.server, .event = p->call.event},
-    };
     static const unsigned clocks[] = {56, 72};
     uint32_t size = tvb_captured_length(back->value.tvb);
+    perf_block_summary summary;
 
-    perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &context.summary);
-    if (learn && context.summary.sound_objects > 0 && p->call.record->handle &&
+    perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &summary);
+    if (learn && summary.sound_objects > 0 && p->call.record->handle &&
         !call_is_sample_again(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
         keep_sample(p, back->value.tvb);
     }
-    context.answer.is_repeated = call_is_repeated(&p->call);
-    context.answer.sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
-    context.answer.tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data");
-    hkpd_dissect_block(p->hkpd, &context);
-    call_report_late(&p->call, context.answer.sample);
+    p->answer = (readings_answer){
+        .layout = &hkpd_readings_layout,
+        .server = p->call.server,
+        .event = p->call.event,
+        .is_repeated = call_is_repeated(&p->call),
+        .sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL,
+        .tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"),
+    };
+    hkpd_dissect_block(p->hkpd, &p->call.report, &p->answer, &summary);
+    call_report_late(&p->call, p->answer.sample);
+    value_describe(&p->call, &p->answer, summary.values, NULL, summary.objects, "object", back->value.data_size);
     if (back->status == STATUS_SUCCESS) {
-        p->answer = context.answer;
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
         p->tapped.has_counters = p->answer.sample != NULL;
-        p->tapped.counters = context.summary.definitions;
+        p->tapped.counters = summary.definitions;
     }
-    value_describe(&p->call, &context.first, &context.answer, context.summary.values, NULL, context.summary.objects,
-                   "object", back->value.data_size);
 }
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */

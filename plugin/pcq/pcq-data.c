@@ -63,7 +63,7 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
 /* The state of showing one buffer. */
 typedef struct {
     answer_view base;
-    pcq_data_context *context;
+    const perf_data_summary *summary;
     const perf_walk *walk; /* that of the readings */
     proto_tree *block;     /* of the current block, NULL if it is not shown */
     proto_item *block_item;
@@ -73,7 +73,7 @@ typedef struct {
 
 static wmem_allocator_t *pool_of(const data_view *view)
 {
-    return view->context->report->pinfo->pool;
+    return view->base.report->pinfo->pool;
 }
 
 /* --- PERF_DATA_HEADER, 2.2.4.7 --------------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static void show_header(data_view *view)
 {
     bounded_reader outer, reader;
 
-    reader_init(&outer, view->base.tvb, view->base.tree, view->context->report, ENC_LITTLE_ENDIAN);
+    reader_init(&outer, view->base.tvb, view->base.tree, view->base.report, ENC_LITTLE_ENDIAN);
     reader_structure(&outer, hf_data_header, ett_data_header, PERF_DATA_HEADER_SIZE, &reader);
     reader_u32(&reader, hf_total_size);
     uint32_t blocks = reader_u32(&reader, hf_num_counters);
@@ -93,7 +93,7 @@ static void show_header(data_view *view)
     view->base.header = reader.node;
     if (reader.tree) {
         values_samples(&view->base, reader.tree);
-        proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->context->summary.values);
+        proto_item_append_text(reader.node, ": %u blocks, %u values", blocks, view->summary->values);
     }
 }
 
@@ -175,21 +175,22 @@ static wmem_map_t *failures_of(wmem_allocator_t *pool, const state_sample *sampl
 
 /* What the sample before had failed; NULL where this answer can bring no news: both are of one form, nothing failed in either, or
  * it cannot be told. */
-static wmem_map_t *failures_before(const pcq_data_context *context, wmem_allocator_t *pool)
+static wmem_map_t *failures_before(const data_view *view)
 {
-    const state_sample *sample = context->answer.sample, *previous = sample ? sample->previous : NULL;
+    const readings_answer *answer = &view->base.readings->answer;
+    const state_sample *sample = answer->sample, *previous = sample ? sample->previous : NULL;
 
-    if (sample == NULL || (previous == NULL && context->summary.failed == 0)) {
+    if (sample == NULL || (previous == NULL && view->summary->failed == 0)) {
         return NULL;
     }
     if (previous == NULL) {
-        return wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
+        return wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
     }
-    if ((context->summary.failed == 0 && previous->summary.failed == 0) || previous->bytes == NULL ||
-        (context->answer.has_form && sample->form == previous->form)) {
+    if ((view->summary->failed == 0 && previous->summary.failed == 0) || previous->bytes == NULL ||
+        (answer->has_form && sample->form == previous->form)) {
         return NULL;
     }
-    return failures_of(pool, previous);
+    return failures_of(pool_of(view), previous);
 }
 
 static void report_news(data_view *view)
@@ -215,7 +216,7 @@ static void report_news(data_view *view)
         perf_write(&w, ": ");
         write_error(view, &w, status);
     }
-    findings_add(view->context->report, view->block_item, FINDING_BLOCK_FAILED, "%s", text);
+    findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "%s", text);
 }
 
 /* Whose the error is. */
@@ -268,10 +269,10 @@ static void show_id(data_view *view, proto_tree *tree, uint32_t column, const st
 
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
-        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->context->answer.server, identifier->guid,
-                                                 id, view->context->answer.event);
-        pcq_add_known_type(inner, view->base.tvb, view->context->answer.server, identifier->guid, id,
-                           view->context->answer.event);
+        const char *name = pcq_add_known_counter(inner, view->base.tvb, view->base.readings->answer.server,
+                                                 identifier->guid, id, view->base.readings->answer.event);
+        pcq_add_known_type(inner, view->base.tvb, view->base.readings->answer.server, identifier->guid, id,
+                           view->base.readings->answer.event);
         if (name) {
             proto_item_append_text(item, " (%s)", name);
         }
@@ -415,8 +416,8 @@ static void show_structures(data_view *view)
     };
     perf_walk_event event;
 
-    if (findings_wanted(view->context->report, view->base.tree)) {
-        view->failures_before = failures_before(view->context, pool_of(view));
+    if (findings_wanted(view->base.report, view->base.tree)) {
+        view->failures_before = failures_before(view);
     }
     while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
         show[event](view);
@@ -424,7 +425,7 @@ static void show_structures(data_view *view)
             report_news(view);
         }
     }
-    budget_report(&view->base.budget, view->context->report, proto_tree_get_parent(view->base.tree),
+    budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
                   "blocks, counter ids or instances");
 }
 
@@ -472,23 +473,21 @@ static hf_register_info structure_fields[] = {
 
 value_fields pcq_fields = {.structures = structure_fields, .num_structures = array_length(structure_fields)};
 
-void pcq_dissect_data(proto_tree *tree, pcq_data_context *context)
+void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_answer *answer,
+                      const perf_data_summary *summary)
 {
-    if (tree == NULL && context->summary.faults == 0 && !findings_wanted(context->report, tree)) {
+    if (tree == NULL && summary->faults == 0 && !findings_wanted(report, tree)) {
         return;
     }
-    data_view view = {
-        .base = {.tvb = context->answer.tvb, .tree = tree, .report = context->report, .fields = &pcq_fields},
-        .context = context};
+    data_view view = {.base = {.tvb = answer->tvb, .tree = tree, .report = report, .fields = &pcq_fields},
+                      .summary = summary};
 
-    if (!values_begin(&view.base, &context->answer, &context->first, context->summary.values,
-                      context->summary.faults) ||
-        tvb_captured_length(context->answer.tvb) == 0) {
+    if (!values_begin(&view.base, answer, summary->values, summary->faults) || tvb_captured_length(answer->tvb) == 0) {
         return;
     }
     view.walk = pcq_readings_walk(view.base.readings);
     if (pcq_readings_assumed(view.base.readings)) {
-        findings_add(context->report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
+        findings_add(report, proto_tree_get_parent(tree), FINDING_ORDER_ASSUMED,
                      "QueryCounterInfo was not captured, or calls behind it were not: which counter a value belongs to "
                      "is assumed from the order in which the counters were added, or from before those calls");
     }

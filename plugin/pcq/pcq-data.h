@@ -53,16 +53,10 @@ const char *pcq_readings_instance_name(readings *r);
 /* What its identifier asks for: a counter's name, "#id" or "*". */
 const char *pcq_readings_block_counter(readings *r);
 
-typedef struct {
-    findings_report *report;
-    readings_answer answer;
-    perf_data_summary summary; /* filled by pcq_check_data(), or the form's */
-    value_first first;
-} pcq_data_context;
-
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other
  * samples; each block answers for itself (perf_walk_block_sound()). */
 bool pcq_check_data(tvbuff_t *tvb, perf_data_summary *summary);
 
-/* Shows it, once the context is filled. Does nothing if nobody looks and nothing is wrong. */
-void pcq_dissect_data(proto_tree *tree, pcq_data_context *context);
+/* Shows it. Does nothing if nobody looks and nothing is wrong. */
+void pcq_dissect_data(proto_tree *tree, findings_report *report, const readings_answer *answer,
+                      const perf_data_summary *summary);

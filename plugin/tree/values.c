@@ -389,15 +389,12 @@ void values_samples(const answer_view *view, proto_tree *tree)
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-static readings *first_of(value_first *first, wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+/* At the first of `count` values; NULL if there is none, or it has no path. */
+static readings *first_of(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
-    if (!first->begun && count > 0) {
-        readings *r = readings_begin(pool, answer);
-        first->path = readings_next(r) ? readings_path(r) : NULL;
-        first->stream = first->path ? r : NULL;
-    }
-    first->begun = true;
-    return first->stream;
+    readings *r = count > 0 ? readings_begin(pool, answer) : NULL;
+
+    return r && readings_next(r) && readings_path(r) ? r : NULL;
 }
 
 static const char *words_of(readings *r, perf_result *result)
@@ -495,15 +492,15 @@ static headline find_headline(readings *r)
     return place > 0 ? headline_of(r) : found;
 }
 
-void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *failed, uint32_t parts, const char *part, uint32_t size)
+void value_describe(rpc_call *call, const readings_answer *answer, uint64_t count, const char *failed, uint32_t parts,
+                    const char *part, uint32_t size)
 {
     wmem_allocator_t *pool = call->pinfo->pool;
 
     if (!call->has_column) {
         return;
     }
-    readings *r = first_of(first, pool, answer, count);
+    readings *r = first_of(pool, answer, count);
     watch_stream *watch = count > 0 ? watch_begin_all(answer) : NULL;
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = watch ? watched_headline(watched, pool, answer, watch) : 0;
@@ -520,13 +517,13 @@ void value_describe(rpc_call *call, value_first *first, const readings_answer *a
 }
 
 /* Its path and its result side by side, for columns, if anybody wants them. */
-static void show_first(const answer_view *view, value_first *first, const readings_answer *answer, uint64_t count)
+static void show_first(const answer_view *view, const readings_answer *answer, uint64_t count)
 {
     proto_tree *tree = view->tree;
     const value_fields *fields = view->fields;
     const int wanted[] = {fields->first, fields->first_path, fields->first_result};
     readings *r = fields_any_referenced(tree, wanted, array_length(wanted))
-                      ? first_of(first, view->report->pinfo->pool, answer, count)
+                      ? first_of(view->report->pinfo->pool, answer, count)
                       : NULL;
     perf_result result;
 
@@ -536,14 +533,14 @@ static void show_first(const answer_view *view, value_first *first, const readin
     tvbuff_t *tvb = answer->tvb;
     const char *words = words_of(r, &result), *why = try_val_to_str(result.none, none_reason_vals);
     const char *shown = result.none == PERF_NONE_OK || why == NULL ? words : why;
-    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s%s", first->path,
-                                                  words, assumed_note(r));
+    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s%s",
+                                                  readings_path(r), words, assumed_note(r));
 
     proto_item_set_generated(item);
     proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
     reader_add_generated_string(
         inner, fields->first_path, tvb,
-        wmem_strconcat(r->pool, first->path, r->assumed || r->names_assumed ? " (assumed)" : "", NULL));
+        wmem_strconcat(r->pool, readings_path(r), r->assumed || r->names_assumed ? " (assumed)" : "", NULL));
     reader_add_generated_string(inner, fields->first_result, tvb,
                                 wmem_strconcat(r->pool, shown, assumed_note(r), NULL));
 }
@@ -588,10 +585,10 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
     view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 
-bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count, uint32_t faults)
+bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
 {
     view->wishes = wishes_of(view, answer, faults);
-    show_first(view, first, answer, count);
+    show_first(view, answer, count);
     if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
         !view->wishes.watch) {
         return false;

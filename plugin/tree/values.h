@@ -82,14 +82,6 @@ typedef struct {
     watch_stream *watch; /* NULL if nobody looks at a watched counter */
 } value_wishes;
 
-/* The first of an answer's values (`count`): what the Info column and columns of a reader's own show of each packet. Its
- * stream is begun once for both. */
-typedef struct {
-    bool begun;
-    readings *stream; /* at the value; NULL if there is none, or it has no path */
-    const char *path;
-} value_first;
-
 /* --- An answer --------------------------------------------------------------------------------------------------- */
 
 /* The state of showing one; whoever begins fills the first four. */
@@ -108,8 +100,7 @@ typedef struct {
 
 /* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more, and there are no
  * `faults` to be shown. */
-bool values_begin(answer_view *view, const readings_answer *answer, value_first *first, uint64_t count,
-                  uint32_t faults);
+bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
 void values_alone(answer_view *view);
@@ -152,5 +143,5 @@ void value_read_frequency(bounded_reader *reader, int hf);
 
 /* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
  * watches, else what is called _Total, else the first value; what failed (may be NULL) is a text, `size` bytes. */
-void value_describe(rpc_call *call, value_first *first, const readings_answer *answer, uint64_t count,
-                    const char *failed, uint32_t parts, const char *part, uint32_t size);
+void value_describe(rpc_call *call, const readings_answer *answer, uint64_t count, const char *failed, uint32_t parts,
+                    const char *part, uint32_t size);
