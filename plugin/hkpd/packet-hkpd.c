@@ -795,22 +795,13 @@ static void note_outcome(hkpd_pdu *p, const answer *back)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
+/* Servers that don't know the size say what the buffer has, or nothing. */
 static void describe_probe(hkpd_pdu *p, const answer *back)
 {
-    call_about(&p->call, "size probe: needs %s", text_counted(hkpd_pool(p), back->value.size, "byte"));
-}
+    uint32_t room = p->record->room, size = back->value.size > room ? back->value.size : room;
+    const char *than = back->value.size > room || room == 0 ? "" : "more than ";
 
-static void describe_more_data(hkpd_pdu *p, const answer *back)
-{
-    uint32_t room = p->record->room;
-
-    if (back->value.size > room) {
-        describe_probe(p, back);
-    } else if (room > 0) {
-        call_about(&p->call, "size probe: needs more than %s", text_counted(hkpd_pool(p), room, "byte"));
-    } else {
-        call_about(&p->call, "size probe: needs more");
-    }
+    call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(hkpd_pool(p), size, "byte") : "more");
 }
 
 /* Success, but nothing that the key can hold. Without room for data that is the answer to a size probe. */
@@ -839,7 +830,7 @@ static int other_answer(hkpd_pdu *p, const answer *back)
     if (hkpd_is_shown(hkpd_known_handle(p))) {
         hkpd_show_question(p, -1);
         if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
-            describe_more_data(p, back);
+            describe_probe(p, back);
             return end_with_stock(p, true);
         }
         if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
