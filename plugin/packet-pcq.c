@@ -46,12 +46,16 @@ typedef struct {
     state_sample *sample; /* of the response */
 } pcq_record;
 
+/* Bytes of paths that the tree and the Info column show of a PDU before their names are shortened: each lists many. */
+#define MOST_OF_PATHS 16384
+
 /* One PDU while it is dissected. */
 typedef struct {
     rpc_call call;
     pcq_record *record;     /* the same as call.record */
     uint32_t largest;       /* dwInSize that the interface admits */
     bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
+    uint64_t text_left;     /* bytes that paths may still take before their names are shortened */
     tapped_call tapped;     /* what statistics are told, as far as it was read */
     readings_answer answer; /* of it */
 } pcq_pdu;
@@ -81,6 +85,7 @@ static void pcq_begin(pcq_pdu *p, const char *operation, tvbuff_t *tvb, int offs
     p->record = (pcq_record *)call->record;
     call->record->operation = operation;
     memset(&p->tapped, 0, sizeof p->tapped);
+    p->text_left = MOST_OF_PATHS;
     call_aloud(call);
     if (call_is_request(call)) {
         return;
@@ -494,45 +499,25 @@ static void pcq_instances_response(pcq_pdu *p)
 
 /* --- Handles --------------------------------------------------------------------------------------------------- */
 
-/* "\Processor(0)\% Processor Time". Each packet lists many of them: long names are cut before anything is made of them. */
+/* "\Processor(0)\% Processor Time". */
 static const char *identifier_text(pcq_pdu *p, const state_identifier *identifier)
 {
-    wmem_allocator_t *pool = pcq_pool(p);
-    state_host *server = p->call.server;
-    const char *set = text_short(pool, facts_counterset_label(pool, server, identifier->guid, p->call.event));
-    const char *counter =
-        text_short(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, p->call.event));
-
-    return identifier->instance
-               ? wmem_strdup_printf(pool, "\\%s(%s)\\%s", set, text_short(pool, identifier->instance), counter)
-               : wmem_strdup_printf(pool, "\\%s\\%s", set, counter);
+    return readings_identifier_path(pcq_pool(p), p->call.server, NULL, identifier, p->call.event, &p->text_left);
 }
 
-/* What the server would not give, the first of it by name. */
-typedef struct {
-    const char *word; /* "refused" */
-    uint32_t count;
-    unsigned named;
-    wmem_strbuf_t *names;
-} refusals_text;
-
-static void name_refusal(pcq_pdu *p, refusals_text *text, const char *path, uint32_t status, bool assumed)
+/* Behind how many: what the server would not give, the first of it by name. */
+static void name_refusal(pcq_pdu *p, wmem_strbuf_t *text, unsigned number, const char *path, uint32_t status,
+                         bool assumed)
 {
-    if (text->named++ == 0) {
-        text->names = wmem_strbuf_new(pcq_pool(p), NULL);
-    }
-    wmem_strbuf_append_printf(text->names, "%s%s (%s%s)", text->named > 1 ? ", " : "", text_short(pcq_pool(p), path),
+    wmem_strbuf_append_printf(text, "%s%s (%s%s)", number > 0 ? ", " : ": ", text_short(pcq_pool(p), path),
                               text_win32_error(pcq_pool(p), status), assumed ? ", order assumed" : "");
 }
 
-static const char *refusals_words(pcq_pdu *p, const refusals_text *text)
+static void count_unnamed(wmem_strbuf_t *text, unsigned named, uint32_t count)
 {
-    const char *names = text->named > 0 ? wmem_strbuf_get_str(text->names) : "";
-    const char *more = text->named > 0 && text->count > text->named
-                           ? wmem_strdup_printf(pcq_pool(p), ", %u more", text->count - text->named)
-                           : "";
-
-    return wmem_strdup_printf(pcq_pool(p), "%u %s%s%s%s", text->count, text->word, *names ? ": " : "", names, more);
+    if (named > 0 && count > named) {
+        wmem_strbuf_append_printf(text, ", %u more", count - named);
+    }
 }
 
 static const char *entry_text(pcq_pdu *p, const state_query_entry *entry)
@@ -790,13 +775,16 @@ static void pcq_info_response(pcq_pdu *p)
 static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
     readings *r = readings_begin(pcq_pool(p), &p->answer);
-    refusals_text text = {.word = "failed", .count = summary->failed};
+    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), "");
+    unsigned named = 0;
 
-    while (text.named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r)) {
+    wmem_strbuf_append_printf(text, "%u failed", summary->failed);
+    for (; named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r); named++) {
         const state_identifier *identifier = pcq_readings_identifier(r);
-        name_refusal(p, &text, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
+        name_refusal(p, text, named, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
     }
-    return refusals_words(p, &text);
+    count_unnamed(text, named, summary->failed);
+    return wmem_strbuf_get_str(text);
 }
 
 /* What has the form of the sample before is as sound as that, all else is walked. */
@@ -958,15 +946,18 @@ static void pcq_validate_request(pcq_pdu *p)
 static void describe_refused(pcq_pdu *p, const pcq_context *context)
 {
     bool removes = p->record->call.request_read && !p->record->add;
-    refusals_text text = {.word = removes ? "refused to be removed" : "refused", .count = context->refused};
+    wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), "");
+    unsigned named = 0;
 
-    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && text.named < MAX_NAMED_REFUSALS; i++) {
+    wmem_strbuf_append_printf(text, "%u refused%s", context->refused, removes ? " to be removed" : "");
+    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers) && named < MAX_NAMED_REFUSALS; i++) {
         const state_identifier *identifier = identifier_at(context, i);
         if (identifier->status != 0) {
-            name_refusal(p, &text, identifier_text(p, identifier), identifier->status, false);
+            name_refusal(p, text, named++, identifier_text(p, identifier), identifier->status, false);
         }
     }
-    call_about(&p->call, "%s", refusals_words(p, &text));
+    count_unnamed(text, named, context->refused);
+    call_about(&p->call, "%s", wmem_strbuf_get_str(text));
 }
 
 /* At each identifier that was not added; a removal that is refused changes nothing. */
