@@ -405,30 +405,24 @@ wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
 static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
 {
     proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, pair->end - pair->offset, ENC_NA);
-    proto_tree *inner = proto_item_add_subtree(item, ett_title);
-    const char *text = text_get(report->pinfo->pool, tvb, pair->text, pair->text_size, PERF_CODE_PAGE_UTF16,
-                                ENC_LITTLE_ENDIAN, PERF_TEXT_WHOLE);
+    const char *text = "";
+    bounded_reader reader;
 
+    reader_init(&reader, tvb, proto_item_add_subtree(item, ett_title), report, ENC_LITTLE_ENDIAN);
+    reader.pos = pair->text;
     if (pair->is_number) {
-        proto_tree_add_uint(inner, hf_title_index, tvb, pair->offset, pair->text - pair->offset, pair->title_index);
-    }
-    if (!pair->has_text) {
-        findings_add(report, item, FINDING_TEXT,
-                     "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
-        proto_item_append_text(item, ": %u", pair->title_index);
-        return;
-    }
-    proto_item *text_item = proto_tree_add_string(inner, hf_title_text, tvb, pair->text, pair->end - pair->text, text);
-    if (!pair->is_number) {
+        proto_tree_add_uint(reader.tree, hf_title_index, tvb, pair->offset, pair->text - pair->offset,
+                            pair->title_index);
+    } else if (pair->has_text) {
         findings_add(report, item, FINDING_TEXT, "The title at offset %u has no number", pair->offset);
     }
-    if (!pair->whole) {
-        findings_add(report, text_item, FINDING_TEXT, "The title at offset %u has no terminator", pair->offset);
+    if (pair->has_text) {
+        text = reader_text(&reader, hf_title_text, pair->end - pair->text, PERF_TEXT_WHOLE, "The title");
+    } else {
+        findings_add(report, item, FINDING_TEXT,
+                     "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
     }
-    if (!reader_check_utf16(report, text_item, tvb, pair->text, pair->text_size, ENC_LITTLE_ENDIAN, "The title")) {
-        report->damaged = true;
-    }
-    proto_item_append_text(item, ": %u %s", pair->title_index, text);
+    proto_item_append_text(item, *text ? ": %u %s" : ": %u", pair->title_index, text);
 }
 
 uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
