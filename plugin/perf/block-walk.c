@@ -66,17 +66,23 @@ static bool instance_follows(const perf_block_walk *walk, uint32_t at, uint32_t 
     return size >= PERF_INSTANCE_DEFINITION_SIZE && size <= left && counters_follow(walk, at + step, size);
 }
 
-/* Bytes from an instance at `at` to its counter block, 0 if ByteLength is wrong. One that is no multiple of 8 leaves padding out, if a
- * counter block follows that and none where it leads. */
-static uint32_t instance_step(const perf_block_walk *walk, uint32_t at)
+/* Bytes from a structure at `at` to what follows it, 0 if ByteLength is wrong. One that is no multiple of 8 leaves padding out, if
+ * that follows there and not where it leads. */
+static uint32_t step_from(const perf_block_walk *walk, uint32_t at, uint32_t least,
+                          bool (*follows)(const perf_block_walk *walk, uint32_t at, uint32_t step))
 {
     uint32_t size = perf_block_u32(walk, at);
 
-    if (size < PERF_INSTANCE_DEFINITION_SIZE || size > walk->object.end - at) {
+    if (size < least || size > walk->object.end - at) {
         return 0;
     }
-    bool is_padded = !counters_follow(walk, at, size) && counters_follow(walk, at, perf_align8(size));
+    bool is_padded = !follows(walk, at, size) && follows(walk, at, perf_align8(size));
     return is_padded ? perf_align8(size) : size;
+}
+
+static uint32_t instance_step(const perf_block_walk *walk, uint32_t at)
+{
+    return step_from(walk, at, PERF_INSTANCE_DEFINITION_SIZE, counters_follow);
 }
 
 /* Two of three sizes must make sense, since one of them may be wrong. */
@@ -95,18 +101,6 @@ static bool object_begins(const perf_block_walk *walk, uint32_t at)
     bool definitions_fit = counters > 0 && definitions >= PERF_OBJECT_TYPE_SIZE && definitions <= left &&
                            counters * PERF_COUNTER_DEFINITION_SIZE <= definitions - PERF_OBJECT_TYPE_SIZE;
     return total_fits + header_fits + definitions_fit >= 2;
-}
-
-/* Bytes from a counter block at `at` to what follows, 0 if ByteLength is wrong. Like an instance's. */
-static uint32_t counters_step(const perf_block_walk *walk, uint32_t at)
-{
-    uint32_t size = perf_block_u32(walk, at);
-
-    if (size < PERF_COUNTER_BLOCK_SIZE || size > walk->object.end - at) {
-        return 0;
-    }
-    bool is_padded = !instance_follows(walk, at, size) && instance_follows(walk, at, perf_align8(size));
-    return is_padded ? perf_align8(size) : size;
 }
 
 /* The place of a definition's value, by a counter block's room. */
@@ -615,7 +609,7 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return run_out(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, left, walk->instance.number + 1);
     }
     uint32_t stated = perf_block_u32(walk, at);
-    uint32_t step = counters_step(walk, at);
+    uint32_t step = step_from(walk, at, PERF_COUNTER_BLOCK_SIZE, instance_follows);
     walk->counters.offset = at;
     walk->counters.size = step > 0 ? step : PERF_COUNTER_BLOCK_SIZE;
     if (step == 0) {
