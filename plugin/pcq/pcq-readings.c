@@ -23,14 +23,13 @@ typedef struct {
 
 typedef struct {
     reading_table base;
-    perf_walk walk;                 /* behind the last row that was read */
-    row_cells first;                /* of the first row: many tables have no other */
-    wmem_array_t *cells;            /* row_cells of those behind it, NULL before there is one */
-    uint32_t ids;                   /* offset of the array of ids, 0 if there is none */
-    wmem_map_t *by_id;              /* counter id -> column + 1 */
-    reading_instance_key requested; /* the instance or pattern that the identifier names */
-    reading_table *own_ids;         /* what holds the rows' own ids, NULL if nothing does or nobody asked */
-    uint32_t own_id;                /* its column */
+    perf_walk walk;         /* behind the last row that was read */
+    row_cells first;        /* of the first row: many tables have no other */
+    wmem_array_t *cells;    /* row_cells of those behind it, NULL before there is one */
+    uint32_t ids;           /* offset of the array of ids, 0 if there is none */
+    wmem_map_t *by_id;      /* counter id -> column + 1 */
+    reading_table *own_ids; /* what holds the rows' own ids, NULL if nothing does or nobody asked */
+    uint32_t own_id;        /* its column */
     bool own_ids_sought;
 } pcq_table;
 
@@ -353,31 +352,29 @@ static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *wa
     return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
 }
 
-/* What the identifier of the wanted value's block asks for. */
-static reading_instance_key *requested_by(const pcq_wanted *want, const state_identifier *identifier)
+/* The instance or pattern that an identifier names. */
+static reading_instance_key requested_by(const state_identifier *identifier)
 {
-    pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
-
-    if (here->requested.name.digest == 0) {
-        here->requested.name = (reading_name){identifier->utf16, identifier->utf16_size, identifier->digest};
-        here->requested.id = identifier->instance_id;
-        reading_name_digest(&here->requested.name);
-    }
-    return &here->requested;
+    return (reading_instance_key){.name = {identifier->utf16, identifier->utf16_size, identifier->digest},
+                                  .id = identifier->instance_id};
 }
 
 /* The instance that is looked for: as the row has it, or as the identifier names it. */
-static reading_instance_key *instance_of(const pcq_wanted *want, const state_identifier *identifier)
+static reading_instance_key instance_of(const pcq_wanted *want, const state_identifier *identifier)
 {
     reading_table *here = pcq_view_table(want->here, want->block);
+    reading_instance_key *key = here->has_instances ? &reading_table_instance(here, want->row)->key : NULL;
 
-    return here->has_instances ? &reading_table_instance(here, want->row)->key : requested_by(want, identifier);
+    if (key) {
+        reading_name_digest(&key->name); /* worked out once for a row */
+    }
+    return key ? *key : requested_by(identifier);
 }
 
 static wmem_array_t *pattern_blocks(pcq_view *view);
 
 /* How many instances of that name the sample shows, in whatever block of the counterset; 0: it does not say. */
-static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifier, reading_instance_key *named)
+static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifier, const reading_instance_key *named)
 {
     wmem_array_t *blocks = pattern_blocks(view);
     uint32_t most = 0;
@@ -400,9 +397,9 @@ static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifi
 static table_pair judged_by_others(const pcq_wanted *want, const state_identifier *identifier, reading_table *there,
                                    table_pair pair)
 {
-    reading_instance_key *named = instance_of(want, identifier);
-    uint32_t here_shown = namesakes_shown(want->here, identifier, named),
-             shown = namesakes_shown((pcq_view *)there->view, identifier, named);
+    const reading_instance_key named = instance_of(want, identifier);
+    uint32_t here_shown = namesakes_shown(want->here, identifier, &named),
+             shown = namesakes_shown((pcq_view *)there->view, identifier, &named);
     perf_raw own = own_id(pcq_view_table(want->here, want->block), want->row), own_there = own_id(there, pair.row);
     bool is_another = own.size > 0 && own_there.size > 0 && own.value != own_there.value;
 
@@ -442,8 +439,8 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
-    reading_instance_key *key = instance_of(want, identifier);
-    table_pair pair = {reading_table_find(there, key, key->id == PERF_NO_ID), false, false};
+    const reading_instance_key key = instance_of(want, identifier);
+    table_pair pair = {reading_table_find(there, &key, key.id == PERF_NO_ID), false, false};
     return judged_by_others(want, identifier, there, pair);
 }
 
@@ -610,20 +607,11 @@ static bool find_by_identifier(pcq_view *view, const pcq_wanted *want, const sta
 {
     static const uint8_t star[2] = {'*', 0};
     const uint32_t counters[] = {want->counter_id, PERF_NO_ID};
-    reading_instance_key *requested = requested_by(want, identifier);
-    reading_instance_key *instance = instance_of(want, identifier);
+    const reading_instance_key requested = requested_by(identifier), instance = instance_of(want, identifier);
+    reading_instance_key patterns[] = {
+        requested, instance, instance, {.name = {star, sizeof star, 0}, .id = PERF_NO_ID}};
 
-    reading_name_digest(&instance->name);
-    struct {
-        reading_name name;
-        uint32_t id;
-    } patterns[] = {
-        {requested->name, requested->id},
-        {instance->name, PERF_NO_ID},
-        {instance->name, instance->id},
-        {{star, sizeof star, 0}, PERF_NO_ID},
-    };
-
+    patterns[1].id = PERF_NO_ID;
     for (unsigned p = 0; p < array_length(patterns); p++) {
         reading_name *name = &patterns[p].name;
         state_identifier sought = {.instance_id = patterns[p].id,
