@@ -465,4 +465,5 @@ def test_requests_that_end_too_soon_are_counted(tshark, tmp_path):
         del request.data[len(request.data) - size:]
         talk.call(stubs.QUERY_VALUE, request, stubs.answer(None, 234, size=5000))
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,tree')
-    assert 'HKEY_PERFORMANCE_DATA 3 ' in ' '.join(out.split()), out
+    said = ' '.join(out.split())     # these and the one that opens the key
+    assert 'HKEY_PERFORMANCE_DATA 4 ' in said and 'QueryValue 3 ' in said, out
