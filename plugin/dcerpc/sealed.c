@@ -26,12 +26,14 @@ typedef struct {
 static const lock ntlm = {
     "NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
     "the password of the account that logged on, or a keytab with its key",
-    "it is another account's, or the logon (NTLMSSP_AUTH) or a call after it is not in the capture"};
+    "it is another account's, the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not in the capture, or "
+    "Wireshark could not take the packet apart (_ws.malformed)"};
 
 static const lock kerberos = {
     "Kerberos", "KRB5 preferences, keytab file", "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB; -K needs the first",
     "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
-    "it is of another service, version or encryption type, or the logon (AP-REQ) is not in the capture"};
+    "it is of another service, version or encryption type, the logon (AP-REQ) is not in the capture, or Wireshark "
+    "could not take the packet apart (_ws.malformed)"};
 
 /* What was given to open it. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
 typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
