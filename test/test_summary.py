@@ -15,6 +15,7 @@ from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE, request
 from gen.troubles import again, bind_refused, leaves, monitor, poller, processors, silent, smb_refused, until
 from gen.troubles import without_calls, without_samples
 from series import table
+from test_calls import without
 from test_statistics import paced
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
@@ -285,6 +286,23 @@ def test_who_is_not_answered_is_not_said_to_open_nothing(summary):
     lines, _ = summary(TROUBLES['requests-alone'][0]())
     # since 4.2 Wireshark takes what acknowledges answers for a sign of lost packets, which is a line of its own
     assert [line.endswith(': no samples: no answer to its calls was captured') for line in lines].count(True) == 1
+
+
+@pytest.mark.parametrize('key', [KEY, ()], ids=['key', 'no-key'])
+@pytest.mark.parametrize('lost, words', [
+    (('response', (DATA,)), 'no answer with counter data was captured'), (('response', range(8)), 'no answer to its calls was captured'),
+    ((None, (DATA,)), 'no answer with counter data was captured')], ids=['answers-with-data', 'all-answers', 'all-samples'])
+def test_why_there_are_no_samples(summary, tmp_path, lost, words, key):
+    """What is sealed asked for data or not; that a query was opened is seen, whether it was not cannot be."""
+    messages = json.loads((PCAPS / 'smb3-kerberos.expect.json').read_text())['messages']
+    way, opnums = lost
+    gone = {m['frame'] for m in messages if m['opnum'] in opnums and way in (None, m['direction'])}
+    path = without(PCAPS / 'smb3-kerberos.pcap', tmp_path / 'lost.pcap', gone)
+    keys = [x.format(pcaps=PCAPS) for k in json.loads((PCAPS / 'keys.json').read_text())['smb3-kerberos.pcap'] for x in ('-o', k)]
+    lines, found = summary(path, *(keys if key else ()))
+    said = [line for line in lines if ': no samples: ' in line]
+    assert len(said) == 1 and words in said[0] or key and 'a query was opened, and no answer has its counter data' in said[0], lines
+    assert not found['healthy'] and 'no query was opened' not in '\n'.join(lines)
 
 
 def test_a_client_that_ends_its_connection_is_well(summary):

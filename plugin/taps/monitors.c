@@ -106,6 +106,8 @@ static void take_over(monitor *of, monitor *other)
     while (g_hash_table_iter_next(&at, &refused, NULL)) {
         g_hash_table_add(of->refused, refused);
     }
+    of->was_opened |= other->was_opened;
+    of->is_answered |= other->is_answered;
     of->handle = other->handle;
     of->handles += other->handles;
     of->probes += other->probes;
@@ -300,6 +302,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped)
     monitor *of = monitor_of(m, pinfo, tapped);
     of->pace.judged.waited += MAX(tapped->seconds, 0);
     of->was_opened |= tapped->handle && tapped->handle->number > 0;
+    of->is_answered |= tapped->is_response;
     of->probes += tapped->is_probe;
     of->packets[MONITOR_PACKET_END].count = 0;
     of->unanswered += !tapped->is_response && of->waiting_frame > 0;

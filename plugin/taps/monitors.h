@@ -69,6 +69,7 @@ typedef struct monitor {
     const state_handle *handle; /* the last one; NULL once its capture is closed */
     state_handle_kind kind;     /* NUM_HANDLE_KINDS without one */
     bool was_opened;
+    bool is_answered;   /* any of its calls */
     bool ends_in_noise; /* decryption makes noise of what its connection says further on */
     uint64_t handles;
     unsigned asked_for;  /* stands for its counters; 0 before the first sample */

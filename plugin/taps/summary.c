@@ -104,11 +104,13 @@ static void append_pace(GString *text, const monitor *of)
     uint64_t late = of->findings[MONITOR_ASKED_LATE].count + of->findings[MONITOR_ANSWERED_LATE].count;
 
     if (of->samples == 0) {
-        g_string_append(text, of->was_opened && of->probes > 1
-                                  ? "no samples: each time the client offers less room than the server needs"
-                              : of->was_opened ? "no samples: a query was opened, and no answer has its counter data"
-                              : of->unanswered > 0 ? "no samples: no answer to its calls was captured"
-                                                   : "no samples: no query was opened");
+        g_string_append(text,
+                        of->was_opened && of->probes > 1
+                            ? "no samples: each time the client offers less room than the server needs"
+                        : of->was_opened ? "no samples: a query was opened, and no answer has its counter data"
+                        : of->unanswered > 0 && !of->is_answered ? "no samples: no answer to its calls was captured"
+                        : of->unanswered > 0 || of->sealed ? "no samples: no answer with counter data was captured"
+                                                           : "no samples: no query was opened");
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
