@@ -235,6 +235,20 @@ def test_a_counter_given_out_anew(export, what, passes):
 
 
 @PASSES
+def test_counters_of_one_index_that_come_and_go(export, passes):
+    """Which of them is gone, and which of them came, nobody knows."""
+    delta = lambda place: Counter(10, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place, at.number))
+    scene = Scene()
+    talk = Talk(scene)
+    talk.open()
+    for talk.objects in [[Object(230, 'Process', [delta(i) for i in there])] for there in ((1, 5), (5,), (5,), (1, 5))]:
+        talk.sample()
+    rows = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes))]
+    new = 'counter is new in the query'
+    assert rows == [FIRST, FIRST, new, str(count(5, 2) - count(5, 1)), new, new]
+
+
+@PASSES
 @pytest.mark.parametrize('what', ['counter', 'object'])
 def test_a_title_given_out_anew(export, what, passes):
     def made_of(name, title, place):

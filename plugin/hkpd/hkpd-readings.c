@@ -13,7 +13,7 @@ typedef struct {
     uint32_t type;
     uint32_t size;
     uint32_t offset;
-    uint64_t key; /* index, and which of those with the same index */
+    uint64_t key; /* index, and which of how many with the same index: where one came or went nobody knows which */
     const perf_counter_type *known_type;
 } hkpd_column;
 
@@ -121,6 +121,11 @@ static hkpd_table *opened(hkpd_table *table)
         table->walk = ahead;
     }
     table->base.columns = wmem_array_get_count(table->columns);
+    for (uint32_t i = 0; i < table->base.columns; i++) {
+        hkpd_column *column = wmem_array_index(table->columns, i);
+        column->key += (uint64_t)GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(column->title_index)))
+                       << 16;
+    }
     return table;
 }
 
