@@ -10,6 +10,7 @@ shortest that does.
 
 import random
 import re
+import uuid
 from typing import NamedTuple
 
 from . import buffers, stubs
@@ -17,7 +18,7 @@ from .hkpd_block import Counter as Column
 from .hkpd_block import Instance as Row
 from .hkpd_block import Object
 from .hkpd_scene import Talk
-from .model import TYPES
+from .model import ENGLISH, GERMAN, NAMESPACE, TYPES
 from .scene import tcp_line
 from .story_script import NONE, Script, ask, counter, learn, multiple, seconds
 from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
@@ -25,6 +26,8 @@ from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
 SPAN = 10 ** 12
 DELTA = 'PERF_COUNTER_LARGE_DELTA'
 SHARED = 'svc'
+NAMES = ['one', 'two', 'three', '_Total']
+OWN = 5             # the counter that is a process' own id
 COUNTERS = {1: 'First', 2: 'Second', 3: 'Third', 4: 'Fourth'}
 MOST_TICKS = 400
 
@@ -69,13 +72,16 @@ class Crowd:
     """Instances that come and go. Names but SHARED are given once, and who was alone with that one stays: where one instance takes
     another's place under a name that nobody else has, no capture could tell."""
 
-    def __init__(self, pick, ids):
-        self.pick, self.ids, self.now, self.made, self.past, self.stays = pick, ids, [], 0, [], set()
-        self.names = ['one', 'two', 'three', '_Total']
+    def __init__(self, pick, ids, again=False):
+        """again: names are given out again, and anybody goes, for ids of their own tell them apart"""
+        self.pick, self.ids, self.now, self.made, self.past, self.stays, self.again = pick, ids, [], 0, [], set(), again
+        self.names = list(NAMES)
         for _ in range(pick.randint(1, 5)):
             self.come()
 
     def come(self):
+        if self.again and self.pick.random() < .3:
+            self.names = [n for n in NAMES if n not in (x[1] for x in self.now)]
         name = self.names.pop() if self.names and self.pick.random() < .3 else SHARED
         number = {'own': self.made + 5, 'none': 0, 'some': 0 if name == SHARED else self.made + 5}[self.ids]
         self.now.insert(self.pick.randint(0, len(self.now)), (number, name, self.made))
@@ -83,7 +89,7 @@ class Crowd:
 
     def go(self):
         out = self.pick.choice(self.now)
-        if out not in self.stays and len(self.now) > 1:
+        if (self.again or out not in self.stays) and len(self.now) > 1:
             self.now.remove(out)
 
     def at(self, tick):
@@ -196,19 +202,21 @@ def at_once(call, step):
 
 
 class Session:
-    """One server, its clients' connections, and the calls of the steps."""
+    """One server, its clients' connections, and the calls of the steps. own: instances are processes, whose own ids are asked for, too."""
 
-    def __init__(self, world, scene, seed, address):
+    def __init__(self, world, scene, seed, address, own=False):
         pick = random.Random('%d session' % seed)
         self.machine = 'SRV%d' % seed
-        crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']))
+        crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']), again=own)
 
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
             return world.value(Thing(self.machine, 'Work', name, thing[1]), (seed, k), at.number)
-        self.set = multiple('Work', *[counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()],
-                            instances=crowd.at)
+        counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()]
+        if own:
+            counters.insert(seed % 5, counter(OWN, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + 4 * k))
+        self.set = multiple('Work', *counters, instances=crowd.at)
         handles = [bytes(4) + bytes([1 + i % 2]) * 16 for i in range(40)] if pick.random() < .5 else ()
         self.model = Script([self.set], handles=handles, clock=seconds(MOST_TICKS))
         mss = pick.choice([1440, 1440, 90])
@@ -220,6 +228,9 @@ class Session:
         self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
             [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
              [(4, 's*')]], 1)}
+        # they are not taken away
+        self.asked_too = {i: [ask(self.set, OWN, x['name']) for x in both if own and x['counter_id'] != NONE]
+                          for i, both in self.asked.items()}
 
     def run(self, steps):
         for step in steps:
@@ -237,7 +248,9 @@ class Session:
         if step.opnum in (DATA, INFO):
             p['dwInSize'] = 99999
         elif step.opnum == VALIDATE:
-            p.update(lpData=buffers.identifiers(sum((self.asked[i] for i in step.argument[1:]), [])), dwAdd=int(step.argument[0]))
+            add, *which = step.argument
+            asked = [x for i in which for x in self.asked[i] + self.asked_too[i] * add]
+            p.update(lpData=buffers.identifiers(asked), dwAdd=int(add))
         if step.opnum == CLOSE:
             del self.queries[step.query]
         request = bytes(stubs.request(step.opnum, **p))
@@ -285,7 +298,7 @@ def registry(world, scene, seed, address, left_out=()):
     pick = random.Random('%d registry' % seed)
     machine = 'REG%d' % seed
     unique, own = pick.choice(['none', 'none', 'own', 'some']), pick.random() < .5
-    crowd = Crowd(random.Random('%d crowd' % seed), unique)
+    crowd = Crowd(random.Random('%d crowd' % seed), unique, again=own or unique == 'own')
 
     def threads_of(at):
         """[(name, place of the process, which)]: they live as long as their process"""
@@ -317,3 +330,78 @@ def registry(world, scene, seed, address, left_out=()):
         else:
             talk.clock.tick()
     return scene
+
+
+# --- What is given out anew ------------------------------------------------------------------------------------------
+
+TITLES = {ENGLISH: 'Counter 009', GERMAN: 'Counter 007'}
+
+
+class Renewed:
+    """A set (an object) and its two counters get other names, each then another thing. They are browsed at once in one language,
+    always the same; in the other now and then, before it or behind."""
+
+    def __init__(self, world, scene, seed, address, is_hkpd):
+        self.world, self.seed, self.pick, self.is_hkpd = world, seed, random.Random('%d renewed' % seed), is_hkpd
+        self.machine, self.versions = ('REG%d' if is_hkpd else 'SRV%d') % seed, {'set': 0, 1: 0, 2: 0}
+        self.always = self.pick.choice([ENGLISH, GERMAN])
+        if is_hkpd:
+            self.talk = Talk(scene, objects=self.objects(), server=address, client='10.0.0.1', system=self.machine)
+            self.talk.open()
+        else:
+            self.model = Script([self.set()], clock=seconds(MOST_TICKS))
+            self.client = tcp_line(scene, self.model, server=address, client='10.0.0.1').client(self.machine)
+            self.handle = self.client.open()
+            self.client.validate(self.handle, [ask(self.set(), 1, '*'), ask(self.set(), 2, 'a')])
+            self.client.info(self.handle)
+
+    def name(self, what, language):
+        word = {'set': ('Set', 'Menge'), 1: ('First', 'Erster'), 2: ('Second', 'Zweiter')}[what]
+        return '%s %d' % (word[language == GERMAN], self.versions[what])
+
+    def names(self, what):
+        return '|'.join(self.name(what, x) for x in (ENGLISH, GERMAN))
+
+    def value(self, at, k, what):
+        instance = '' if self.is_hkpd else 'ab'[k]
+        thing = Thing(self.machine, self.names('set'), self.names(what), instance)
+        return self.world.value(thing, self.seed, at.number)
+
+    def set(self):
+        counters = [counter(i, DELTA, self.name(i, ENGLISH), lambda at, k, i=i: self.value(at, k, i)) for i in (1, 2)]
+        s = multiple(self.name('set', ENGLISH), *counters, instances=['a', 'b'])
+        s.guid = str(uuid.uuid5(NAMESPACE, self.machine))
+        for thing, what in zip((s, *counters), ('set', 1, 2)):
+            thing.names[GERMAN] = self.name(what, GERMAN)
+        return s
+
+    def objects(self):
+        columns = [Column(5000 + 2 * i, None, TYPES[DELTA], lambda at, k, i=i: self.value(at, k, i)) for i in (1, 2)]
+        return [Object(5000, None, columns)]
+
+    def browse(self, languages):
+        for language in languages:
+            if self.is_hkpd:
+                pairs = {5000 if x == 'set' else 5000 + 2 * x: self.name(x, language) for x in self.versions}
+                self.talk.titles(TITLES[language], pairs)
+            else:
+                learn(self.client, self.model.sets[0], codes=(1, 9, 10) if language == ENGLISH else (1, 3, 5), lcid=language)
+
+    def run(self):
+        self.browse([self.always])
+        for _ in range(self.pick.randint(4, 12)):
+            chance, both = self.pick.random(), self.pick.sample([ENGLISH, GERMAN], 2)
+            if chance < .25:
+                for what in self.pick.sample(['set', 1, 2], self.pick.randint(1, 2)):
+                    self.versions[what] += 1
+                if self.is_hkpd:
+                    self.talk.objects = self.objects()
+                else:
+                    self.model.sets = [self.set()]
+                self.browse(both if self.pick.random() < .5 else [self.always])
+            elif chance < .4:
+                self.browse(both[:self.pick.randint(1, 2)])
+            elif self.is_hkpd:
+                self.talk.sample()
+            else:
+                self.client.data(self.handle, 9999)
