@@ -14,7 +14,8 @@ from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of
 from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
 from gen.model import TYPES, Clock, grows
-from gen.scene import Scene
+from gen.scene import Scene, tcp_line
+from gen.story_script import Script, ask, counter, learn, run, single
 from learned import Item, close_to, one, shows
 
 WIRE = frozenset('hkpd.' + name for name in '''
@@ -337,6 +338,23 @@ def test_machines_that_share_a_port_are_told_by_their_names(tshark, tmp_path, tw
         assert {row[-1] for row in there} == {'1' if two_pass or at > 0 else '0'}
         assert frames[number].show_of('hkpd.first.path')[0].endswith(' (assumed)') == (two_pass or at > 0)
         assert bool(frames[number].all('hkpd.expert.systems')) == (two_pass or at > 0)
+
+
+@PASSES
+def test_counters_of_machines_that_share_a_port(tshark, tmp_path, two_pass):
+    """What HKEY_PERFORMANCE_DATA tells of a port holds for the other protocol, too: whose registration is whose nobody knows."""
+    scene = Scene()
+    for i in range(2):
+        talk = Talk(scene, client_port=50001 + i, system='SRV0%d' % (i + 1))
+        talk.handles = 10 * i
+        talk.open()
+        talk.sample()
+    s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
+    c = tcp_line(scene, Script([s]), client_port=50003).client()
+    learn(c, s)
+    run(c, [ask(s, 1)], 1)
+    out = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0]
+    assert [row.split(',')[-1] for row in out.splitlines() if ',pcq,' in row] == ['1']
 
 
 def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):

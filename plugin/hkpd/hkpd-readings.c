@@ -410,7 +410,6 @@ static void begin(readings *r)
     if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
         r->machine = hkpd_system_name(r->pool, r->answer.tvb, &walk);
     }
-    r->names_assumed = r->answer.server->has_systems;
     stream->current = new_view(r->pool, r->bytes, r->size);
     stream->current->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
     stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);

@@ -99,7 +99,7 @@ typedef struct readings {
     uint32_t instance_row;
     uint32_t status;       /* Win32 error of the block, 0 elsewhere */
     bool assumed;          /* which counters they are is assumed from the order of the identifiers */
-    bool names_assumed;    /* HKPD: of which machine's titles their names are is */
+    bool names_assumed;    /* of which machine's list or registration their names are is */
     bool may_be_there;     /* the sample before may have the counter that was looked for last: there it is assumed */
     sample_view *previous; /* NULL: there is no sample before */
     perf_none why_no_previous; /* then */
