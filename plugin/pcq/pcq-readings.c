@@ -36,13 +36,11 @@ typedef struct {
 typedef struct {
     uint32_t offset;
     uint32_t type;
-    bool is_known; /* whose it is */
-    const state_identifier *identifier;
     bool is_doubtful;
     pcq_table *table; /* NULL as long as nobody asked */
 } block_entry;
 
-/* One of the samples. Blocks are found as far as somebody asks. */
+/* One of the samples. */
 typedef struct {
     sample_view base;
     perf_filled_form data;
@@ -51,9 +49,7 @@ typedef struct {
     uint32_t event;                 /* as of when its identifiers count */
     const state_sample *sample;     /* NULL if it is none, */
     bool has_doubts;                /* or some of its blocks are not sound: both given by whoever sets it up */
-    wmem_array_t *blocks;           /* those that were found so far; NULL as long as none was asked for */
-    perf_walk scout;                /* behind them */
-    bool at_end;
+    wmem_array_t *blocks;           /* block_entry; NULL as long as none was asked for */
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
     bool is_assumed;                /* all is: the query may have changed unseen */
@@ -67,43 +63,34 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* Goes ahead from block to block. */
-static bool find_next_block(pcq_view *view)
+static wmem_array_t *blocks_of(pcq_view *view)
 {
-    perf_walk *scout = &view->scout;
     perf_walk_event event;
+    perf_walk scout;
 
-    while ((event = perf_walk_next(scout)) != PERF_WALK_END) {
-        if (event == PERF_WALK_BLOCK) {
-            bool is_doubtful = view->has_doubts && !perf_walk_block_sound(scout);
-            block_entry entry = {scout->block.offset, scout->block.type, false, NULL, is_doubtful, NULL};
-            wmem_array_append_one(view->blocks, entry);
-            perf_walk_skip_block(scout);
-            return true;
-        }
-    }
-    view->at_end = true;
-    return false;
-}
-
-static block_entry *block_at(pcq_view *view, uint32_t block)
-{
     if (view->blocks == NULL) {
         view->blocks = wmem_array_sized_new(view->base.pool, sizeof(block_entry), 1); /* many answers have no other */
-        perf_walk_init(&view->scout, view->base.bytes, view->base.size);
-    }
-    while (wmem_array_get_count(view->blocks) <= block) {
-        if (view->at_end || !find_next_block(view)) {
-            return NULL;
+        perf_walk_init(&scout, view->base.bytes, view->base.size);
+        while ((event = perf_walk_next(&scout)) != PERF_WALK_END) {
+            if (event == PERF_WALK_BLOCK) {
+                bool is_doubtful = view->has_doubts && !perf_walk_block_sound(&scout);
+                block_entry entry = {scout.block.offset, scout.block.type, is_doubtful, NULL};
+                wmem_array_append_one(view->blocks, entry);
+                perf_walk_skip_block(&scout);
+            }
         }
     }
-    return wmem_array_index(view->blocks, block);
+    return view->blocks;
 }
 
 static uint32_t count_blocks(pcq_view *view)
 {
-    block_at(view, UINT32_MAX);
-    return wmem_array_get_count(view->blocks);
+    return wmem_array_get_count(blocks_of(view));
+}
+
+static block_entry *block_at(pcq_view *view, uint32_t block)
+{
+    return block < count_blocks(view) ? wmem_array_index(view->blocks, block) : NULL;
 }
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
@@ -146,15 +133,12 @@ static const state_identifier *indexed_identifier(const pcq_view *view, uint32_t
 /* Whose a block is, NULL if that is not known. */
 static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t block)
 {
-    block_entry *entry = block_at(view, block);
+    const block_entry *entry = view->index ? block_at(view, block) : NULL;
 
-    if (entry && !entry->is_known) {
-        const state_identifier **all = view->index ? NULL : assigned(view)->blocks;
-        entry = block_at(view, block); /* it moved where others were looked at for the first time */
-        entry->identifier = all ? all[block] : indexed_identifier(view, block, entry->type);
-        entry->is_known = true;
+    if (entry) {
+        return indexed_identifier(view, block, entry->type);
     }
-    return entry ? entry->identifier : NULL;
+    return view->index == NULL && block < assigned(view)->count ? view->assigned.blocks[block] : NULL;
 }
 
 /* Whether that is assumed from the order of the identifiers. */
