@@ -24,8 +24,7 @@ typedef struct {
 typedef struct {
     reading_table base;
     perf_walk walk;         /* behind the last row that was read */
-    row_cells first;        /* of the first row: many tables have no other */
-    wmem_array_t *cells;    /* row_cells of those behind it, NULL before there is one */
+    wmem_array_t *cells;    /* row_cells */
     uint32_t ids;           /* offset of the array of ids, 0 if there is none */
     wmem_map_t *by_id;      /* counter id -> column + 1 */
     reading_table *own_ids; /* what holds the rows' own ids, NULL if nothing does or nobody asked */
@@ -103,7 +102,7 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
 
 static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
 {
-    const row_cells *cells = row == 0 ? &table->first : wmem_array_index(table->cells, row - 1);
+    const row_cells *cells = wmem_array_index(table->cells, row);
 
     return cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
 }
@@ -180,13 +179,6 @@ static void read_values(pcq_table *table)
 
     if (passed < table->base.columns) {
         cells.offsets = offsets_of_row(table, first, passed);
-    }
-    if (table->base.rows == 0) {
-        table->first = cells;
-        return;
-    }
-    if (table->cells == NULL) {
-        table->cells = wmem_array_new(table->base.view->pool, sizeof(row_cells));
     }
     wmem_array_append_one(table->cells, cells);
 }
@@ -269,6 +261,7 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
     if (entry->table == NULL) {
         pcq_table *table = wmem_new0(view->base.pool, pcq_table);
         reading_table_init(&table->base, &view->base, block);
+        table->cells = wmem_array_sized_new(view->base.pool, sizeof(row_cells), 1); /* many tables have no other row */
         perf_walk_block(&table->walk, view->base.bytes, view->base.size, entry->offset);
         go_to_rows(table);
         entry->table = table;
