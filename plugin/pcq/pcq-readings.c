@@ -47,7 +47,7 @@ typedef struct {
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
     const state_sample *sample;     /* NULL if it is none, */
-    bool has_doubts;                /* or some of its blocks are not sound: both given by whoever sets it up */
+    bool has_doubts;                /* or some of its blocks are not sound */
     wmem_array_t *blocks;           /* block_entry; NULL as long as none was asked for */
     const state_query_index *index; /* tells whose each block is, */
     state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
@@ -276,15 +276,18 @@ static reading_table *no_parents(reading_table *base _U_, uint32_t row _U_)
     return NULL;
 }
 
-static void pcq_view_init(pcq_view *view, wmem_allocator_t *pool, const state_handle *handle, uint32_t request_event,
+static void pcq_view_init(pcq_view *view, const readings *r, const state_sample *sample, uint32_t request_event,
                           uint32_t response_event, const perf_filled_form *data)
 {
     static const table_layout layout = {next_row, cell, own_id, no_parents};
+    const state_handle *handle = r->answer.handle;
 
     memset(view, 0, sizeof *view);
-    view->base = (sample_view){&layout, pool, data->bytes, data->size, {.perf_freq = 0}};
+    view->base = (sample_view){&layout, r->pool, data->bytes, data->size, {.perf_freq = 0}};
     view->data = *data;
     view->server = handle ? handle->server : NULL;
+    view->sample = sample;
+    view->has_doubts = sample && sample_has_doubts(sample);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
         view->event = query_as_of(handle, request_event, response_event, blocks);
@@ -650,9 +653,7 @@ typedef struct {
     uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;                    /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    reading_counter *counters;          /* room for those of a block */
-    uint32_t room;
-    bool text_decided; /* which of them can be text */
+    bool text_decided;                  /* which of them can be text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
@@ -683,15 +684,6 @@ bool pcq_readings_assumed(readings *r)
     return pcq_view_any_assumed(&stream_of(r)->current);
 }
 
-static void open_sample(readings *r, pcq_view *view, const state_sample *sample)
-{
-    perf_filled_form data = sample_data(sample);
-
-    pcq_view_init(view, r->pool, r->answer.handle, sample->request_event, sample->event, &data);
-    view->sample = sample;
-    view->has_doubts = sample_has_doubts(sample);
-}
-
 static void begin(readings *r)
 {
     const state_sample *sample = r->answer.sample;
@@ -701,14 +693,13 @@ static void begin(readings *r)
 
     r->machine = handle ? handle->machine : NULL;
     perf_filled_form data = {r->bytes, r->size, NULL, NULL};
-    pcq_view_init(&stream->current, r->pool, handle, r->answer.request_event, r->answer.event, &data);
-    stream->current.sample = sample;
-    stream->current.has_doubts = sample && sample_has_doubts(sample);
+    pcq_view_init(&stream->current, r, sample, r->answer.request_event, r->answer.event, &data);
     r->current = &stream->current.base;
     perf_walk_init(&stream->walk, r->bytes, r->size);
     r->why_no_previous = !sample ? readings_no_sample(r) : previous ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous && previous->bytes) {
-        open_sample(r, &stream->previous, previous);
+        data = sample_data(previous);
+        pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);
         stream->earlier = &stream->previous;
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
@@ -735,20 +726,6 @@ static void enter_block(readings *r)
         readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
         r->why_no_previous = PERF_NONE_DAMAGED;
     }
-}
-
-/* At the first value of a block: nothing is known of its counters yet. */
-static void forget_counters(readings *r)
-{
-    pcq_stream *stream = stream_of(r);
-    uint32_t count = stream->walk.counters.count;
-
-    if (stream->room < count) {
-        stream->room = count;
-        stream->counters = wmem_alloc_array(r->pool, reading_counter, count);
-    }
-    r->counters = memset(stream->counters, 0, count * sizeof *stream->counters);
-    stream->text_decided = false;
 }
 
 static void open_table(readings *r)
@@ -892,7 +869,8 @@ static void take_value(readings *r)
     reading *at = &r->at;
 
     if (r->counters == NULL) {
-        forget_counters(r);
+        r->counters = wmem_alloc0_array(r->pool, reading_counter, walk->counters.count);
+        stream_of(r)->text_decided = false;
     }
     at->is_refused = false;
     at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
