@@ -209,17 +209,10 @@ static perf_walk_event read_trailer(perf_walk *walk)
 
 static uint8_t block_body(uint32_t type)
 {
-    switch (type) {
-    case PERF_SINGLE_COUNTER:
-        return NEXT_VALUE;
-    case PERF_MULTIPLE_COUNTERS:
-    case PERF_COUNTERSET:
-        return NEXT_COUNTERS;
-    case PERF_MULTIPLE_INSTANCES:
-        return NEXT_INSTANCES;
-    default:
-        return NEXT_BLOCK_END;
-    }
+    return type == PERF_SINGLE_COUNTER                                 ? NEXT_VALUE
+           : type == PERF_MULTIPLE_COUNTERS || type == PERF_COUNTERSET ? NEXT_COUNTERS
+           : type == PERF_MULTIPLE_INSTANCES                           ? NEXT_INSTANCES
+                                                                       : NEXT_BLOCK_END;
 }
 
 static void enter_block(perf_walk *walk, const uint8_t *header)
@@ -511,36 +504,24 @@ static perf_walk_event read_value(perf_walk *walk)
     return PERF_WALK_VALUE;
 }
 
+/* The values of this block or instance, and what follows the last. */
+static perf_walk_event read_values(perf_walk *walk)
+{
+    if (walk->values_left > 0) {
+        return read_value(walk);
+    }
+    return walk->instance.index == PERF_NO_INSTANCE ? end_block(walk) : read_instance(walk);
+}
+
 perf_walk_event perf_walk_next(perf_walk *walk)
 {
-    switch (walk->state) {
-    case NEXT_VALUE:
-        if (walk->values_left > 0) {
-            return read_value(walk);
-        }
-        if (walk->instance.index == PERF_NO_INSTANCE) {
-            return end_block(walk);
-        }
-        return read_instance(walk);
-    case NEXT_FAULT:
-        return report_fault(walk);
-    case NEXT_INSTANCE:
-        return read_instance(walk);
-    case NEXT_HEADER:
-        return read_header(walk);
-    case NEXT_BLOCK:
-        return read_block(walk);
-    case NEXT_COUNTERS:
-        return read_counters(walk);
-    case NEXT_INSTANCES:
-        return read_instances(walk);
-    case NEXT_BLOCK_END:
-        return end_block(walk);
-    case NEXT_TRAILER:
-        return read_trailer(walk);
-    default:
-        return PERF_WALK_END;
-    }
+    static perf_walk_event (*const steps[NEXT_NOTHING])(perf_walk *walk) = {
+        [NEXT_HEADER] = read_header,       [NEXT_BLOCK] = read_block,       [NEXT_COUNTERS] = read_counters,
+        [NEXT_INSTANCES] = read_instances, [NEXT_INSTANCE] = read_instance, [NEXT_VALUE] = read_values,
+        [NEXT_FAULT] = report_fault,       [NEXT_BLOCK_END] = end_block,    [NEXT_TRAILER] = read_trailer,
+    };
+
+    return walk->state == NEXT_NOTHING ? PERF_WALK_END : steps[walk->state](walk);
 }
 
 /* --- The buffer as a whole ---------------------------------------------------------------------------------------- */
