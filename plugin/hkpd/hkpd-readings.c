@@ -643,18 +643,12 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
     bool is_base = next_column && next_column->known_type && next_column->known_type->kind == PERF_KIND_BASE;
     bool is_multi = next_column && next_column->type == PERF_COUNTER_MULTI_BASE;
 
-    switch (need) {
-    case PERF_NEEDS_TIME:
-        return (perf_raw){table->perf_time, table->perf_time != 0 ? 8 : 0};
-    case PERF_NEEDS_FREQ:
-        return (perf_raw){table->perf_freq, table->perf_freq != 0 ? 8 : 0};
-    case PERF_NEEDS_MULTI:
-        if (!is_multi) {
-            return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
-        }
-        break;
-    default:
-        break;
+    if (need == PERF_NEEDS_TIME || need == PERF_NEEDS_FREQ) {
+        uint64_t number = need == PERF_NEEDS_TIME ? table->perf_time : table->perf_freq;
+        return (perf_raw){number, number != 0 ? 8 : 0};
+    }
+    if (need == PERF_NEEDS_MULTI && !is_multi) {
+        return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
     }
     return is_base ? reading_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }
