@@ -179,18 +179,14 @@ static wmem_map_t *failures_before(const data_view *view)
 {
     const readings_answer *answer = &view->base.readings->answer;
     const state_sample *sample = answer->sample, *previous = sample ? sample->previous : NULL;
+    bool none_failed = view->summary->failed == 0 && (previous == NULL || previous->summary.failed == 0);
+    bool same_form = previous && answer->has_form && sample->form == previous->form;
 
-    if (sample == NULL || (previous == NULL && view->summary->failed == 0)) {
+    if (sample == NULL || none_failed || same_form || (previous && previous->bytes == NULL)) {
         return NULL;
     }
-    if (previous == NULL) {
-        return wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
-    }
-    if ((view->summary->failed == 0 && previous->summary.failed == 0) || previous->bytes == NULL ||
-        (answer->has_form && sample->form == previous->form)) {
-        return NULL;
-    }
-    return failures_of(pool_of(view), previous);
+    return previous ? failures_of(pool_of(view), previous)
+                    : wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
 }
 
 static void report_news(data_view *view)

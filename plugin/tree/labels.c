@@ -23,14 +23,9 @@ static const char *source_text(const proto_tree *tree, const state_known *known)
     if (known->frame > PTREE_DATA(tree)->pinfo->num) {
         return "learned after this frame";
     }
-    switch (known->source) {
-    case PERF_SOURCE_FILE:
-        return "names file";
-    case PERF_SOURCE_BUILTIN:
-        return "built-in list";
-    default:
-        return "";
-    }
+    return known->source == PERF_SOURCE_FILE      ? "names file"
+           : known->source == PERF_SOURCE_BUILTIN ? "built-in list"
+                                                  : "";
 }
 
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
