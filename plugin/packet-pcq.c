@@ -1295,6 +1295,21 @@ static void show_late(packet_info *pinfo, const sealed_call *call)
     call_show_late(&report, call->item, sample->late);
 }
 
+/* On the first pass it is learned; whoever listens is handed it. */
+static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
+{
+    uint32_t port = tapped->is_response ? pinfo->srcport : pinfo->destport;
+
+    if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
+        learn_sealed(pdu, &tapped->sealed, tapped->has_failed);
+    }
+    if (tapped_wanted()) {
+        tapped->sealed.connection = pdu ? pdu->query : NULL;
+        tapped->server = host_of(pinfo, !tapped->is_response, port == 445 || port == 139);
+        tapped_hand_over(pinfo, tapped);
+    }
+}
+
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 {
     sealed_pdu *pdu = call->pdu;
@@ -1305,24 +1320,16 @@ static void tell_sealed(packet_info *pinfo, const sealed_call *call)
         .is_repeated = pdu->is_copy,
         .operation = call->operation,
         .seconds = pdu->seconds,
+        .subject = &pdu->key.connection,
+        .subject_size = sizeof pdu->key.connection,
         .sealed = {.size = pdu->size, .request_time = pdu->request_time},
     };
 
     if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
         describe_sealed(&tapped.sealed, pdu);
-        if (tapped.sealed.uses_query && !pdu->is_copy && !PINFO_FD_VISITED(pinfo)) {
-            learn_sealed(pdu, &tapped.sealed, false);
-        }
     }
+    hand_over(pinfo, pdu, &tapped);
     show_late(pinfo, call);
-    if (tapped_wanted()) {
-        uint32_t port = tapped.is_response ? pinfo->srcport : pinfo->destport;
-        tapped.sealed.connection = pdu->query;
-        tapped.server = host_of(pinfo, !tapped.is_response, port == 445 || port == 139);
-        tapped.subject = &pdu->key.connection;
-        tapped.subject_size = sizeof pdu->key.connection;
-        tapped_hand_over(pinfo, &tapped);
-    }
 }
 
 static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
@@ -1330,11 +1337,10 @@ static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
     const rpc_record *record = fault->record;
     sealed_pdu *pdu = fault->pdu;
     bool uses_query = pdu && pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
-    bool is_copy = record ? record->copied != NULL : pdu && pdu->is_copy;
     tapped_call tapped = {
         .is_hkpd = record ? record->key.protocol != &fields : pdu && pdu->interface == SEALED_WINREG,
         .is_response = true,
-        .is_repeated = is_copy,
+        .is_repeated = record ? record->copied != NULL : pdu && pdu->is_copy,
         .has_failed = true,
         .is_fault = true,
         .status = fault->status,
@@ -1342,19 +1348,10 @@ static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
         .seconds = pdu ? pdu->seconds : -1,
         .event = record ? record->response_event : 0,
         .handle = record ? record->handle : NULL,
+        .sealed = {.uses_query = uses_query},
     };
 
-    if (uses_query && !is_copy && !PINFO_FD_VISITED(pinfo)) {
-        learn_sealed(pdu, &tapped.sealed, true);
-    }
-    if (tapped_wanted()) {
-        tapped.server = host_of(pinfo, false, pinfo->srcport == 445 || pinfo->srcport == 139);
-        if (pdu) {
-            tapped.sealed.connection = pdu->query;
-            tapped.sealed.uses_query = uses_query;
-        }
-        tapped_hand_over(pinfo, &tapped);
-    }
+    hand_over(pinfo, pdu, &tapped);
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
