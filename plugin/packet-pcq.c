@@ -292,6 +292,7 @@ static pcq_context new_context(pcq_pdu *p)
         .is_response = !call_is_request(&p->call),
         .pending_facts = wmem_array_new(pcq_pool(p), sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
+        .refused_nodes = wmem_array_new(pcq_pool(p), sizeof(proto_item *)),
     };
 
     memcpy(context.guid, record->guid, sizeof context.guid);

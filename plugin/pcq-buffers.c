@@ -615,15 +615,6 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
     }
 }
 
-static void note_refused(const bounded_reader *reader, pcq_context *context)
-{
-    if (context->refused_nodes == NULL) {
-        context->refused_nodes = wmem_array_new(reader_pinfo(reader)->pool, sizeof(proto_item *));
-    }
-    wmem_array_append_one(context->refused_nodes, reader->node);
-    context->refused++;
-}
-
 /* PERF_COUNTER_IDENTIFIER, 2.2.4.6 */
 static bool read_identifier(bounded_reader *outer, pcq_context *context)
 {
@@ -649,7 +640,8 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
     if (identifier.status != 0) {
-        note_refused(&reader, context);
+        wmem_array_append_one(context->refused_nodes, reader.node);
+        context->refused++;
     }
     return sound;
 }
