@@ -341,18 +341,14 @@ static void dissect_single_string(bounded_reader *reader, pcq_context *context)
     uint32_t room = reader_left(reader);
     uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
 
-    room = MIN(room, size + 2);
-    switch (context->request_code) {
-    case PERF_REG_COUNTERSET_HELP_STRING:
-        context->text = reader_text(reader, hf_counterset_description, room, PERF_TEXT_WHOLE, "The description");
-        break;
-    case PERF_REG_PROVIDER_NAME:
-        context->text = reader_text(reader, hf_provider_name, room, PERF_NAME_MAX, "The provider's name");
-        break;
-    default:
-        context->text = reader_text(reader, hf_counterset_name, room, PERF_NAME_MAX, "The counterset's name");
+    bool is_help = context->request_code == PERF_REG_COUNTERSET_HELP_STRING;
+    bool is_provider = context->request_code == PERF_REG_PROVIDER_NAME;
+    int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_counterset_name;
+    const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
+
+    context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? PERF_TEXT_WHOLE : PERF_NAME_MAX, what);
+    if (!is_help && !is_provider) {
         pcq_teach_name(context, PERF_NO_ID, context->text);
-        break;
     }
     if (reader_left(reader) >= 8) { /* less is padding */
         pcq_report_rest(reader, "the string");
