@@ -983,11 +983,10 @@ static void describe_validation(pcq_pdu *p, const pcq_context *context)
     if (!p->call.has_column) {
         return;
     }
+    call_info(&p->call, "%u %s%s", context->count - context->refused, done,
+              context->refused > 0 ? "" : identifiers_text(p, context));
     if (context->refused > 0) {
-        call_info(&p->call, "%u %s", context->count - context->refused, done);
         describe_refused(p, context);
-    } else {
-        call_info(&p->call, "%u %s%s", context->count, done, identifiers_text(p, context));
     }
 }
 

@@ -1055,17 +1055,13 @@ static bool is_noise(hkpd_pdu *p, const char *shape)
 static const char *question_kind(const hkpd_record *record)
 {
     uint32_t language;
+    const char *name = record->name;
 
-    if (record->name == NULL) {
-        return NULL;
-    }
-    if (hkpd_titles_of(record->name, &language) != HKPD_TITLES_NONE) {
-        return "titles";
-    }
-    if (g_ascii_isdigit(*record->name)) {
-        return "objects by their indexes";
-    }
-    return hkpd_is_performance_name(record->name) ? record->name : "other values";
+    return name == NULL                                          ? NULL
+           : hkpd_titles_of(name, &language) != HKPD_TITLES_NONE ? "titles"
+           : g_ascii_isdigit(*name)                              ? "objects by their indexes"
+           : hkpd_is_performance_name(name)                      ? name
+                                                                 : "other values";
 }
 
 static void tap_pdu(hkpd_pdu *p)
