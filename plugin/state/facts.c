@@ -341,12 +341,6 @@ static void append_facts(void *key _U_, void *value, void *user)
     wmem_array_append(user, &value, 1);
 }
 
-/* GLib takes such a number modulo a known prime. */
-static unsigned language_hash(const void *lcid)
-{
-    return wmem_strong_hash((const uint8_t *)&lcid, sizeof lcid);
-}
-
 /* The newest version; of names in other languages that of each language, the newest last. */
 static void visit_versions(const subject_facts *learned, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
@@ -354,20 +348,13 @@ static void visit_versions(const subject_facts *learned, state_fact_kind kind, s
     const char *server = host->shares ? host->port_text : host->address_text;
     wmem_array_t *versions = learned->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
-    GHashTable *newest = g_hash_table_new(language_hash, g_direct_equal);
 
     for (unsigned i = 0; i < count; i++) {
         const fact_version *version = wmem_array_index(versions, i);
-        g_hash_table_replace(newest, GUINT_TO_POINTER(version->fact.lcid), GUINT_TO_POINTER(i));
-    }
-    for (unsigned i = 0; i < count; i++) {
-        const fact_version *version = wmem_array_index(versions, i);
-        void *last = g_hash_table_lookup(newest, GUINT_TO_POINTER(version->fact.lcid));
-        if (kind == PERF_FACT_LOCAL ? GPOINTER_TO_UINT(last) == i : i == count - 1) {
+        if (kind == PERF_FACT_LOCAL ? version == newest_alike(versions, kind, &version->fact) : i == count - 1) {
             visit(server, &learned->key.subject, kind, &version->fact, user);
         }
     }
-    g_hash_table_destroy(newest);
 }
 
 void facts_visit(state_fact_visitor visit, void *user)
