@@ -73,6 +73,17 @@ struct state_query {
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
 
+/* A name is kept once, whatever number of identifiers has it, and looked over once. */
+typedef struct {
+    const uint8_t *utf16;
+    uint32_t size;
+    uint64_t digest;
+    const char *instance;
+    state_asks asks;
+} kept_name;
+
+static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
+
 /* One hash of 32 bits would be the same for two of so many names. */
 uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
 {
@@ -86,6 +97,19 @@ uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
     return MAX(1, whole << 32 | halves);
 }
 
+static unsigned name_hash(const void *key)
+{
+    return (unsigned)((const kept_name *)key)->digest;
+}
+
+/* Digests are keyed and of 64 bits; names that were compared byte by byte for each identifier could be megabytes long. */
+static gboolean name_equal(const void *a, const void *b)
+{
+    const kept_name *x = a, *y = b;
+
+    return x->digest == y->digest && x->size == y->size;
+}
+
 static state_asks asks_for(const char *instance)
 {
     return instance == NULL || strpbrk(instance, "*?") == NULL ? PERF_ASKS_ONE
@@ -93,14 +117,31 @@ static state_asks asks_for(const char *instance)
                                                                : PERF_ASKS_PATTERN;
 }
 
+static const kept_name *keep_name(const state_identifier *identifier)
+{
+    uint64_t digest = query_name_digest(identifier->utf16, identifier->utf16_size);
+    kept_name key = {identifier->utf16, identifier->utf16_size, digest, NULL, PERF_ASKS_ONE};
+    kept_name *name = wmem_map_lookup(names, &key);
+
+    if (name == NULL) {
+        name = wmem_memdup(wmem_file_scope(), &key, sizeof key);
+        name->utf16 = wmem_memdup(wmem_file_scope(), key.utf16, key.size);
+        name->instance = identifier->instance ? wmem_strdup(wmem_file_scope(), identifier->instance) : NULL;
+        name->asks = asks_for(name->instance);
+        wmem_map_insert(names, name, name);
+    }
+    return name;
+}
+
 static void copy_identifier(state_identifier *kept, const state_identifier *identifier)
 {
     *kept = *identifier;
     if (identifier->utf16_size > 0) {
-        kept->instance = identifier->instance ? wmem_strdup(wmem_file_scope(), identifier->instance) : NULL;
-        kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
-        kept->asks = asks_for(kept->instance);
-        kept->digest = query_name_digest(kept->utf16, kept->utf16_size);
+        const kept_name *name = keep_name(identifier);
+        kept->instance = name->instance;
+        kept->utf16 = name->utf16;
+        kept->asks = name->asks;
+        kept->digest = name->digest;
     }
 }
 
@@ -125,6 +166,11 @@ gboolean query_identifier_equal(const void *a, const void *b)
 
     return x->counter_id == y->counter_id && x->instance_id == y->instance_id && memcmp(x->guid, y->guid, 16) == 0 &&
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
+}
+
+void queries_register(void)
+{
+    names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);
 }
 
 /* --- Entries --------------------------------------------------------------------------------------------------- */

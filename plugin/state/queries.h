@@ -40,6 +40,8 @@ uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
+void queries_register(void);
+
 /* An identifier and the server's verdict on it, from one event to another. */
 typedef struct {
     state_identifier identifier;
