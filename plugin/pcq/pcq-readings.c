@@ -648,10 +648,10 @@ typedef struct {
     perf_walk walk;
     pcq_view current;
     pcq_view previous;
-    pcq_view *earlier;                  /* what the block is compared with, NULL if there is nothing */
-    bool one_form;                      /* this sample and the one before have the same */
-    uint32_t compared_block;            /* the one whose identifiers were compared last, UINT32_MAX before the first: */
-    bool same_block;                    /* it was asked for alike */
+    pcq_view *earlier;       /* what the block is compared with, NULL if there is nothing */
+    bool one_form;           /* this sample and the one before have the same, and are compared place by place */
+    uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
+    bool same_block;         /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
     bool text_decided;                  /* which of them can be text */
     /* the counterset that was looked up last */
@@ -952,7 +952,9 @@ static bool form_needs_pairing(pcq_view *view)
 {
     perf_form *form = view->sample->form;
 
-    if (form->paired == PERF_FORM_NOT_KNOWN || form->paired_as_of != view->server->facts_version) {
+    bool is_known = form->paired != PERF_FORM_NOT_KNOWN && form->paired_as_of == view->server->facts_version;
+
+    if (!is_known || view->server->renewed > 0) { /* a name that was told anew holds for some answers */
         bool is_needed = wmem_map_size(view_own_ids(view)) > 0;
         for (uint32_t block = count_blocks(view); block-- > 0 && !is_needed;) {
             is_needed = reading_table_has_namesakes(pcq_view_table(view, block));
@@ -967,10 +969,12 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
+    if (stream->one_form && stream->compared_block == UINT32_MAX) {
+        stream->one_form = !form_needs_pairing(&stream->current);
+    }
     if (stream->one_form && stream->compared_block != r->number) {
         stream->compared_block = r->number;
-        stream->same_block = pcq_view_same_block(&stream->current, &stream->previous, r->number) &&
-                             !form_needs_pairing(&stream->current);
+        stream->same_block = pcq_view_same_block(&stream->current, &stream->previous, r->number);
     }
     if (stream->one_form && stream->same_block) { /* the same counter of the same instance stands at the same place */
         *has_counter = true;
