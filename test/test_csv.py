@@ -930,7 +930,7 @@ def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
         for handle in handles * 3:
             c.data(handle)
     line, = said(tshark, tmp_path, story(Script([s]), talk).write(tmp_path / 'a.pcap'), 'long')
-    assert 'rows of an assumed counter or instance: 12; ' in line and '(queries 1, 2)' in line
+    assert 'rows of an assumed counter or instance: 12; ' in line and '(query 1, query 2)' in line
 
 
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):

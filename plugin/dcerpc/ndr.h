@@ -1,7 +1,7 @@
 /* ndr.h
  * NDR and NDR64 parameters ([C706] 14, [MS-RPCE] 2.2.5) on the bounded reader.
  *
- * Wireshark keeps its own NDR engine to itself (its functions are not exported), and little of it is needed: PerflibV2 has
+ * Wireshark keeps its own NDR engine to itself (what it exports reads numbers), and little of it is needed: PerflibV2 has
  * ref pointers only, and what winreg points to follows at once.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later

@@ -286,8 +286,8 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
     reading_instance *parent = parent_of(view, walk, &object);
 
     key.id = walk->instance.unique_id;
-    key.by_id = key.id != PERF_NO_UNIQUE_ID;
-    key.has_no_id = !key.by_id;
+    key.id_is_unique = key.id != PERF_NO_UNIQUE_ID;
+    key.has_no_id = !key.id_is_unique;
     if (parent) {
         key.parent_table = walk->instance.parent_object;
         key.parent_row = parent->row;
@@ -440,13 +440,13 @@ static void enter_object(readings *r)
     bool follows = sample_object_marks(sample, number) & PERF_OBJECT_FOLLOWS;
 
     readings_enter(r, number);
-    readings_pair(r, NULL, 0);
+    readings_compare_with(r, NULL, 0);
     stream->table = NULL;
     stream->previous_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous) {
         hkpd_view *view = view_of(r, previous);
-        readings_pair(r, &view->base, previous->frame);
+        readings_compare_with(r, &view->base, previous->frame);
         stream->previous_event = previous->event;
         stream->previous_table = opened(table_of(view, stream->walk.object.index));
     }

@@ -857,7 +857,7 @@ static void note_system(hkpd_pdu *p, tvbuff_t *tvb)
     if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
         const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
         host_note_system(p->call.server, name);
-        handle_is_called(p->call.record->handle, name);
+        handle_note_name(p->call.record->handle, name);
     }
 }
 

@@ -50,7 +50,7 @@ const state_identifier *pcq_readings_identifier(const readings *r);
 /* The name of the current instance. */
 const char *pcq_readings_instance_name(readings *r);
 
-/* What its identifier asks for: a counter's name, "#id" or "*". */
+/* What the block's identifier, which has to be known, asks for: a counter's name, "#id" or "*". */
 const char *pcq_readings_block_counter(readings *r);
 
 /* Walks the buffer without looking at values. Returns true if something in it can be compared with other

@@ -353,7 +353,7 @@ static reading_instance_key instance_of(const pcq_wanted *want, const state_iden
 
 static wmem_array_t *pattern_blocks(pcq_view *view);
 
-/* How many instances of that name the sample shows, in whatever block of the counterset; 0: it does not say. */
+/* The most instances of that name in one block that a pattern of the counterset brought; 0: none has it. */
 static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifier, const reading_instance_key *named)
 {
     wmem_array_t *blocks = pattern_blocks(view);
@@ -463,7 +463,7 @@ static uint32_t block_for(pcq_view *view, const state_identifier *sought)
     return GPOINTER_TO_UINT(wmem_map_lookup(view->by_identifier, sought)) - 1;
 }
 
-/* Blocks with instance headers that patterns asked for. */
+/* Blocks that patterns asked for: the first MAX_PATTERN_BLOCKS. */
 static wmem_array_t *pattern_blocks(pcq_view *view)
 {
     if (view->pattern_blocks == NULL) {
@@ -703,7 +703,7 @@ static void begin(readings *r)
         stream->earlier = &stream->previous;
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
-        readings_pair(r, &stream->previous.base, previous->frame);
+        readings_compare_with(r, &stream->previous.base, previous->frame);
     }
 }
 
@@ -723,7 +723,7 @@ static void enter_block(readings *r)
     if (stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         stream->earlier = is_lost ? NULL : &stream->previous;
-        readings_pair(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
+        readings_compare_with(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
         r->why_no_previous = PERF_NONE_DAMAGED;
     }
 }

@@ -70,8 +70,9 @@ static inline void readings_take(readings *r, perf_raw raw)
 /* r->table, opened if it was not. */
 reading_table *readings_table(readings *r);
 
-/* Gives r->previous its clocks: fills r->interval. */
-void readings_pair(readings *r, sample_view *previous, uint32_t frame);
+/* From here on values are compared with a sample of `frame`; NULL and 0: with none, and the caller sets r->why_no_previous. Takes its
+ * clocks and fills r->interval. */
+void readings_compare_with(readings *r, sample_view *previous, uint32_t frame);
 
 /* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
 static inline const char *readings_bounded(wmem_allocator_t *pool, const char *name)

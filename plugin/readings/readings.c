@@ -86,7 +86,7 @@ void readings_enter(readings *r, uint32_t number)
     r->counters = NULL;
 }
 
-void readings_pair(readings *r, sample_view *previous, uint32_t frame)
+void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
 {
     r->previous = previous;
     r->previous_frame = frame;
@@ -251,8 +251,8 @@ static size_t bounded_size(const readings *r, const char *part, size_t size)
     return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
 }
 
-/* Room for a path of so many bytes, with what stands in it already. */
-static void make_room(readings *r, size_t size)
+/* Makes r->path at least `size` bytes long in all; its text stays. */
+static void grow_path(readings *r, size_t size)
 {
     if (r->path_room < size) {
         r->path_room = 2 * size;
@@ -274,7 +274,7 @@ static void write_prefix(readings *r)
     size_t set_size = bounded_size(r, r->set_label, strlen(r->set_label));
     size_t instance_size = instance ? bounded_size(r, instance, strlen(instance)) : 0;
 
-    make_room(r, machine_size + set_size + instance_size + 8);
+    grow_path(r, machine_size + set_size + instance_size + 8);
     char *end = perf_put(r->path, "\\\\", 2);
     end = perf_put(end, r->machine, machine_size);
     end = perf_put(end, "\\", 1);
@@ -302,7 +302,7 @@ const char *readings_path(readings *r)
     size_t label_size = bounded_size(r, label, r->at.counter->label_size), size = r->prefix_size + label_size;
 
     r->text_left -= size < r->text_left ? size : r->text_left;
-    make_room(r, size + 1);
+    grow_path(r, size + 1);
     *perf_put(r->path + r->prefix_size, label, label_size) = '\0';
     return r->path;
 }

@@ -66,8 +66,8 @@ static gboolean place_equal(const void *a, const void *b)
 static unsigned id_hash(const void *instance)
 {
     reading_instance_key *key = key_in(instance);
-    uint64_t relations = (uint64_t)key->parent_name << 32 | key->id;
-    uint64_t identified_by = key->by_id ? relations : reading_name_digest(&key->name) ^ relations;
+    uint64_t id_and_parent = (uint64_t)key->parent_name << 32 | key->id;
+    uint64_t identified_by = key->id_is_unique ? id_and_parent : reading_name_digest(&key->name) ^ id_and_parent;
 
     return wmem_int64_hash(&identified_by);
 }
@@ -76,7 +76,8 @@ static gboolean id_equal(const void *a, const void *b)
 {
     reading_instance_key *x = key_in(a), *y = key_in(b);
 
-    return x->id == y->id && x->by_id == y->by_id && x->parent_name == y->parent_name && (x->by_id || same_name(x, y));
+    return x->id == y->id && x->id_is_unique == y->id_is_unique && x->parent_name == y->parent_name &&
+           (x->id_is_unique || same_name(x, y));
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -140,7 +141,7 @@ uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row)
     return ((const reading_instance *)wmem_map_lookup(instances->by_name, instance))->named_like_it;
 }
 
-/* The first row with this id and parent's name, NULL if there is none. All rows have to be there. */
+/* The first row with the same id and parent's name and, unless the id is unique, name; NULL if there is none. All rows were read. */
 static const reading_instance *find_id(reading_instances *instances, const reading_instance *wanted)
 {
     if (instances->by_id == NULL) {

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
     uint32_t parent_table; /* for the layout: whose row the parent is, */
     uint32_t parent_row;   /* and which */
-    bool by_id;            /* the id alone identifies it */
+    bool id_is_unique;     /* HKPD: UniqueID identifies it without its name; PerflibV2: never */
     bool has_no_id;
 } reading_instance_key;
 
@@ -42,7 +42,7 @@ typedef struct {
     uint32_t row;
     uint32_t name_ordinal;  /* among those with its name and parent's name, as paths count them; known when counted */
     uint32_t named_like_it; /* rows with both so far, if it is the first of them */
-    uint32_t with_its_id;   /* the same of its id and parent's name */
+    uint32_t with_its_id;   /* the same of its id and parent's name, and its name unless the id is unique */
 } reading_instance;
 
 /* Instances as keys of maps, by name and parent's name. */
@@ -57,11 +57,13 @@ typedef struct {
     wmem_map_t *by_name;  /* reading_instance, by name and parent's name -> the first of them */
     wmem_map_t *by_place; /* reading_instance, by name, parent's name and name_ordinal: those that are not the first */
     uint32_t with_id;     /* rows that by_id holds */
-    wmem_map_t *by_id;    /* reading_instance, by id and parent's name -> the first of them */
+    wmem_map_t
+        *by_id; /* reading_instance, by id, parent's name and, unless the id is unique, name -> the first of them */
 } reading_instances;
 
 uint32_t reading_instances_count(const reading_instances *instances);
 
+/* Its bytes are not copied. Also for lists that are no table's rows (names of parents). */
 void reading_instances_add(reading_instances *instances, const reading_instance_key *key);
 
 /* A row with its name_ordinal. */
@@ -87,7 +89,7 @@ typedef struct {
     reading_table *(*parents)(reading_table *table, uint32_t row);
 } table_layout;
 
-/* The row of the same instance in another sample. */
+/* The row of the same instance in the other sample. */
 typedef struct {
     uint32_t row; /* UINT32_MAX: none */
     bool assumed; /* nothing tells it from others of its name, of which there are as many as before */
@@ -129,7 +131,8 @@ struct sample_view {
     perf_point clocks; /* the clocks alone */
 };
 
-/* `table` is the first member of a layout's own structure. */
+/* `table` is the first member of a layout's own structure, whose other members are zeros. `number`: of the block or object in the
+ * answer, from 0. */
 void reading_table_init(reading_table *table, sample_view *view, uint32_t number);
 
 /* True if there is such a row; reads as far as that. */
@@ -146,8 +149,9 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row);
 bool reading_table_same_rows(reading_table *here, reading_table *there);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
- * Proved by the name and parent's name that no other row has in either sample, else by such an id, else by the process' or
- * thread's own id; else assumed by ordinal, as perfmon does, where as many have the name in both. */
+ * Proved by a name and parent's name that no other row has in either sample, if the id is the same, too; else by an id that no other
+ * row has (PerflibV2: with its name); without such ids by the process' or thread's own id; else assumed by ordinal, as perfmon does,
+ * where as many have the name in both. */
 table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
 
 /* True if two rows have one name: the place alone does not tell them apart. */

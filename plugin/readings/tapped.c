@@ -56,11 +56,13 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
     return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
 }
 
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, uint64_t *left)
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
+                                   uint64_t *left)
 {
     const char *machine = handle_machine(tapped->handle, tapped->server);
 
-    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[number], tapped->event, left);
+    return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[identifier], tapped->event,
+                                    left);
 }
 
 void tapped_hand_over_unread(packet_info *pinfo, const char *why)
@@ -130,7 +132,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
     }
 }
 
-void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
+void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, unsigned marks)
 {
     bool is_listed = false;
 
@@ -141,19 +143,21 @@ void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks)
     }
     left->assumed++;
     for (unsigned i = 0; i < left->num_queries; i++) {
-        is_listed = is_listed || left->queries[i] == query;
+        is_listed |= left->queries[i].number == number && left->queries[i].is_hkpd == is_hkpd;
     }
     if (!is_listed && left->num_queries <= TAPPED_QUERIES) { /* the last one stands for others */
-        left->queries[left->num_queries++] = query;
+        left->queries[left->num_queries].is_hkpd = is_hkpd;
+        left->queries[left->num_queries++].number = number;
     }
 }
 
 static const char *queries_named(wmem_allocator_t *pool, const tapped_left_out *left)
 {
-    wmem_strbuf_t *queries = wmem_strbuf_new(pool, left->num_queries == 1 ? "query" : "queries");
+    wmem_strbuf_t *queries = wmem_strbuf_new(pool, "");
 
     for (unsigned i = 0; i < MIN(left->num_queries, TAPPED_QUERIES); i++) {
-        wmem_strbuf_append_printf(queries, "%s %u", i > 0 ? "," : "", left->queries[i]);
+        wmem_strbuf_append_printf(queries, "%s%s %u", i > 0 ? ", " : "", left->queries[i].is_hkpd ? "handle" : "query",
+                                  left->queries[i].number);
     }
     wmem_strbuf_append(queries, left->num_queries > TAPPED_QUERIES ? " and others" : "");
     return wmem_strbuf_get_str(queries);

@@ -75,9 +75,10 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
-/* The path that an identifier asks for, by the names that the whole capture teaches. `left` is what all paths of the call may
+/* The path that an identifier asks for, by the names that held at the call, else by later ones that are known by now. `left` is what all paths of the call may
  * take, tapped_paths_size() at first. */
-const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t number, uint64_t *left);
+const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
+                                   uint64_t *left);
 
 static inline uint64_t tapped_paths_size(const tapped_call *tapped)
 {
@@ -137,7 +138,10 @@ typedef struct {
     uint64_t nameless;        /* values that have no column, since their counter is not known */
     uint64_t assumed;         /* values (or columns) of an assumed counter or instance; they were not left out */
     unsigned num_queries;
-    uint32_t queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
+    struct {
+        uint32_t number;
+        bool is_hkpd;
+    } queries[TAPPED_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
 } tapped_left_out;
 
 /* Each call that a listener is handed. `left` begins as zeros. */
@@ -155,8 +159,8 @@ static inline unsigned tapped_marks(const readings *r, const perf_result *result
            (r->at.counter && r->at.counter->type_from_file ? TAPPED_FROM_FILE : 0U);
 }
 
-/* Counts a value or column of a query with its marks. */
-void tapped_count_marks(tapped_left_out *left, uint32_t query, unsigned marks);
+/* Counts a value or column with its marks; `number`: of its query, or of its handle of HKEY_PERFORMANCE_DATA. */
+void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, unsigned marks);
 
 /* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
 typedef enum { TAPPED_BRIEF, TAPPED_LONG } tapped_form;

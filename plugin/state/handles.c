@@ -36,7 +36,7 @@ void handle_confirm(state_handle *handle)
 }
 
 /* Capitals or not: paths don't tell them apart. */
-void handle_is_called(state_handle *handle, const char *machine)
+void handle_note_name(state_handle *handle, const char *machine)
 {
     char *name = wmem_strdup(wmem_file_scope(), machine && *machine ? machine : host_address(handle->server));
 
@@ -64,7 +64,7 @@ state_handle *handle_open(state_handle_kind kind, state_host *server, const uint
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
-    handle_is_called(handle, machine);
+    handle_note_name(handle, machine);
     wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
     if (frame != 0) {
         handle_confirm(handle);

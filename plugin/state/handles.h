@@ -49,11 +49,12 @@ state_handle *handle_find(state_handle_kind kind, state_host *server, const uint
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);
 
-/* What paths call the machine that a handle (may be NULL) is of: as the client put it, else its address. */
+/* What paths of PerflibV2 call the machine that a handle (may be NULL) is of: as the client put it, else its address. Those of
+ * HKEY_PERFORMANCE_DATA have SystemName. */
 const char *handle_machine(const state_handle *handle, const state_host *server);
 
-/* What paths call the machine: as the client put it, its SystemName, its address without either. */
-void handle_is_called(state_handle *handle, const char *machine);
+/* Notes what its server was called, and where it is if another one was called so before. NULL: by its address. */
+void handle_note_name(state_handle *handle, const char *machine);
 
 /* UINT32_MAX and 0: the server refused to. */
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame);

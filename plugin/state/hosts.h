@@ -33,7 +33,7 @@ const char *host_address(const state_host *server);
 /* What a PERF_DATA_BLOCK of the server says that its machine is called. */
 void host_note_system(state_host *server, const char *system_name);
 
-/* The number of a PDU that is seen for the first time. */
+/* The next event: of each request, response or fault that is seen for the first time, but for sealed ones and repeated answers. */
 uint32_t event_next(void);
 
 /* What changes with events stands in arrays in their order, of structures that begin with the event (uint32_t). How many

@@ -77,7 +77,7 @@ static void drop_oldest(void)
     oldest->by_title = NULL;
 }
 
-/* The newest stays: it is being looked at. */
+/* The newest of all handles stays, however large: whoever has just kept it goes on with it. */
 static void obey_limit(void)
 {
     while (samples.bytes > samples.limit && samples.oldest != samples.newest) {

@@ -178,7 +178,7 @@ static void count_marks(table_view *view, counter *c, const readings *r, const p
     unsigned marks = tapped_marks(r, result);
 
     c->assumed += (marks & TAPPED_ASSUMED) != 0;
-    tapped_count_marks(&view->left, r->answer.handle->number, marks);
+    tapped_count_marks(&view->left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY, marks);
 }
 
 static void count_sample(table_view *view, counter *c, readings *r)

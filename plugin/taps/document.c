@@ -127,7 +127,7 @@ void documents_count_marks(const documents *d, tapped_left_out *left)
         const document *doc = g_ptr_array_index(d->all, i);
         left->nameless += doc->nameless;
         for (unsigned j = 0; j < doc->columns.marks->len; j++) {
-            tapped_count_marks(left, doc->number, g_array_index(doc->columns.marks, uint8_t, j));
+            tapped_count_marks(left, doc->number, doc->is_hkpd, g_array_index(doc->columns.marks, uint8_t, j));
         }
     }
 }

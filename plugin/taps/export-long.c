@@ -146,7 +146,8 @@ static void write_reading(long_export *export, readings *r)
     write_row(export, r, &result);
     unsigned marks = tapped_marks(r, &result);
     if (marks != 0 && r->answer.sample && r->answer.handle) {
-        tapped_count_marks(&export->task.left, r->answer.handle->number, marks);
+        tapped_count_marks(&export->task.left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY,
+                           marks);
     }
 }
 

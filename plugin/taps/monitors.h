@@ -113,7 +113,7 @@ void monitors_count(monitors *m, packet_info *pinfo, const tapped_call *tapped);
 /* When all have gone by: fills in who was late, joins those that follow each other, and puts those with the worst findings first. */
 void monitors_judge(monitors *m);
 
-/* The worst finding, MONITOR_NUM_FINDINGS if there is none. What is assumed is not wrong. */
+/* The worst finding, MONITOR_NUM_FINDINGS if there is none. What is assumed, or has no type, is not wrong. */
 unsigned monitor_worst(const monitor *of);
 static inline bool monitor_is_healthy(const monitor *of)
 {
