@@ -103,13 +103,21 @@ def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=F
     return [frames[number] for number in numbers], good
 
 
-PROCESS, THREAD, SYSTEM = (230,), (232,), (2,)
 HUGE = (0xFFFFFFFF, 0x7FFFFFFF, 0x80000000)
 
 
 @pytest.mark.parametrize('two_pass', [False, True])
-def test_13_numbers_of_counters(tshark, tmp_path, two_pass):
-    check(tshark, tmp_path, [put((230, 'object'), 'counters', n) for n in (0, 1, 3, 1000, *HUGE)], ['count'],
+def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
+    """One wrong one of each: what is said, and that the rest is right. test/unit/test_block_walk.c has each with many."""
+    process, instance = (230, 'object'), (230, 'instance', 1)
+    indexes = [o.index for o in machine()]
+    check(tshark, tmp_path, [put(process, 'counters', 1000), put(process, 'instances', 8), put(process, 'instances', -4)],
+          ['count'], two_pass=two_pass)
+    check(tshark, tmp_path, [
+        put(instance, 'size', 25), put((230, 'counters', 1), 'size', 15), put((230, 'definition', 0), 'size', 39),
+        put(process, 'definitions', 63), put(process, 'header', 63), put(process, 'total', 63), put((1800, 'object'), 'total', 1000),
+        put((), 'total', 1000), costs(put((), 'header', 87), indexes)], ['size'], two_pass=two_pass)
+    check(tshark, tmp_path, [costs(put((), 'objects', n), indexes[n:]) for n in (1, 10)], ['count', 'trailing_bytes'],
           two_pass=two_pass)
 
 
@@ -187,12 +195,6 @@ def test_19_20_21_titles(tshark, tmp_path, data):
     assert frames[number].all('hkpd.title') and frames[odd].all('hkpd.title')
 
 
-@pytest.mark.parametrize('two_pass', [False, True])
-def test_22_sizes_of_instances(tshark, tmp_path, two_pass):
-    check(tshark, tmp_path, [put((230, 'instance', 1), 'size', n) for n in (0, 7, 8, 23, 25, 36, 0xFFFFFFF8, *HUGE)],
-          ['size'], two_pass=two_pass)
-
-
 def test_23_places_of_names(tshark, tmp_path):
     name = (230, 'instance', 1)
     check(tshark, tmp_path, [put(name, 'name', n) for n in (0, 23, 41, 0xFFFFFFF8, *HUGE)], ['string_offset'],
@@ -268,15 +270,6 @@ def test_26_unknown_errors(tshark, tmp_path):
     assert all(experts(frames[n]) == {'call_failed'} for n in numbers)
 
 
-@pytest.mark.parametrize('two_pass', [False, True])
-def test_27_total_sizes(tshark, tmp_path, two_pass):
-    every = {o.index for o in machine()}
-    check(tshark, tmp_path, [put((), 'total', n) for n in (0, 87, 88, 1000, *HUGE)], ['size'], two_pass=two_pass)
-    check(tshark, tmp_path, [costs(put((), 'header', n), every) for n in (0, 87, 100000, *HUGE)], ['size'])
-    check(tshark, tmp_path, [put((230, 'object'), 'total', n) for n in (0, 8, 63, 0xFFFFFFF8, *HUGE)], ['size'])
-    check(tshark, tmp_path, [put((1800, 'object'), 'total', n) for n in (0, 8, 63, 1000, *HUGE)], ['size'])
-
-
 def test_27_fields_of_the_header(tshark, tmp_path):
     """What no server sends is said, once, and costs nothing."""
     for field, values, found in (('little', (2, 0x01000000), 'number'), ('version', (0, 2, 0xFFFFFFFF), 'number'),
@@ -300,28 +293,6 @@ def test_27_zeros_behind_the_header(tshark, tmp_path):
     assert not frames[0].all('hkpd.object')
 
 
-def test_28_numbers_of_objects(tshark, tmp_path):
-    indexes = [o.index for o in machine()]
-    check(tshark, tmp_path, [costs(put((), 'objects', n), indexes[n:]) for n in (0, 1, 8, 10, *HUGE)],
-          ['count', 'trailing_bytes'])
-
-
-@pytest.mark.parametrize('two_pass', [False, True])
-def test_29_sizes_of_counter_blocks(tshark, tmp_path, two_pass):
-    check(tshark, tmp_path, [put((230, 'counters', 1), 'size', n) for n in (0, 3, 4, 15, 0xFFFFFFF8, *HUGE)], ['size'],
-          two_pass=two_pass)
-
-
-def test_29_sizes_of_definitions(tshark, tmp_path):
-    check(tshark, tmp_path, [put((230, 'definition', 0), 'size', n) for n in (0, 8, 39, 0xFFFFFFF8, *HUGE)], ['size'])
-    check(tshark, tmp_path, [put((230, 'object'), 'definitions', n) for n in (0, 63, 0xFFFFFFF8, *HUGE)], ['size'])
-    check(tshark, tmp_path, [put((230, 'object'), 'header', n) for n in (0, 63, 0xFFFFFFF8, *HUGE)], ['size'])
-
-
-def test_30_numbers_of_instances_below_zero(tshark, tmp_path):
-    check(tshark, tmp_path, [put((230, 'object'), 'instances', n) for n in (-4, -2 ** 31, -100)], ['count'])
-
-
 def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
     """Metadata has no values: what follows is passed over."""
     frames, _ = check(tshark, tmp_path, [put((238, 'object'), 'instances', n) for n in (-2, -3)], [''], sample=False)
@@ -343,10 +314,6 @@ def test_33_widths(tshark, tmp_path):
     frames, _ = check(tshark, tmp_path, [put((238, 'definition', 1), 'width', n) for n in (1, 2, 3)], [''], sample=False)
     for frame in frames:
         assert len(frame.all('hkpd.value.raw')) == 3 and '18' in frame.show_of('hkpd.cooked.none')
-
-
-def test_34_numbers_of_instances(tshark, tmp_path):
-    check(tshark, tmp_path, [put((230, 'object'), 'instances', n) for n in (0, 1, 8, 1000, 0x7FFFFFFF)], ['count'])
 
 
 def test_35_times(tshark, tmp_path):
