@@ -155,7 +155,7 @@ JUDGES = {
     'state/facts': 'names paths names_file hkpd sound',
     'state/handles': 'handles hkpd corners statistics order',
     'state/hosts': 'names handles paths hkpd',
-    'state/pace': 'summary tables findings sealed',
+    'state/pace': 'summary statistics sealed',
     'state/queries': 'handles paths overlap lost corners sound calls statistics csv',
     'state/': 'forms hkpd hkpd_bad_input hkpd_limits values csv',
     'taps/document': 'csv',

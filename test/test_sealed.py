@@ -12,7 +12,7 @@ import pytest
 
 from conftest import TOP
 from gen.model import FREQ, Instant
-from gen.pcap import Capture, Rpc, SealedRpc
+from gen.pcap import NDR, NDR64, WINREG, Capture, KerberosRpc, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
@@ -180,6 +180,27 @@ def test_a_lost_fragment_makes_no_size(tshark, tmp_path, name):
     left = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'pcq.sealed.size'], '-Y',
                          'pcq.sealed.size')
     assert left == [[opnum, size] for n, _, opnum, size in rows if size and n != whole]
+
+
+@pytest.mark.parametrize('order', ['<', '>'])
+@pytest.mark.parametrize('protocol', [SealedRpc, KerberosRpc])
+def test_a_lost_fragment_in_the_middle_makes_no_size(tshark, tmp_path, protocol, order):
+    """What is sealed is counted in its token: where a number is missing, nothing is said."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['instance %d' % n for n in range(20)])
+    line = tcp_line(scene, Script([s], clock=Watched(scene.capture)), mss=192, protocol=protocol, order=order, max_frag=192)
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, '*')])
+    c.data(handle, 4096)
+    before = len(scene.capture.frames)
+    c.data(handle, 4096)
+    flags = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number', 'dcerpc.cn_flags', 'pcq.sealed.size'], '-Y',
+                          'dcerpc.pkt_type == 2 && frame.number > %d' % before)
+    assert [f for _, f, _ in flags][:3] == ['0x01', '0x00', '0x00'] and flags[-1][2]
+    sizes = tshark.fields(tmp_path / 'a.pcap', ['pcq.sealed.size'], '-Y', 'pcq.sealed.size')
+    del scene.capture.frames[int(flags[1][0]) - 1]
+    assert tshark.fields(scene.write(tmp_path / 'b.pcap'), ['pcq.sealed.size'], '-Y', 'pcq.sealed.size') == sizes[:-1]
 
 
 def test_a_request_with_the_uuid_of_an_object(tshark, tmp_path):
@@ -639,17 +660,18 @@ def test_how_many_counters_a_request_names_at_most(tshark, tmp_path, ndr64):
     assert all(not most for opnum, kind, most in rows if (opnum, kind) != ('7', '0'))
 
 
-def test_several_calls_of_one_frame(tshark, tmp_path):
-    """Each has its item, its operation and its size; Info names both."""
+@pytest.mark.parametrize('order', ['<', '>'])
+def test_several_calls_of_one_frame(tshark, tmp_path, order):
+    """Each has its item, its place, its operation and its size; Info names both."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     model = Script([s], clock=Watched(scene.capture))
-    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
+    line = tcp_line(scene, model, mss=60000, protocol=SealedRpc, order=order)
     c, rpc = line.client(), line.rpc
     handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
-    asked = bytes(request(INFO, hQuery=handle, dwInSize=4096)), bytes(request(DATA, hQuery=handle, dwInSize=4096))
-    answered = [model.handle(opnum, stub)[1] for opnum, stub in zip((INFO, DATA), asked)]
+    c.validate(handle, [ask(s, 1, 'instance %d' % n) for n in range(8)])     # the first answer has more than 256 bytes
+    asked = [bytes(request(opnum, order, hQuery=handle, dwInSize=4096)) for opnum in (INFO, DATA)]
+    answered = [model.handle(opnum, stub, 6, order)[1] for opnum, stub in zip((INFO, DATA), asked)]
     first = rpc.call_id
     frames = [rpc.transport.to_server([p for n, stub in enumerate(asked) for p in rpc.request_pdus(
         (INFO, DATA)[n], stub, call_id=first + n)]), rpc.transport.to_client([p for n, stub in enumerate(
@@ -665,6 +687,8 @@ def test_several_calls_of_one_frame(tshark, tmp_path):
     items = [item for item in ElementTree.fromstring(out).iter('proto') if item.find("field[@name='pcq.sealed.size']") is not None]
     assert [[item.find("field[@name='pcq.sealed.%s']" % name).get('show') for name in ('operation', 'size')] for item in items] == [
         [str(opnum), str(len(stub))] for opnum, stub in zip((INFO, DATA), answered)]
+    pdus = rpc.response_pdus(answered[0], first), rpc.response_pdus(answered[1], first + 1)
+    assert [int(item.get('size')) for item in items] == [len(pdu) for pdu, in pdus] and len(pdus[0][0]) > 256
 
 
 def merged(*names):
@@ -727,9 +751,10 @@ def test_another_account_is_another_monitor(tshark, tmp_path, user, handles, is_
     assert {row['Account'] for row in rows} - {None} == {'LAB\\Administrator (LABCLIENT)', 'LAB\\%s (LABCLIENT)' % user}
 
 
-@pytest.mark.parametrize('opnum, code, words', [(DATA, 0x1c00001a, 'nca_s_fault_context_mismatch')])
-def test_a_fault_between_sealed_samples(tshark, tmp_path, opnum, code, words):
-    """It stands in clear: the row counts it, and the summary names it; its size probe is one in vain."""
+@pytest.mark.parametrize('waits, who', [(0, 'Late asked'), (SECOND * 3 // 2, 'Late answered')])
+def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, who):
+    """It stands in clear: the row counts it, and the summary names it; its size probe is one in vain. How long the client waited
+    for it says who made the next sample late."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     model = Script([s], clock=Watched(scene.capture))
@@ -740,15 +765,57 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, opnum, code, words):
     for n in range(8):
         scene.capture.now += SECOND
         if n == 5:
-            line.request(opnum, request(opnum, hQuery=handle, dwInSize=4096))
-            line.rpc.fault(code)
+            line.request(DATA, request(DATA, hQuery=handle, dwInSize=4096))
+            scene.capture.now += waits
+            number = line.rpc.fault(0x1c00001a)
         else:
             c.data(handle, 4096)
     path = scene.write(tmp_path / 'a.pcap')
     row, = [row for row in table(tshark, path, 'pcq,queries') if row['Samples'] is not None]
-    assert (row['Samples'], row['No data'], row['Size probes'], row['Late asked']) == ('7', '1', '0', '1')
+    assert (row['Samples'], row['No data'], row['Size probes'], row[who]) == ('7', '1', '0', '1')
     out, _ = tshark.run('-q', '-r', path, '-z', 'pcq,summary')
-    assert any('1 call failed, first QueryCounterData: %s' % words in line for line in out.splitlines())
+    assert any('1 call failed, first QueryCounterData: nca_s_fault_context_mismatch' in line for line in out.splitlines())
+    out, _ = tshark.run('-r', path, '-Y', 'frame.number == %d' % number, '-T', 'pdml')
+    item, = [item for item in ElementTree.fromstring(out).iter('proto') if item.get('name') == 'pcq']
+    assert item.get('size') == '32'
+
+
+class BehindWinreg(SealedRpc):
+    offered_before = [(WINREG, [NDR, NDR64])]
+
+    def __init__(self, *args, **kw):
+        super().__init__(*args, context=1, **kw)
+
+
+def test_a_connection_for_several_interfaces(tshark, tmp_path):
+    """Which of a bind's contexts is PerflibV2's stands behind others; a request of theirs is none of its calls, nor is one whose
+    context has too high a number, nor what else has a sealed trailer."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    line = tcp_line(scene, Script([s], clock=Watched(scene.capture)), mss=60000, protocol=BehindWinreg)
+    c = line.client()
+    handle = c.open()
+    calls = ['3', '7', '6']
+    c.validate(handle, [ask(s, 1, 'a')])
+    c.data(handle, 4096)
+    for context in (0, 64, 65):
+        line.rpc.context = context
+        line.rpc.request(DATA, bytes(request(DATA, hQuery=handle, dwInSize=4096)))
+        line.rpc.response(bytes(100))
+    trailer = struct.pack('BBBBI', 10, 6, 0, 0, 0) + bytes(16)
+    line.rpc.transport.to_client([line.rpc.pdu(15, struct.pack('<HHI', 4280, 4280, 1) + bytes(32) + trailer, line.rpc.call_id,
+                                                    auth=16)])   # alter_context_resp
+    line.rpc.context = 1
+    line.rpc.request(DATA, bytes(request(DATA, hQuery=handle, dwInSize=4096)))
+    answer = line.rpc.response_pdus(bytes(100))[0]
+    line.rpc.transport.to_client([answer + b'\4' + answer[1:]])     # of another version: what is behind a PDU may be anything
+    stranger = tcp_line(scene, line.model, client_port=50002, mss=60000, protocol=SealedRpc, bind=False)
+    stranger.rpc.interface = 'f5cc59b4-4264-101a-8c59-08002b2f8426', 1
+    stranger.rpc.bind()
+    stranger.rpc.request(6, bytes(100))
+    stranger.rpc.response(bytes(100))
+    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation'], '-Y', 'pcq.sealed.size')
+    assert rows == [[opnum] for opnum in [*calls, '6'] for _ in range(2)]
 
 
 @pytest.mark.parametrize('seed', range(4))

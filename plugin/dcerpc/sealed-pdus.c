@@ -257,7 +257,6 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
     if (!fragment->is_last || !call->begun[way]) {
         return NULL;
     }
-    call->begun[way] = false;
     nstime_t elapsed;
     nstime_delta(&elapsed, &pinfo->abs_ts, &call->request_time);
     const sealed_pdu pdu = {

@@ -73,9 +73,7 @@ static state_pace *pace_of(state_handle *handle, const char *question)
 
 void pace_wait(state_handle *handle, const char *question, double seconds)
 {
-    if (seconds > 0) {
-        pace_of(handle, question)->waited += seconds;
-    }
+    pace_of(handle, question)->waited += MAX(seconds, 0);
 }
 
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds)

@@ -256,6 +256,8 @@ def verification_trailer(stub):
 class Rpc:
     """Connection-oriented DCE/RPC for one interface and context over a transport."""
 
+    offered_before = ()     # [(interface, its transfer syntaxes)], of contexts 0, 1, ...
+
     def __init__(self, transport, interface=PERFLIB, order='<', ndr64=False, max_frag=4280, context=0):
         self.transport, self.interface, self.order, self.ndr64 = transport, interface, order, ndr64
         self.max_frag, self.context, self.call_id = max_frag, context, 1
@@ -273,8 +275,11 @@ class Rpc:
         syntax, version = NDR64 if self.ndr64 else NDR
         o = self.order
         head = struct.pack(o + 'HHI', self.max_frag, self.max_frag, 0 if not self.context else 0x1234)
-        offer = struct.pack(o + 'B3xHBx', 1, self.context, 1) + self.uuid(self.interface[0]) + struct.pack(
-            o + 'I', self.interface[1]) + self.uuid(syntax) + struct.pack(o + 'I', version)
+        offers = [*enumerate(self.offered_before), (self.context, (self.interface, [(syntax, version)]))]
+        offer = struct.pack(o + 'B3x', len(offers))
+        for context, (interface, syntaxes) in offers:
+            offer += struct.pack(o + 'HBx', context, len(syntaxes))
+            offer += b''.join(self.uuid(text) + struct.pack(o + 'I', number) for text, number in [interface, *syntaxes])
         self.transport.to_server([self.pdu(BIND, head + offer, self.call_id)])
         name = b'\\PIPE\\winreg\0'
         address = struct.pack(o + 'H', len(name)) + name
@@ -326,9 +331,14 @@ class Rpc:
 class SealedRpc(Rpc):
     """As NTLM seals it, for nobody's key: [MS-RPCE] 2.2.2.11, [MS-NLMP] 2.2.2.9.1."""
 
+    auth_type = 10
+
     def __init__(self, *args, **kw):
         super().__init__(*args, **kw)
         self.sequences = {}
+
+    def token(self, number):
+        return struct.pack('<IQI', 1, number * 0x9E3779B97F4A7C15 % 2 ** 64, number)
 
     def fragments(self, kind, head, stub, call_id):
         room = (self.max_frag - 24 - 8 - 16) // 16 * 16
@@ -339,8 +349,17 @@ class SealedRpc(Rpc):
             padding = -len(part) % 16
             number = self.sequences[kind] = self.sequences.get(kind, -1) + 1
             hidden = bytes((b * 167 + 13 * n + number) % 256 for n, b in enumerate(part + bytes(padding)))
-            trailer = struct.pack('BBBBI', 10, 6, padding, 0, 0) + struct.pack('<IQI', 1, number * 0x9E3779B97F4A7C15 % 2 ** 64, number)
+            trailer = struct.pack('BBBBI', self.auth_type, 6, padding, 0, 0) + self.token(number)
             out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + hidden + trailer, call_id, flags,
                                 16))
             at += len(part)
         return out
+
+
+class KerberosRpc(SealedRpc):
+    """As Kerberos seals it: RFC 4121 4.2.6.2."""
+
+    auth_type = 16
+
+    def token(self, number):
+        return struct.pack('>HBBHHQ', 0x0504, 6, 0xFF, 0, 0, number)
