@@ -647,8 +647,7 @@ static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place 
 typedef struct {
     perf_walk walk;
     pcq_view current;
-    pcq_view previous;
-    pcq_view *earlier;       /* what the block is compared with, NULL if there is nothing */
+    pcq_view previous;       /* set where the sample before is kept */
     bool one_form;           /* this sample and the one before have the same, and are compared place by place */
     uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;         /* it was asked for alike */
@@ -700,7 +699,6 @@ static void begin(readings *r)
     if (previous && previous->bytes) {
         data = sample_data(previous);
         pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);
-        stream->earlier = &stream->previous;
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
         readings_compare_with(r, &stream->previous.base, previous->frame);
@@ -722,8 +720,7 @@ static void enter_block(readings *r)
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
     if (stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
-        stream->earlier = is_lost ? NULL : &stream->previous;
-        readings_compare_with(r, stream->earlier ? &stream->earlier->base : NULL, r->previous_frame);
+        readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
         r->why_no_previous = PERF_NONE_DAMAGED;
     }
 }
@@ -982,20 +979,17 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
         return place->raw.size > 0;
     }
     pcq_wanted want = wanted(r, r->at.counter->id);
-    pcq_view *earlier = stream->earlier;
-    if (earlier && pcq_view_find(earlier, &want, place, has_counter)) {
+    if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
-    r->may_be_there = earlier && !*has_counter && !r->assumed && pcq_view_any_assumed(earlier);
+    r->may_be_there = !*has_counter && !r->assumed && pcq_view_any_assumed(&stream->previous);
     return false;
 }
 
 /* Something was told anew since the sample before. */
 static bool any_renewed(readings *r)
 {
-    const pcq_view *earlier = stream_of(r)->earlier;
-
-    return earlier && r->answer.server->renewed > earlier->sample->event;
+    return r->answer.server->renewed > stream_of(r)->previous.sample->event;
 }
 
 /* A counter, or its counterset (id PERF_NO_ID), was. */
@@ -1004,7 +998,7 @@ static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
     const pcq_stream *stream = stream_of(r);
 
     return stream->identifier && facts_renewed(r->answer.server, facts_subject(stream->identifier->guid, id), kind,
-                                               stream->earlier->sample->event, r->answer.event);
+                                               stream->previous.sample->event, r->answer.event);
 }
 
 /* Another name makes it another counter. One of another type may be another. */
@@ -1034,7 +1028,7 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
     bool has_counter;
 
     if (id == PERF_NO_ID || (view != r->current && any_renewed(r) && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
-        !pcq_view_find(view == r->current ? &stream->current : stream->earlier, &want, &found, &has_counter)) {
+        !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found, &has_counter)) {
         return (perf_raw){0, 0};
     }
     return found.raw;
