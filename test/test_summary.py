@@ -232,6 +232,8 @@ TROUBLES = {
     'poller-denied-now-and-then': (lambda: poller(denies={DATA: (5, [3, 4])}), '2 calls failed, first QueryCounterData: ERROR_ACCESS_DENIED'),
     'poller-without-a-provider': (lambda: poller(connects=True, faults={DATA: (1726, [3, 4])}),
                                   '2 calls failed, first QueryCounterData: ERROR_RPC_S_CALL_FAILED (provider gone'),
+    'poller-instance-gone': (lambda: poller(what=lambda: processors(leaves(1)), asked=lambda s: [ask(s, 2, 'a'), ask(s, 2, 'b')]),
+                             '4 values not given, first ' + B + r'\Work: ERROR_NO_DATA'),
     'poller-lost': (lambda: poller(connects=True, loses=[3]), '2 frames ' + NOT_CAPTURED),
     'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
     'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),

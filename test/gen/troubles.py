@@ -221,9 +221,9 @@ def asked_in_vain(opnum, request):
     return scene
 
 
-def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8, loses=(), **server):
+def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8, loses=(), what=memory, **server):
     """A query for each sample."""
-    scene, s = Scene(), memory()
+    scene, s = Scene(), what()
     server, wire = Server([s], scene, **server), None
     for n in range(count):
         if wire is None or connects:
