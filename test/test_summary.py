@@ -93,6 +93,18 @@ def test_a_counter_that_began_again(summary):
     assert [f['kind'] for f in found['monitors'][0]['findings']] == ['reset']
 
 
+def test_values_of_assumed_counters(summary):
+    """Which block is whose only QueryCounterInfo says, and it was lost."""
+    lines, found = summary(monitor(wire=without_calls(INFO)))
+    assert any(r'16 values of an assumed counter or instance, first \\SRV01\Memory\Available MBytes; ' in line for line in lines)
+    assert [f['count'] for f in found['monitors'][0]['findings'] if f['kind'] == 'assumed'] == [16]
+
+
+def test_twice_a_second(summary):
+    lines, found = summary(monitor(pauses={n: .499 for n in range(9)}))
+    assert re.search(r': 8 samples, each 50\d\.0 ms, none late', lines[0]) and found['healthy']
+
+
 def test_a_server_that_began_again(summary):
     s = things()
     clock = Times([(5 * 10 ** 11, 134351767437550592), (5 * 10 ** 11 + 10 ** 7, 134351767447550592), (10 ** 7, 134351767457550592),
