@@ -161,7 +161,7 @@ JUDGES = {
     'taps/document': 'csv',
     'taps/evidence': 'evidence',
     'taps/export-watch': 'watch profile',
-    'taps/': 'summary tables statistics sealed csv names_file',
+    'taps/': 'summary statistics tables sealed',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
          '*': '/', '/': '*', '%': '*', '<<': '>>', '>>': '<<', '&': '|', '|': '&', '^': '|', '+=': '-=', '-=': '+=',
