@@ -6,11 +6,13 @@ import random
 import re
 import struct
 from collections import Counter
+from functools import partial
 from xml.etree import ElementTree
 
 import pytest
 
 from conftest import TOP
+from gen import troubles
 from gen.model import FREQ, Instant
 from gen.pcap import NDR, NDR64, WINREG, Capture, KerberosRpc, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
@@ -617,6 +619,21 @@ def test_what_the_summary_says_of_failures(tshark, tmp_path):
     assert (found['count'], found['frame']) == (3, failed[0])
 
 
+@pytest.mark.parametrize('closes', [False, True])
+def test_a_connection_that_breaks_off(tshark, tmp_path, closes):
+    """While a query is open, as its sealed calls tell."""
+    path = troubles.broken_off(0x14, close=closes, protocol=SealedRpc).write(tmp_path / 'a.pcap')
+    monitor, = json.loads(tshark.run('-q', '-r', path, '-z', 'pcq,summary,json')[0])['monitors']
+    assert monitor['samples'] == 5
+    assert [(f['kind'], f['count']) for f in monitor['findings']] == ([] if closes else [('broken', 1)])
+
+
+def test_samples_twice_a_second(tshark, tmp_path):
+    scene = troubles.monitor(pauses={n: .5 for n in range(9)}, line=partial(tcp_line, protocol=SealedRpc))
+    monitor, = json.loads(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary,json')[0])['monitors']
+    assert (monitor['samples'], monitor['healthy'], round(monitor['interval'], 2)) == (8, True, .5)
+
+
 @pytest.mark.parametrize('seed', range(4))
 @pytest.mark.parametrize('turns', [None, 'queries', 'connections'])
 def test_the_same_monitors(tshark, tmp_path, seed, turns):
@@ -864,17 +881,22 @@ def capture_frames(path):
 
 
 @pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
-def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes):
-    """Answers are noise from the middle on: the calls were answered, and the client goes on."""
+@pytest.mark.parametrize('number', [1, 4, 7])
+@pytest.mark.parametrize('ways', [1, 2])
+def test_who_ends_in_noise_has_not_stopped(tshark, tmp_path, passes, number, ways):
+    """Answers, or requests too, are noise from one on: the calls were answered, and the client goes on. The first is a size
+    probe."""
     answers = frames_with('smb3-ntlm', DATA, 'response')
-    lost = answers[4]
-    path = without(PCAPS / 'smb3-ntlm.pcap', tmp_path / 'lost.pcap', {lost - 1, lost})
+    lost = {answers[number] - 1, answers[number], *frames_with('smb3-ntlm', DATA, 'request')[number:number + ways - 1]}
+    behind = len(answers) - number - 1
+    path = without(PCAPS / 'smb3-ntlm.pcap', tmp_path / 'lost.pcap', lost)
     *_, (seconds, fraction, frame) = capture_frames(path)
     with path.open('ab') as file:       # the capture goes on
         file.write(struct.pack('<4I', seconds + 100, fraction, len(frame), len(frame)) + frame)
     out, _ = tshark.run('-q', '-r', path, *with_key('smb3-ntlm'), '-z', 'pcq,summary', *passes)
-    assert re.search(r'not read: (\d+); What its decryption gave is noise', out).group(1) == str(len(answers) - 5 + 1), out
+    assert re.search(r'not read: (\d+); What its decryption gave is noise', out).group(1) == str(ways * (behind + 1)), out
     for false in ('never answered', 'does not ask any more', 'no samples'):
         assert false not in out
-    assert re.findall(r': (\d+) samples', out) == ['3', str(len(answers) - 5)], out
-    assert 'without a captured response' not in out, out    # of one, which may be the capture's end
+    assert re.findall(r': (\d+) samples?\b', out) == [str(n) for n in (number - 1, behind) if n > 0], out
+    # one may be the capture's end, where there are samples
+    assert re.findall(r'without a captured response: (\d+)', out) == ['1'] * ((number, ways) == (1, 1)), out

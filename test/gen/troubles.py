@@ -200,12 +200,12 @@ def silent(asks):
     return scene
 
 
-def broken_off(flags, goes_on=False, side=1):
+def broken_off(flags, goes_on=False, side=1, close=False, **how):
     """One end (1: the server's) ends the connection; the client comes again, or not."""
     scene, s = Scene(), memory()
     server = Server([s], scene)
-    line = tcp_line(scene, server)
-    samples(line.client(), scene, [ask(s)], s, count=5, close=False)
+    line = tcp_line(scene, server, **how)
+    samples(line.client(), scene, [ask(s)], s, count=5, close=close)
     line.rpc.transport.segment(side, b'', flags)
     if goes_on:
         samples(tcp_line(scene, server, client_port=50077).client(), scene, [ask(s)], s, count=5)
