@@ -533,7 +533,10 @@ def but(usual, **other):
     (dict(pauses=USUAL, takes=QUICK, probes=but(QUICK, n7=2.0)), (0, 1)),
     # half as long again is late, less is not
     (dict(pauses=but(USUAL, n4=1.4), takes=QUICK), (0, 0)),
-], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'slow', 'probe', 'nearly'])
+    # of both it is who took the longer part
+    (dict(pauses=but(USUAL, n4=2.2), takes=but(QUICK, n4=.81)), (1, 0)),
+    (dict(pauses=but(USUAL, n4=1.8), takes=but(QUICK, n4=1.21)), (0, 1)),
+], ids=['in time', 'asked', 'answered', 'stamped at first', 'both', 'slow', 'probe', 'nearly', 'more asked', 'more answered'])
 def test_late_intervals(stat, how, late, passes):
     row, = stat(paced(**how), 'queries', *passes)
     assert (int(row['Late asked']), int(row['Late answered'])) == late
