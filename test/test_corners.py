@@ -275,13 +275,16 @@ def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
     assert list(by_path(frame)) == ['\\\\SRV01\\Set(a)\\First'] and ASSUMED not in frame.experts
 
 
-def test_two_characters_of_a_text(tshark, tmp_path):
+# No byte of these is zero. Of the first all are letters of ASCII, too; of the others some are not, or one is next to them.
+@pytest.mark.parametrize('text, size', [('\u6162\u6364', 8), ('\u51e6\u7406\u88c5\u7f6e', 16), ('\u6162\u6364\u611f', 8),
+                                        ('\u7f62\u6364\u6162', 8)])
+def test_texts_of_other_scripts(tshark, tmp_path, text, size):
     scene = Scene()
-    talk = Talk(scene, objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: '\u6162\u6364', 8)])])
+    talk = Talk(scene, objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])])
     talk.open()
     talk.sample()
     rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.value.text'], '-Y', 'hkpd.data_block')
-    assert rows == [['\u6162\u6364']]
+    assert rows == [[text]]
 
 
 def test_one_strange_parameter_is_no_noise(tshark, tmp_path):
