@@ -105,6 +105,16 @@ def test_twice_a_second(summary):
     assert re.search(r': 8 samples, each 50\d\.0 ms, none late', lines[0]) and found['healthy']
 
 
+def test_one_sample(summary):
+    lines, found = summary(monitor(count=1))
+    assert re.search(r': 1 sample, answered in \d', lines[0]) and found['healthy']
+
+
+def test_both_are_late(summary):
+    lines, found = summary(monitor(count=12, pauses={4: 5}, wire=dict(before={8: 4})))
+    assert re.search(r': 12 samples, each 1\.00\d s, 2 late', '\n'.join(lines)) and not found['healthy']
+
+
 def test_a_server_that_began_again(summary):
     s = things()
     clock = Times([(5 * 10 ** 11, 134351767437550592), (5 * 10 ** 11 + 10 ** 7, 134351767447550592), (10 ** 7, 134351767457550592),
