@@ -26,6 +26,24 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_SUCCESS 0
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
+/* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
+ * admits). GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
+#define PCQ_OPERATIONS(X) \
+    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256) \
+    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864) \
+    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0) \
+    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0) \
+    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864) \
+    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824) \
+    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864)
+
+#define OPNUM_STRING(opnum, name, ...) {opnum, #name},
+static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
+
+#define OPNUM_ENUM(opnum, name, ...) OPNUM_##name = opnum,
+enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
+
 static int proto_pcq = -1;
 static int hf_machine, hf_in_size, hf_out_size, hf_rtn_size, hf_status, hf_buffer, hf_request_code, hf_lcid, hf_query,
     hf_query_counter, hf_add, hf_opnum;
@@ -39,7 +57,6 @@ typedef struct {
     uint32_t request_code;
     uint32_t lcid;
     uint32_t in_size;
-    uint64_t array_count; /* of ValidateCounters, which gets the same array back */
     bool add;
     state_handle *changing; /* whose counters ValidateCounters may change, until it is answered */
     const char *machine;
@@ -52,40 +69,29 @@ typedef struct {
 /* One PDU while it is dissected. */
 typedef struct {
     rpc_call call;
-    pcq_record *record;     /* the same as call.record */
-    uint32_t largest;       /* dwInSize that the interface admits */
-    bool identifiers_sound; /* of ValidateCounters: nothing contradicts itself in them */
-    uint64_t text_left;     /* bytes that paths may still take before their names are shortened */
-    tapped_call tapped;     /* what statistics are told, as far as it was read */
-    readings_answer answer; /* of it */
+    pcq_record *record;      /* the same as call.record */
+    uint32_t largest;        /* dwInSize that the interface admits */
+    proto_tree *buffer_tree; /* of lpData, which is tapped.buffer */
+    bool identifiers_sound;  /* of ValidateCounters: nothing contradicts itself in them */
+    uint64_t text_left;      /* bytes that paths may still take before their names are shortened */
+    tapped_call tapped;      /* what statistics are told, as far as it was read */
+    readings_answer answer;  /* of it */
 } pcq_pdu;
-
-/* pdwOutSize, pdwRtnSize and the counts of lpData, which operations 0, 1, 2, 5 and 6 return alike. */
-typedef struct {
-    uint32_t out_size;
-    uint32_t rtn_size;
-    uint32_t status;
-    const char *unit; /* of the sizes, "byte" or "GUID" */
-    tvbuff_t *tvb;    /* lpData, NULL if it could not be found or is empty */
-    proto_tree *tree;
-    proto_item *item;
-} pcq_returned;
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
 static rpc_fields fields = {.handle_label = "Query handle", .handle_number_label = "Query", .handle_word = "query"};
 
 /* Begins a PDU of the operation, and reports what is strange about it before it is read. */
-static void pcq_begin(pcq_pdu *p, const char *operation, tvbuff_t *tvb, int offset, packet_info *pinfo,
-                      proto_tree *tree, dcerpc_info *di, uint8_t *drep)
+static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
+                      uint8_t *drep)
 {
     rpc_call *call = &p->call;
+    const char *operation = opnum_vals[di->call_data->opnum].strptr;
 
     call_begin(call, &fields, operation, sizeof(pcq_record), tvb, offset, pinfo, tree, di, drep);
     p->record = (pcq_record *)call->record;
     call->record->operation = operation;
-    memset(&p->tapped, 0, sizeof p->tapped);
-    p->text_left = MOST_OF_PATHS;
     call_aloud(call);
     if (call_is_request(call)) {
         return;
@@ -111,6 +117,7 @@ static void pcq_read_machine(pcq_pdu *p)
     if (machine && p->call.first_time) {
         machine += strspn(machine, "\\");
         p->record->machine = wmem_strdup(wmem_file_scope(), machine);
+        p->call.server = host_called(p->call.pinfo, p->record->machine);
     }
 }
 
@@ -140,140 +147,113 @@ static void pcq_request_end(pcq_pdu *p)
 
 /* --- lpData ---------------------------------------------------------------------------------------------------- */
 
-static void open_buffer(pcq_pdu *p, ndr_array *array, uint32_t element_size, pcq_returned *back)
+/* Of sizes and arrays: only EnumerateCounterSet's are no bytes. */
+static const char *count_text(const pcq_pdu *p, uint32_t count)
 {
-    back->tvb = ndr_elements(&p->call.ndr, array, element_size);
-    if (back->tvb == NULL || tvb_reported_length(back->tvb) == 0) {
-        back->tvb = NULL;
-        return;
-    }
-    back->tvb = reader_own_source(p->call.pinfo, back->tvb, "lpData");
-    p->tapped.buffer = back->tvb;
-    if (array->tree == NULL) {
-        return;
-    }
-    back->item = proto_tree_add_item(p->call.tree, hf_buffer, back->tvb, 0, -1, ENC_NA);
-    back->tree = proto_item_add_subtree(back->item, ett_buffer);
-    proto_item_append_text(back->item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(back->tvb), "byte"));
+    return text_counted(pcq_pool(p), count,
+                        p->call.di->call_data->opnum == OPNUM_EnumerateCounterSet ? "GUID" : "byte");
 }
 
-static void check_counts(pcq_pdu *p, const pcq_returned *back, const ndr_array *array)
+/* "lpData: 96 bytes, room for 1024", and what it holds. */
+static void open_buffer(pcq_pdu *p, ndr_array *array)
 {
-    if (p->call.ndr.reader.failed) {
-        return;
-    }
-    if (array->actual_count != back->out_size) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData holds %s, but *pdwOutSize says %u",
-                     text_counted(pcq_pool(p), array->actual_count, back->unit), back->out_size);
-    }
-    if (p->record->call.request_read && array->max_count != p->record->in_size) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                     "lpData has room for %s, but dwInSize of the request was %u",
-                     text_counted(pcq_pool(p), array->max_count, back->unit), p->record->in_size);
-    }
-}
+    tvbuff_t *tvb =
+        ndr_elements(&p->call.ndr, array, p->call.di->call_data->opnum == OPNUM_EnumerateCounterSet ? 16 : 1);
 
-/* "lpData: 96 bytes of 1024". */
-static void label_array(const ndr_array *array, const char *unit)
-{
     if (array->node) {
-        proto_item_append_text(array->node, ": %" PRIu64 " %s%s", array->actual_count, unit,
-                               array->actual_count == 1 ? "" : "s");
+        proto_item_append_text(array->node, ": %s", count_text(p, (uint32_t)array->actual_count));
         if (array->max_count != array->actual_count) {
             proto_item_append_text(array->node, ", room for %" PRIu64, array->max_count);
         }
     }
-}
-
-/* The two sizes and lpData up to where its contents begin. */
-static void pcq_read_returned(pcq_pdu *p, uint32_t element_size, pcq_returned *back)
-{
-    ndr_array array;
-
-    memset(back, 0, sizeof *back);
-    back->unit = element_size == 1 ? "byte" : "GUID";
-    back->out_size = ndr_u32(&p->call.ndr, hf_out_size);
-    back->rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
-    ndr_varying_array(&p->call.ndr, &fields.ndr, "lpData", &array);
-    check_counts(p, back, &array);
-    label_array(&array, back->unit);
-    open_buffer(p, &array, element_size, back);
-}
-
-/* True for the size probe, half of a normal call: too small a buffer, and the size that would do. */
-static bool pcq_is_size_probe(const pcq_returned *back)
-{
-    return back->status == STATUS_NOT_ENOUGH_MEMORY && back->out_size == 0 && back->rtn_size > 0;
-}
-
-/* An empty answer to a request that had no room is nothing but that. */
-static void report_empty(pcq_pdu *p, const pcq_returned *back)
-{
-    if (back->out_size == 0 && back->rtn_size > 0 && p->record->call.request_read && p->record->in_size > 0) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
-                     "The call succeeded, lpData is empty, but *pdwRtnSize says %u", back->rtn_size);
+    if (tvb == NULL || tvb_reported_length(tvb) == 0) {
+        return;
+    }
+    p->tapped.buffer = reader_own_source(p->call.pinfo, tvb, "lpData");
+    if (array->tree) {
+        proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->tapped.buffer, 0, -1, ENC_NA);
+        p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
+        proto_item_append_text(item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(tvb), "byte"));
     }
 }
 
-/* The status behind lpData. Reports it, and says in the Info column what a failed call or a size probe says. Returns
- * true if the call succeeded. */
-static bool pcq_read_returned_status(pcq_pdu *p, pcq_returned *back)
+static void check_count(pcq_pdu *p, const ndr_array *array, const char *has, uint64_t count, const char *said_by,
+                        uint32_t said)
 {
-    back->status = pcq_read_status(p);
+    if (!p->call.ndr.reader.failed && count != said) {
+        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS, "lpData %s %" PRIu64 ", but %s says %u", has,
+                     count, said_by, said);
+    }
+}
+
+/* Against dwInSize, where it is known. */
+static void check_room(pcq_pdu *p, const ndr_array *array)
+{
+    if (call_is_request(&p->call) || p->record->call.request_read) {
+        check_count(p, array, "has room for", array->max_count, "dwInSize", p->record->in_size);
+    }
+}
+
+/* What operations 0, 1, 2, 5 and 6 return alike: two sizes and lpData, up to where its contents begin. */
+static void pcq_read_returned(pcq_pdu *p)
+{
+    ndr_array array;
+
+    p->tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
+    p->tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
+    ndr_array_begin(&p->call.ndr, &fields.ndr, true, "lpData", &array);
+    check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->tapped.out_size);
+    check_room(p, &array);
+    open_buffer(p, &array);
+}
+
+/* An empty answer to a request that had no room is nothing but that. Even counter data of a query of nothing has a header. */
+static void report_empty(pcq_pdu *p)
+{
+    bool is_missed = p->tapped.rtn_size > 0 || p->call.di->call_data->opnum == OPNUM_QueryCounterData;
+
+    if (p->tapped.out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
+        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
+                     "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
+                     count_text(p, p->record->in_size), p->tapped.rtn_size);
+    }
+}
+
+/* The status behind lpData. Reports it, and says in the Info column what a failed call or a size probe says: half of a normal
+ * call, too small a buffer and the size that would do. Returns true if the call succeeded. */
+static bool pcq_read_returned_status(pcq_pdu *p)
+{
+    uint32_t status = pcq_read_status(p);
+
     if (p->call.ndr.reader.failed) {
         return false;
     }
     p->tapped.has_sizes = true;
-    p->tapped.is_probe = pcq_is_size_probe(back);
-    p->tapped.out_size = back->out_size;
-    p->tapped.rtn_size = back->rtn_size;
+    p->tapped.is_probe = status == STATUS_NOT_ENOUGH_MEMORY && p->tapped.out_size == 0 && p->tapped.rtn_size > 0;
     if (p->tapped.is_probe) {
         proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
-        call_info(&p->call, "size probe: needs %s", text_counted(pcq_pool(p), back->rtn_size, back->unit));
+        call_info(&p->call, "size probe: needs %s", count_text(p, p->tapped.rtn_size));
         return false;
     }
-    call_report_status(&p->call, back->status);
-    if (back->status != STATUS_SUCCESS) {
+    call_report_status(&p->call, status);
+    if (status != STATUS_SUCCESS) {
         return false;
     }
-    report_empty(p, back);
+    report_empty(p);
     return true;
 }
 
-static void check_sent(pcq_pdu *p, const ndr_array *array)
-{
-    if (p->call.ndr.reader.failed) {
-        return;
-    }
-    if (array->max_count > p->largest) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                     "lpData would have %" PRIu64 " bytes, more than the interface admits (%u)", array->max_count,
-                     p->largest);
-    } else if (call_is_request(&p->call) && array->max_count != p->record->in_size) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                     "lpData has %" PRIu64 " bytes, but dwInSize is %u", array->max_count, p->record->in_size);
-    } else if (!call_is_request(&p->call) && p->record->call.request_read &&
-               array->max_count != p->record->array_count) {
-        findings_add(&p->call.report, array->item, FINDING_ARRAY_COUNTS,
-                     "lpData has %" PRIu64 " bytes, but that of the request had %" PRIu64, array->max_count,
-                     p->record->array_count);
-    }
-}
-
 /* lpData of ValidateCounters, in both directions: conformant, not varying. */
-static void pcq_read_sent(pcq_pdu *p, pcq_returned *back)
+static void pcq_read_sent(pcq_pdu *p)
 {
     ndr_array array;
 
-    memset(back, 0, sizeof *back);
-    back->unit = "byte";
-    ndr_conformant_array(&p->call.ndr, &fields.ndr, "lpData", &array);
-    check_sent(p, &array);
+    ndr_array_begin(&p->call.ndr, &fields.ndr, false, "lpData", &array);
+    check_room(p, &array);
     if (call_is_request(&p->call)) {
-        p->record->array_count = array.max_count;
+        p->record->in_size = (uint32_t)array.max_count; /* the response has the same array */
     }
-    label_array(&array, back->unit);
-    open_buffer(p, &array, 1, back);
+    open_buffer(p, &array);
 }
 
 /* --- What buffers hold ----------------------------------------------------------------------------------------- */
@@ -288,15 +268,28 @@ static pcq_context new_context(pcq_pdu *p)
         .request_known = record->call.request_read,
         .request_code = record->request_code,
         .lcid = record->lcid,
+        .encoding = p->call.ndr.reader.encoding,
         .machine = handle_machine(record->call.handle, p->call.server),
         .is_response = !call_is_request(&p->call),
         .pending_facts = wmem_array_new(pcq_pool(p), sizeof(pcq_pending_fact)),
         .identifiers = wmem_array_new(pcq_pool(p), sizeof(state_identifier)),
-        .refused_nodes = wmem_array_new(pcq_pool(p), sizeof(proto_item *)),
     };
 
     memcpy(context.guid, record->guid, sizeof context.guid);
     return context;
+}
+
+/* Such a response, of which `dissect` reads lpData. Returns true if the call succeeded. */
+static bool pcq_read_response(pcq_pdu *p, pcq_context *context,
+                              void (*dissect)(tvbuff_t *tvb, proto_tree *tree, pcq_context *context))
+{
+    pcq_read_returned(p);
+    if (p->tapped.buffer) {
+        dissect(p->tapped.buffer, p->buffer_tree, context);
+    }
+    bool done = pcq_read_returned_status(p);
+    call_report_rest(&p->call);
+    return done;
 }
 
 #define REQUEST_CODE_STRING(value, name) {value, "PERF_REG_" #name},
@@ -309,22 +302,16 @@ static void pcq_enumerate_request(pcq_pdu *p)
     pcq_read_machine(p);
     pcq_read_in_size(p);
     pcq_request_end(p);
-    call_info(&p->call, "room for %s", text_counted(pcq_pool(p), p->record->in_size, "GUID"));
+    call_info(&p->call, "room for %s", count_text(p, p->record->in_size));
 }
 
 static void pcq_enumerate_response(pcq_pdu *p)
 {
-    pcq_returned back;
     pcq_context context = new_context(p);
 
-    pcq_read_returned(p, 16, &back);
-    if (back.tvb) {
-        pcq_dissect_counterset_list(back.tvb, back.tree, &context, p->call.ndr.reader.encoding);
-    }
-    if (pcq_read_returned_status(p, &back)) {
+    if (pcq_read_response(p, &context, pcq_dissect_counterset_list)) {
         call_info(&p->call, "%s", text_counted(pcq_pool(p), context.count, "counterset"));
     }
-    call_report_rest(&p->call);
 }
 
 /* CounterSetGuid, with its name. */
@@ -366,20 +353,14 @@ static bool has_locale(uint32_t request_code)
 /* RequestLCID is a locale, a counter id or nothing, by RequestCode. */
 static void read_request_lcid(pcq_pdu *p)
 {
-    bounded_reader *reader = &p->call.ndr.reader;
+    pcq_record *record = p->record;
+    bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
 
-    if (p->record->request_code == PERF_REG_COUNTER_STRUCT) {
-        ndr_align(&p->call.ndr, 4);
-        p->record->lcid = reader_u32(reader, hf_counter_id);
-        if (!reader->failed) {
-            pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->record->lcid,
-                                  p->call.event);
-        }
-        return;
-    }
-    p->record->lcid = ndr_u32(&p->call.ndr, hf_lcid);
-    if (!has_locale(p->record->request_code)) {
-        proto_item_append_text(reader->item, " (unused by this RequestCode)");
+    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_counter_id : hf_lcid);
+    if (is_counter && !p->call.ndr.reader.failed) {
+        pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
+    } else if (!is_counter && !has_locale(record->request_code)) {
+        proto_item_append_text(p->call.ndr.reader.item, " (unused by this RequestCode)");
     }
 }
 
@@ -424,27 +405,21 @@ static void pcq_registration_request(pcq_pdu *p)
     }
 }
 
-static void describe_registration(pcq_pdu *p, const pcq_context *context, const pcq_returned *back)
+static void describe_registration(pcq_pdu *p, const pcq_context *context)
 {
     if (context->text) {
         call_info(&p->call, "\"%s\"", text_short(pcq_pool(p), context->text));
     } else if (context->count > 0) {
         call_info(&p->call, "%s", text_counted(pcq_pool(p), context->count, "counter"));
     }
-    call_info(&p->call, "%s", text_counted(pcq_pool(p), back->out_size, "byte"));
+    call_info(&p->call, "%s", count_text(p, p->tapped.out_size));
 }
 
 static void pcq_registration_response(pcq_pdu *p)
 {
-    pcq_returned back;
     pcq_context context = new_context(p);
+    bool done = pcq_read_response(p, &context, pcq_dissect_registration);
 
-    pcq_read_returned(p, 1, &back);
-    if (back.tvb) {
-        pcq_dissect_registration(back.tvb, back.tree, &context);
-    }
-    bool done = pcq_read_returned_status(p, &back);
-    call_report_rest(&p->call);
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
         facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
@@ -453,7 +428,7 @@ static void pcq_registration_response(pcq_pdu *p)
     if (p->record->call.request_read) {
         about_registration(p);
         if (done) {
-            describe_registration(p, &context, &back);
+            describe_registration(p, &context);
         }
     }
 }
@@ -473,22 +448,16 @@ static void pcq_instances_request(pcq_pdu *p)
 
 static void pcq_instances_response(pcq_pdu *p)
 {
-    pcq_returned back;
     pcq_context context = new_context(p);
+    bool done = pcq_read_response(p, &context, pcq_dissect_instances);
 
-    pcq_read_returned(p, 1, &back);
-    if (back.tvb) {
-        pcq_dissect_instances(back.tvb, back.tree, &context);
-    }
-    bool done = pcq_read_returned_status(p, &back);
-    call_report_rest(&p->call);
     show_counterset(p, &context);
     if (p->record->call.request_read) {
         call_about(&p->call, "%s", counterset_text(p));
     }
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "instance"),
-                  text_counted(pcq_pool(p), back.out_size, "byte"));
+                  count_text(p, p->tapped.out_size));
     }
 }
 
@@ -632,9 +601,6 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
             handle_confirm(record->handle);
         }
         record->answering = record->handle;
-        if (record->handle) {
-            query_answered(record->handle, record->request_event, p->call.event);
-        }
     }
     return record->answering;
 }
@@ -716,7 +682,7 @@ static void pcq_query_request(pcq_pdu *p)
     pcq_read_in_size(p);
     pcq_request_end(p);
     if (p->call.has_column) {
-        call_info_texts(&p->call, "room for ", text_counted(pcq_pool(p), p->record->in_size, "byte"), NULL);
+        call_info(&p->call, "room for %s", count_text(p, p->record->in_size));
     }
     use_handle(p, bytes, item);
 }
@@ -729,12 +695,10 @@ static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *it
 
     for (uint32_t i = 0; i < count; i++) {
         const state_identifier *identifier = wmem_array_index(context->identifiers, i);
-        if (identifier->index >= count) {
-            findings_add(&p->call.report, item, FINDING_INDEX, "Index %u of identifier %u is beyond the %u blocks",
-                         identifier->index, i, count);
-        } else if (taken[identifier->index]) {
+        if (identifier->index >= count || taken[identifier->index]) {
             findings_add(&p->call.report, item, FINDING_INDEX,
-                         "Index %u is given twice, the second time to identifier %u", identifier->index, i);
+                         "Index %u of identifier %u is beyond the %u blocks, or given before", identifier->index, i,
+                         count);
         } else {
             taken[identifier->index] = true;
         }
@@ -743,26 +707,20 @@ static void check_indexes(pcq_pdu *p, const pcq_context *context, proto_item *it
 
 static void pcq_info_response(pcq_pdu *p)
 {
-    pcq_returned back;
     pcq_context context = new_context(p);
 
     context.is_response = false; /* the status of its identifiers has no meaning */
-    pcq_read_returned(p, 1, &back);
-    if (back.tvb) {
-        pcq_dissect_identifiers(back.tvb, back.tree, &context);
-        check_indexes(p, &context, back.item);
-    }
-    bool done = pcq_read_returned_status(p, &back);
+    bool done = pcq_read_response(p, &context, pcq_dissect_identifiers);
+    check_indexes(p, &context, proto_tree_get_parent(p->buffer_tree));
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
-                  text_counted(pcq_pool(p), back.out_size, "byte"));
+                  count_text(p, p->tapped.out_size));
         p->tapped.has_counters = true;
         p->tapped.counters = context.count;
         p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
         p->tapped.num_identifiers = context.count;
     }
-    call_report_rest(&p->call);
-    state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
+    state_handle *handle = answering_handle(p, done || p->tapped.is_probe);
     show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
@@ -832,46 +790,34 @@ static void look_again(pcq_pdu *p, perf_data_summary *summary)
     }
 }
 
-/* Even a query of nothing has a header. Where *pdwRtnSize tells of data it was reported already. */
-static void report_no_header(pcq_pdu *p, const pcq_returned *back)
-{
-    if (back->out_size == 0 && back->rtn_size == 0 && p->record->call.request_read && p->record->in_size > 0) {
-        findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
-                     "The call succeeded with room for %u bytes, but there is not even a PERF_DATA_HEADER",
-                     p->record->in_size);
-    }
-}
-
 /* The status stands behind lpData, but what lpData means depends on it: a sample is only what came with success. So
  * the stub is read to its end, then the buffer checked, and shown last, into the place kept for it. */
 static void pcq_data_response(pcq_pdu *p)
 {
     static const unsigned clocks[] = {8, 16};
-    pcq_returned back;
     perf_data_summary summary;
 
-    pcq_read_returned(p, 1, &back);
-    bool done = pcq_read_returned_status(p, &back);
-    if (done) {
-        report_no_header(p, &back);
-    }
+    pcq_read_returned(p);
+    bool done = pcq_read_returned_status(p);
     call_report_rest(&p->call);
-    state_handle *handle = answering_handle(p, done || pcq_is_size_probe(&back));
-    if (back.tvb) {
+    state_handle *handle = answering_handle(p, done || p->tapped.is_probe);
+    if (p->tapped.buffer) {
         p->answer = (readings_answer){.layout = &pcq_readings_layout,
                                       .server = p->call.server,
                                       .handle = handle,
                                       .request_event = p->call.record->request_event,
                                       .event = p->call.event,
-                                      .tvb = back.tvb};
-        if (done && handle && call_may_learn(&p->call) && !call_is_sample_again(&p->call, handle, back.tvb, clocks)) {
+                                      .tvb = p->tapped.buffer};
+        if (done && handle && call_may_learn(&p->call) &&
+            !call_is_sample_again(&p->call, handle, p->tapped.buffer, clocks)) {
             keep_sample(p, handle, &summary);
         } else {
             look_again(p, &summary);
         }
         p->answer.is_repeated = call_is_repeated(&p->call);
-        pcq_dissect_data(back.tree, &p->call.report, &p->answer, &summary);
-        call_report_late(&p->call, p->answer.sample);
+        pcq_dissect_data(p->buffer_tree, &p->call.report, &p->answer, &summary);
+        call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
+                       p->answer.sample ? p->answer.sample->late : NULL);
         if (done) {
             p->tapped.answer = &p->answer;
             p->tapped.has_counters = p->answer.sample != NULL;
@@ -879,7 +825,7 @@ static void pcq_data_response(pcq_pdu *p)
             p->tapped.failed = summary.failed;
         }
         const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
-        value_describe(&p->call, &p->answer, summary.values, failed, summary.blocks, "block", back.out_size);
+        value_describe(&p->call, &p->answer, summary.values, failed, summary.blocks, "block", p->tapped.out_size);
     }
     show_handle(p, NULL, handle);
 }
@@ -889,18 +835,17 @@ static void pcq_data_response(pcq_pdu *p)
 /* lpData of both directions. What is wrong with the request's is not the response's fault. */
 static void read_identifiers(pcq_pdu *p, pcq_context *context)
 {
-    pcq_returned back;
     bool repeated = !call_is_request(&p->call) && p->call.record->request_damaged;
 
     p->identifiers_sound = true;
     *context = new_context(p);
-    pcq_read_sent(p, &back);
-    if (back.tvb == NULL) {
+    pcq_read_sent(p);
+    if (p->tapped.buffer == NULL) {
         return;
     }
     bool damaged = p->call.report.damaged;
     p->call.report.muted = repeated;
-    pcq_dissect_identifiers(back.tvb, back.tree, context);
+    pcq_dissect_identifiers(p->tapped.buffer, p->buffer_tree, context);
     p->call.report.muted = false;
     p->identifiers_sound = !p->call.report.damaged;
     if (repeated) {
@@ -961,17 +906,15 @@ static void describe_refused(pcq_pdu *p, const pcq_context *context)
     call_about(&p->call, "%s", wmem_strbuf_get_str(text));
 }
 
-/* At each identifier that was not added; a removal that is refused changes nothing. */
+/* Each that was not added; a removal that is refused changes nothing. */
 static void report_refused(pcq_pdu *p, const pcq_context *context)
 {
-    unsigned node = 0;
-
-    for (unsigned i = 0; node < context->refused && i < wmem_array_get_count(context->identifiers); i++) {
+    for (unsigned i = 0; i < wmem_array_get_count(context->identifiers); i++) {
         const state_identifier *identifier = identifier_at(context, i);
         if (identifier->status != 0) {
-            proto_item *item = *(proto_item **)wmem_array_index(context->refused_nodes, node++);
-            findings_add(&p->call.report, item, FINDING_COUNTER_REFUSED, "Refused: %s: %s",
-                         identifier_text(p, identifier), text_win32_error(pcq_pool(p), identifier->status));
+            findings_add(&p->call.report, proto_tree_get_parent(p->buffer_tree), FINDING_COUNTER_REFUSED,
+                         "Refused: %s: %s", identifier_text(p, identifier),
+                         text_win32_error(pcq_pool(p), identifier->status));
         }
     }
 }
@@ -1046,18 +989,6 @@ static e_guid_t uuid_perflibv2 = {0xda5a86c5, 0x12c2, 0x4943, {0xab, 0x30, 0x7f,
 static unsigned pref_sample_limit = 1024;
 static const char *pref_names_file = "";
 
-/* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
- * admits). GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
-#define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256) \
-    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864) \
-    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0) \
-    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0) \
-    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864) \
-    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824) \
-    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864)
-
 /* A count of no more than these makes sense to somebody, even where the server refuses it. */
 #define LARGEST_SMALL_COUNT 0xFFFF
 
@@ -1072,12 +1003,6 @@ typedef struct {
 #define OPERATION_ROW(opnum, name, request, response, request_shape, response_shape, largest) \
     {pcq_##request, pcq_##response, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
-
-#define OPNUM_STRING(opnum, name, ...) {opnum, #name},
-static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
-
-#define OPNUM_ENUM(opnum, name, ...) OPNUM_##name = opnum,
-enum { PCQ_OPERATIONS(OPNUM_ENUM) NUM_OPNUMS };
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
 static void set_subject(pcq_pdu *p, const state_handle *handle)
@@ -1108,12 +1033,13 @@ static void tap_noise(pcq_pdu *p, uint16_t opnum)
         .opnum = opnum,
         .size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
         .request_time = call->di->call_data->req_time,
+        .request_frame = call->di->call_data->req_frame,
         .seconds = call_seconds(call),
     };
     sealed_pdu *pdu = sealed_pdu_add(call->pinfo, &noise);
 
     if (pdu) {
-        tell_sealed(call->pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu});
+        tell_sealed(call->pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu, NULL, false, 0});
     } else {
         tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
     }
@@ -1129,7 +1055,9 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
         tap_noise(p, opnum);
         return;
     }
-    if (call->first_time && handle && p->record->sample == NULL) {
+    if (call->first_time && handle && call_is_request(call) && opnum == OPNUM_QueryCounterData) {
+        pace_request(handle, "", &call->pinfo->abs_ts, call->missed_once.end);
+    } else if (call->first_time && handle && !call_is_request(call) && p->record->sample == NULL) {
         pace_wait(handle, "", call_seconds(call));
     }
     if (!tapped_wanted()) {
@@ -1138,7 +1066,6 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     tapped->opnum = opnum;
     tapped->operation = call->operation;
     tapped->is_ndr64 = call->ndr.ndr64;
-    tapped->byte_order = call->ndr.reader.encoding;
     tapped->request_code = p->record->request_code;
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
@@ -1160,10 +1087,12 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
     const operation *op = &operations[di->call_data->opnum];
-    pcq_pdu p;
+    pcq_pdu p = {.largest = op->largest, .text_left = MOST_OF_PATHS};
 
-    pcq_begin(&p, opnum_vals[di->call_data->opnum].strptr, tvb, offset, pinfo, tree, di, drep);
-    p.largest = op->largest;
+    if (call_is_connectionless(di)) {
+        return (int)tvb_reported_length(tvb);
+    }
+    pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? op->request_shape : op->response_shape;
     if (!call_is_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
@@ -1204,50 +1133,44 @@ static uint32_t sealed_most_counters(const sealed_pdu *pdu)
     return names_some ? (pdu->size - around) / PERF_IDENTIFIER_SIZE : 0;
 }
 
-static void describe_sealed(tapped_sealed *sealed, const sealed_pdu *pdu)
+static void describe_sealed(tapped_call *tapped, const sealed_pdu *pdu, bool is_perflib)
 {
+    tapped_sealed *sealed = &tapped->sealed;
     uint32_t size = sealed_data_size(pdu);
 
+    tapped->subject = &pdu->key.connection;
+    tapped->subject_size = sizeof pdu->key.connection;
+    sealed->size = pdu->size;
+    sealed->request_time = pdu->request_time;
+    sealed->request_frame = pdu->request_frame;
+    if (!is_perflib) {
+        return;
+    }
     sealed->answers_read = pdu->answers_read;
-    sealed->uses_query = pdu->opnum >= OPNUM_OpenQueryHandle;
     sealed->takes_sample = pdu->opnum == OPNUM_QueryCounterData;
     sealed->returns_data = pdu->key.is_response && *operations[pdu->opnum].response_shape == 'S';
     sealed->has_data = sealed->returns_data && size > 0;
     sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
 }
 
-/* A sample's part in the pace of its query, which is judged when somebody looks for it: it costs a list nothing. */
-typedef struct sealed_sample {
-    double interval; /* 0: the first */
-    double waited;   /* since the one before */
-    const struct state_late *late;
-    struct sealed_sample *next;
-} sealed_sample;
-
 /* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
  * at a time, the seal hides whose a call is. */
 typedef struct {
     state_pace *pace;
-    double waited;         /* since the newest sample */
-    nstime_t request_time; /* its, */
-    sealed_sample *first, *newest;
-    sealed_sample *judged; /* the last one */
     unsigned num_open;
     bool is_closed; /* the last request closed the only one */
 } sealed_query;
 
-static wmem_map_t *sealed_queries; /* connection -> the newest; emptied with the file */
-
 static sealed_query *take_sealed_query(const sealed_pdu *pdu, bool has_failed)
 {
-    sealed_query *query = wmem_map_lookup(sealed_queries, pdu->connection);
+    sealed_query *query = *pdu->newest_query;
     bool is_request = !pdu->key.is_response, opens = pdu->opnum == OPNUM_OpenQueryHandle;
     bool closes = is_request && pdu->opnum == OPNUM_CloseQueryHandle;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
         query->pace = pace_new();
-        wmem_map_insert(sealed_queries, pdu->connection, query);
+        *pdu->newest_query = query;
     }
     query->num_open += is_request && opens;
     query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
@@ -1259,40 +1182,23 @@ static sealed_query *take_sealed_query(const sealed_pdu *pdu, bool has_failed)
 static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
 {
     sealed_query *query = take_sealed_query(pdu, has_failed);
-    nstime_t interval;
-
     pdu->query = query;
-    query->waited += MAX(pdu->seconds, 0);
-    if (sealed->sample_size == 0) {
-        return;
+    if (sealed->sample_size > 0) {
+        perf_point asked = pace_request_point(&pdu->request_time);
+        pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
+    } else if (pdu->key.is_response) {
+        state_pace_wait(query->pace, pdu->seconds);
+    } else if (sealed->takes_sample) {
+        pace_ask(&query->pace->requests, nstime_to_sec(&pdu->request_time));
     }
-    sealed_sample *sample = wmem_new0(wmem_file_scope(), sealed_sample);
-    nstime_delta(&interval, &pdu->request_time, &query->request_time);
-    sample->interval = query->newest ? nstime_to_sec(&interval) : 0;
-    sample->waited = query->waited;
-    *(query->newest ? &query->newest->next : &query->first) = sample;
-    query->newest = sample;
-    query->waited = MAX(pdu->seconds, 0);
-    query->request_time = pdu->request_time;
-    pdu->sample = sample;
 }
 
 static void show_late(packet_info *pinfo, const sealed_call *call)
 {
-    const sealed_sample *sample = call->pdu->sample;
-    sealed_query *query = (sealed_query *)(uintptr_t)call->pdu->query;
     findings_report report;
 
     findings_begin(&report, pinfo, &fields.expert);
-    if (sample == NULL || !findings_wanted(&report, call->item)) {
-        return;
-    }
-    while (query->judged != query->newest) { /* later ones change no verdict */
-        query->judged = query->judged ? query->judged->next : query->first;
-        query->pace->waited = query->judged->waited;
-        query->judged->late = pace_judge(query->pace, query->judged->interval, 0);
-    }
-    call_show_late(&report, call->item, sample->late);
+    call_show_late(&report, call->item, call->pdu->late);
 }
 
 /* On the first pass it is learned; whoever listens is handed it. */
@@ -1312,46 +1218,31 @@ static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
 
 static void tell_sealed(packet_info *pinfo, const sealed_call *call)
 {
+    const rpc_record *record = call->record;
     sealed_pdu *pdu = call->pdu;
+    bool is_perflib = pdu && pdu->interface == SEALED_PERFLIB;
     tapped_call tapped = {
         .unread = call->why,
-        .is_hkpd = pdu->interface == SEALED_WINREG,
-        .is_response = pdu->key.is_response,
-        .is_repeated = pdu->is_copy,
+        .is_hkpd = record ? record->protocol != &fields : pdu->interface == SEALED_WINREG,
+        .is_response = record || pdu->key.is_response,
+        .is_repeated = record ? record->copied != NULL : pdu->is_copy,
+        .has_failed = call->is_fault,
+        .is_fault = call->is_fault,
+        .status = call->status,
         .operation = call->operation,
-        .seconds = pdu->seconds,
-        .subject = &pdu->key.connection,
-        .subject_size = sizeof pdu->key.connection,
-        .sealed = {.size = pdu->size, .request_time = pdu->request_time},
-    };
-
-    if (pdu->interface == SEALED_PERFLIB && pdu->opnum < NUM_OPNUMS) {
-        describe_sealed(&tapped.sealed, pdu);
-    }
-    hand_over(pinfo, pdu, &tapped);
-    show_late(pinfo, call);
-}
-
-static void tell_fault(packet_info *pinfo, const sealed_fault *fault)
-{
-    const rpc_record *record = fault->record;
-    sealed_pdu *pdu = fault->pdu;
-    bool uses_query = pdu && pdu->interface == SEALED_PERFLIB && pdu->opnum >= OPNUM_OpenQueryHandle;
-    tapped_call tapped = {
-        .is_hkpd = record ? record->key.protocol != &fields : pdu && pdu->interface == SEALED_WINREG,
-        .is_response = true,
-        .is_repeated = record ? record->copied != NULL : pdu && pdu->is_copy,
-        .has_failed = true,
-        .is_fault = true,
-        .status = fault->status,
-        .operation = fault->operation,
         .seconds = pdu ? pdu->seconds : -1,
         .event = record ? record->response_event : 0,
         .handle = record ? record->handle : NULL,
-        .sealed = {.uses_query = uses_query},
+        .sealed = {.uses_query = is_perflib && pdu->opnum >= OPNUM_OpenQueryHandle},
     };
 
+    if (!call->is_fault) {
+        describe_sealed(&tapped, pdu, is_perflib);
+    }
     hand_over(pinfo, pdu, &tapped);
+    if (!call->is_fault) {
+        show_late(pinfo, call);
+    }
 }
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
@@ -1416,8 +1307,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, sealed_most_counters, tell_sealed, tell_fault);
-    sealed_queries = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    sealed_register(&fields, opnum_vals, sealed_most_counters, tell_sealed);
     state_register();
     names_file_register();
     tapped_register();
@@ -1429,10 +1319,9 @@ void proto_register_pcq(void)
     output_register();
     accounts_register();
     counters_table_register();
-    queries_table_register();
+    monitors_tables_register();
     refusals_table_register();
     summary_register();
-    summary_table_register();
     evidence_register();
     register_preferences();
 }

@@ -131,8 +131,7 @@ typedef struct {
     uint32_t end;       /* end of the block */
     uint32_t base;      /* what offsets count from: 0 or table_end */
     uint64_t readable;  /* bytes of strings that may still be read: strings can overlap */
-    uint64_t keepable;  /* bytes of names that may still be kept */
-    bool overlaps;      /* one of the two is used up */
+    bool overlaps;      /* that is used up */
     uint32_t farthest;  /* start of the farthest string shown */
     uint32_t idle;      /* items shown since, see reader_own_source() */
 } string_table;
@@ -171,19 +170,8 @@ static uint32_t find_offset_base(tvbuff_t *tvb, const string_table *table)
 
 /* Strings that servers share take some times their own bytes. Whoever lets every entry point into one long string does
  * not get the time to read it again and again, nor the memory to keep it. */
-#define TIMES_READ 16
-#define TIMES_KEPT 4
-#define KEPT_AT_LEAST 2048
-
-static void report_overlap(bounded_reader *reader, string_table *table)
-{
-    if (!table->overlaps) {
-        findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
-                     "The strings overlap too much to read them, here and in what follows");
-    }
-    table->overlaps = true;
-    table->readable = table->keepable = 0;
-}
+#define TIMES_READ 8
+#define READ_AT_LEAST 2048
 
 static const char *read_table_string(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t offset)
 {
@@ -199,7 +187,12 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     uint32_t left = table->end - (uint32_t)start;
     uint32_t size = text_utf16_size(reader->tvb, (uint32_t)start, (uint32_t)MIN(left, table->readable));
     if (size + 2 > table->readable) {
-        report_overlap(reader, table);
+        if (!table->overlaps) {
+            findings_add(reader->report, reader->item, FINDING_STRING_OFFSET,
+                         "The strings overlap too much to read them, here and in what follows");
+        }
+        table->overlaps = true;
+        table->readable = 0;
         return NULL;
     }
     table->readable -= size + 2;
@@ -215,19 +208,6 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
                : reader_text(&at, hf_counter_name, room, PERF_NAME_MAX, "The counter's name");
 }
 
-static void teach_table_name(bounded_reader *reader, pcq_context *context, string_table *table, uint32_t id,
-                             const char *name)
-{
-    size_t size = strlen(name) + 1;
-
-    if (size > table->keepable) {
-        report_overlap(reader, table);
-        return;
-    }
-    table->keepable -= size;
-    pcq_teach_name(context, id, name);
-}
-
 /* STRING_COUNTER_HEADER and the string it leads to */
 static void read_string_counter(bounded_reader *outer, pcq_context *context, string_table *table)
 {
@@ -241,7 +221,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
     if (offset != NO_STRING) {
         text = read_table_string(&reader, context, table, offset);
         if (!help && text) {
-            teach_table_name(&reader, context, table, id, text);
+            pcq_teach_name(context, id, text);
         }
     }
     const char *name =
@@ -276,24 +256,22 @@ static uint32_t headers_before_strings(tvbuff_t *tvb, const string_table *table,
 }
 
 /* A wrong dwSize keeps no string from being read: the offsets lead to them. Less than 8 bytes are padding. */
-static void check_table(bounded_reader *reader, string_table *table, uint32_t size, proto_item *size_item,
-                        uint32_t count, proto_item *count_item)
+static void check_table(bounded_reader *reader, string_table *table, uint32_t size, uint32_t count, proto_item *node)
 {
     uint32_t room = (reader->end - STRING_BUFFER_HEADER_SIZE) / STRING_COUNTER_HEADER_SIZE;
 
     if (size > reader->end || reader->end - size >= 8) {
-        findings_add(reader->report, size_item, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
+        findings_add(reader->report, node, FINDING_SIZE, "dwSize is %u, but the buffer has %u bytes", size,
                      reader->end);
     }
     table->end = reader->end;
     table->count = headers_before_strings(reader->tvb, table, MIN(count, room));
     if (count != table->count) {
-        findings_add(reader->report, count_item, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
+        findings_add(reader->report, node, FINDING_COUNT, "dwCounters is %u, but there is room for %u", count,
                      table->count);
     }
     table->table_end = STRING_BUFFER_HEADER_SIZE + table->count * STRING_COUNTER_HEADER_SIZE;
-    table->readable = (uint64_t)reader->end * TIMES_READ;
-    table->keepable = MIN(table->readable, (uint64_t)reader->end * TIMES_KEPT + KEPT_AT_LEAST);
+    table->readable = (uint64_t)reader->end * TIMES_READ + READ_AT_LEAST;
     table->overlaps = false;
     table->farthest = table->idle = 0;
 }
@@ -308,12 +286,11 @@ static void dissect_counter_strings(bounded_reader *reader, pcq_context *context
 
     reader_structure(reader, hf_string_buffer, ett_strings, STRING_BUFFER_HEADER_SIZE, &header);
     uint32_t size = reader_u32(&header, hf_string_buffer_size);
-    proto_item *size_item = header.item;
     uint32_t count = reader_u32(&header, hf_string_buffer_num_counters);
     if (header.failed) {
         return;
     }
-    check_table(reader, &table, size, size_item, count, header.item);
+    check_table(reader, &table, size, count, header.node);
     table.base = find_offset_base(reader->tvb, &table);
     if (header.node) {
         proto_item_append_text(header.node, ": %u strings, offsets count from the %s", count,
@@ -444,19 +421,19 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     return true;
 }
 
-/* Counters that a base, time, frequency or multi id names. A chain that leads back to where it began would have a
- * counter calculated from itself; real ones have one step. */
-static bool leads_back(wmem_map_t *by_id, const counter_relations *start, unsigned which)
+/* A base, time, frequency or multi id that names a counter which the set does not have, or leads from one to the next in a
+ * ring: real ones lead to a counter without such an id. */
+static bool leads_nowhere(wmem_map_t *by_id, const counter_relations *from, unsigned which)
 {
-    const counter_relations *at = start;
+    const counter_relations *at = from;
 
-    for (int steps = 0; steps < 8 && at && at->references[which] != PERF_NO_ID; steps++) {
-        at = wmem_map_lookup(by_id, GUINT_TO_POINTER(at->references[which]));
-        if (at == start) {
-            return true;
+    for (int steps = 0; steps < 8 && at; steps++) {
+        if (at->references[which] == PERF_NO_ID) {
+            return false;
         }
+        at = wmem_map_lookup(by_id, GUINT_TO_POINTER(at->references[which]));
     }
-    return false;
+    return true;
 }
 
 static void check_relations(bounded_reader *reader, wmem_array_t *counters)
@@ -471,13 +448,10 @@ static void check_relations(bounded_reader *reader, wmem_array_t *counters)
     for (unsigned i = 0; i < wmem_array_get_count(counters); i++) {
         counter_relations *counter = wmem_array_index(counters, i);
         for (unsigned which = 0; which < array_length(names); which++) {
-            uint32_t id = counter->references[which];
-            if (id != PERF_NO_ID && !wmem_map_contains(by_id, GUINT_TO_POINTER(id))) {
+            if (leads_nowhere(by_id, counter, which)) {
                 findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
-                             "%s %u of counter %u is not in the set", names[which], id, counter->id);
-            } else if (leads_back(by_id, counter, which)) {
-                findings_add(reader->report, counter->item, FINDING_COUNTER_REFERENCE,
-                             "%s of counter %u leads back to the counter itself", names[which], counter->id);
+                             "%s %u of counter %u leads to no counter of the set", names[which],
+                             counter->references[which], counter->id);
             }
         }
     }
@@ -493,7 +467,6 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     reader_u32(&reader, hf_counterset_type);
     reader_u32(&reader, hf_detail_level);
     uint32_t num_counters = reader_u32(&reader, hf_num_counters);
-    proto_item *item = reader.item;
     uint32_t instance_type = reader_u32(&reader, hf_instance_type);
     if (reader.failed) {
         outer->failed = true;
@@ -507,8 +480,8 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     }
     pcq_add_pending(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
     if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
-        findings_add(reader.report, item, FINDING_COUNT, "NumCounters %u, but there is room for %u", num_counters,
-                     reader_left(outer) / COUNTER_REG_INFO_SIZE);
+        findings_add(reader.report, reader.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
+                     num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
     }
     return num_counters;
 }
@@ -636,7 +609,6 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     wmem_array_append_one(context->identifiers, identifier);
     context->count++;
     if (identifier.status != 0) {
-        wmem_array_append_one(context->refused_nodes, reader.node);
         context->refused++;
     }
     return sound;
@@ -664,24 +636,20 @@ void pcq_dissect_identifiers(tvbuff_t *tvb, proto_tree *tree, pcq_context *conte
 
 /* --- Plain lists: of countersets (opnum 0), of instances (opnum 2) ------------------------------------------------ */
 
-void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding)
+void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context)
 {
     bounded_reader reader;
     uint32_t hidden = 0;
 
-    reader_init(&reader, tvb, tree, context->report, encoding);
+    reader_init(&reader, tvb, tree, context->report, context->encoding);
     while (reader_left(&reader) >= 16) {
         uint8_t guid[16];
         reader.tree = pcq_afford(tree, ITEMS_OF_GUID, &hidden);
         reader_guid(&reader, hf_counterset_guid, guid);
         context->count++;
-        if (reader.tree && reader.item) {
-            const char *label =
-                facts_counterset_label(reader_pinfo(&reader)->pool, context->server, guid, context->event);
-            if (label[0] != '{') {
-                proto_item_append_text(reader.item, " (%s)", label);
-            }
-            pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
+        const char *name = pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
+        if (name) {
+            proto_item_append_text(reader.item, " (%s)", name);
         }
     }
     pcq_end_list(&reader, tree, hidden, "GUIDs");

@@ -27,6 +27,7 @@ typedef struct {
     uint32_t request_code;
     uint32_t lcid;
     uint8_t guid[16];    /* CounterSetGuid */
+    unsigned encoding;   /* of EnumerateCounterSet's GUIDs, which are NDR's: all else is the server's, little-endian */
     const char *machine; /* without backslashes, of the handle that identifiers are for */
     bool is_response;
 
@@ -34,16 +35,15 @@ typedef struct {
     wmem_array_t *pending_facts; /* pcq_pending_fact */
     wmem_array_t *identifiers;   /* state_identifier, in the packet's pool */
     uint32_t count;              /* GUIDs, counters, strings, instances or identifiers that are there */
-    uint32_t refused;            /* identifiers with a status other than 0, */
-    wmem_array_t *refused_nodes; /* and their nodes (proto_item *) */
+    uint32_t refused;            /* identifiers with a status other than 0 */
     uint64_t text_left;          /* bytes that paths of identifiers may still take before their names are shortened */
     const char *text;            /* the string of a single-string buffer */
 } pcq_context;
 
 void pcq_buffers_register(int proto);
 
-/* Opnum 0. GUIDs follow the data representation: they are NDR's, not the server's. */
-void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context, unsigned encoding);
+/* Opnum 0. */
+void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
 
 /* Opnum 1, by context->request_code. */
 void pcq_dissect_registration(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);

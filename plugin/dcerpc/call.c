@@ -11,51 +11,26 @@
 #include "dcerpc/ndr.h"
 #include "dcerpc/fields.h"
 #include "text/value-strings.h"
-#include "perf/bytes.h"
-#include "perf/decimal.h"
 
-/* Stands before each of them. */
+/* Between the parts of the Info column. */
 #define SEPARATOR ", "
-#define SEPARATOR_SIZE (sizeof SEPARATOR - 1)
 
 static int ett_handle = -1;
 
 /* --- Records --------------------------------------------------------------------------------------------------- */
 
-static wmem_map_t *records; /* rpc_call_key -> the protocol's record, filled by record_of(), emptied with the file */
-
-static unsigned call_key_hash(const void *key)
-{
-    const rpc_call_key *k = key;
-    const uint64_t parts[] = {k->transport_salt, (uint64_t)k->frame << 32 | k->call_id};
-
-    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
-}
-
-static gboolean call_key_equal(const void *a, const void *b)
-{
-    const rpc_call_key *x = a, *y = b;
-
-    return x->protocol == y->protocol && x->frame == y->frame && x->has_request == y->has_request &&
-           x->call_id == y->call_id && x->transport_salt == y->transport_salt;
-}
+/* dcerpc_call_value -> the protocol's record, filled by record_of(), emptied with the file */
+static wmem_map_t *records;
 
 static rpc_record *record_of(const rpc_call *call, size_t record_size)
 {
-    const dcerpc_info *di = call->di;
-    rpc_call_key key = {
-        .protocol = call->fields,
-        .frame = di->call_data->req_frame != 0 ? di->call_data->req_frame : call->pinfo->num,
-        .has_request = di->call_data->req_frame != 0,
-        .call_id = ndr_is_connectionless(di) ? 0 : di->call_id, /* responses of those don't have it */
-        .transport_salt = di->transport_salt,
-    };
+    rpc_record *record = wmem_map_lookup(records, call->di->call_data);
 
-    rpc_record *record = wmem_map_lookup(records, &key);
     if (record == NULL) {
         record = wmem_alloc0(wmem_file_scope(), record_size);
-        record->key = key;
-        wmem_map_insert(records, &record->key, record);
+        record->protocol = call->fields;
+        record->call_id = call->di->call_id;
+        wmem_map_insert(records, call->di->call_data, record);
     }
     return record;
 }
@@ -168,7 +143,7 @@ static void take_event(rpc_call *call)
         *event = event_next();
         *frame = call->pinfo->num;
         call->first_time = !call->is_copy;
-        if (is_request && !ndr_is_connectionless(call->di)) {
+        if (is_request) {
             note_request(call, *event);
         }
     }
@@ -194,8 +169,7 @@ static void point_below_smb2(const rpc_call *call)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
-    memset(call, 0, offsetof(rpc_call, about));
-    call->about.size = call->info.size = 0;
+    memset(call, 0, sizeof *call);
     call->fields = fields;
     call->operation = operation;
     call->tvb = tvb;
@@ -207,6 +181,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->record = record_of(call, record_size);
     call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0); /* only SMB's has one */
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
+    call->about = wmem_strbuf_new(pinfo->pool, "");
+    call->info = wmem_strbuf_new(pinfo->pool, "");
+    call->before_info = SEPARATOR;
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
     point_below_smb2(call);
@@ -268,47 +245,15 @@ bool call_may_learn(const rpc_call *call)
 
 /* --- The Info column ------------------------------------------------------------------------------------------- */
 
-static void append(rpc_info_text *to, const char *text, size_t size)
-{
-    size_t left = sizeof to->text - 1 - to->size;
-    char *end = perf_put(to->text + to->size, text, MIN(size, left));
-
-    to->size = (size_t)(end - to->text);
-}
-
-void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ...)
+void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...)
 {
     va_list args;
 
     if (call->has_column) {
-        append(to, SEPARATOR, SEPARATOR_SIZE);
-        size_t room = sizeof to->text - to->size;
+        wmem_strbuf_append(to, wmem_strbuf_get_len(to) > 0 ? SEPARATOR : "");
         va_start(args, format);
-        int size = vsnprintf(to->text + to->size, room, format, args);
+        wmem_strbuf_append_vprintf(to, format, args);
         va_end(args);
-        to->size += MIN((size_t)MAX(size, 0), room - 1);
-    }
-}
-
-/* Most packets have such a text: printf would cost more than all the rest of the call. */
-void call_append_texts(const rpc_call *call, rpc_info_text *to, ...)
-{
-    va_list more;
-
-    if (call->has_column) {
-        append(to, SEPARATOR, SEPARATOR_SIZE);
-        va_start(more, to);
-        for (const char *part; (part = va_arg(more, const char *)) != NULL;) {
-            append(to, part, strlen(part));
-        }
-        va_end(more);
-    }
-}
-
-void call_info_follows(rpc_call *call)
-{
-    if (call->info.size >= SEPARATOR_SIZE) {
-        memcpy(call->info.text, ": ", SEPARATOR_SIZE);
     }
 }
 
@@ -316,55 +261,49 @@ void call_info_follows(rpc_call *call)
 static const char *damage_text(const rpc_call *call)
 {
     if (call->is_noise) {
-        return SEPARATOR "[Probably not decrypted correctly]";
+        return "[Probably not decrypted correctly]";
     }
     if (!call->report.damaged) {
         return NULL;
     }
-    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? SEPARATOR
-               "[Packet size limited during capture]"
-                                                                           : SEPARATOR "[Malformed Packet]";
-}
-
-/* col_append_sep_str() would look for the column's end twice, byte by byte. */
-static void write_column(column_info *cinfo, const char *text)
-{
-    const char *before = col_get_text(cinfo, COL_INFO);
-
-    if (before) {
-        col_append_lstr(cinfo, COL_INFO, *before ? text : text + SEPARATOR_SIZE, COL_ADD_LSTR_TERMINATOR);
-    }
+    return tvb_captured_length(call->tvb) < tvb_reported_length(call->tvb) ? "[Packet size limited during capture]"
+                                                                           : "[Malformed Packet]";
 }
 
 /* The column cuts what finds no room in it, also within a character. */
-static void cut(column_info *cinfo, rpc_info_text *line)
+static void append_to_column(column_info *cinfo, const char *separator, wmem_strbuf_t *line)
 {
-    const char *before = col_get_text(cinfo, COL_INFO), *end = line->text;
-    size_t taken = before ? strlen(before) : 0, room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
+    const char *before = col_get_text(cinfo, COL_INFO), *text = wmem_strbuf_get_str(line), *end = text;
+    size_t taken = (before ? strlen(before) : 0) + strlen(separator);
+    size_t room = taken < COL_MAX_INFO_LEN ? COL_MAX_INFO_LEN - 1 - taken : 0;
 
-    if (line->size >= room) {
-        g_utf8_validate(line->text, (gssize)room, &end);
-        line->size = (size_t)(end - line->text);
+    if (wmem_strbuf_get_len(line) >= room) {
+        g_utf8_validate(text, (gssize)room, &end);
+        wmem_strbuf_truncate(line, (size_t)(end - text));
     }
+    col_append_sep_str(cinfo, COL_INFO, separator, wmem_strbuf_get_str(line));
 }
 
-/* Damage, what the call is about, what it says: each begins with a separator, which goes where the column is empty. */
+/* Damage, what the call is about, what it says. */
 static void write_info(rpc_call *call)
 {
     column_info *cinfo = call->pinfo->cinfo;
-    rpc_info_text *line = &call->about;
-    const char *damage = damage_text(call);
+    wmem_strbuf_t *line = call->about;
+    const char *damage = damage_text(call), *separator = SEPARATOR;
 
     if (damage) {
-        write_column(cinfo, damage);
+        col_append_sep_str(cinfo, COL_INFO, separator, damage);
     }
-    if (!call->ndr.reader.failed) {
-        append(line, call->info.text, call->info.size);
+    if (!call->ndr.reader.failed && wmem_strbuf_get_len(call->info) > 0) {
+        if (wmem_strbuf_get_len(line) > 0) {
+            wmem_strbuf_append(line, call->before_info);
+        } else {
+            separator = call->before_info;
+        }
+        wmem_strbuf_append(line, wmem_strbuf_get_str(call->info));
     }
-    if (!call->is_noise && line->size > 0) {
-        cut(cinfo, line);
-        line->text[line->size] = '\0';
-        write_column(cinfo, line->text);
+    if (!call->is_noise && wmem_strbuf_get_len(line) > 0) {
+        append_to_column(cinfo, separator, line);
     }
 }
 
@@ -378,11 +317,6 @@ void call_report_status(rpc_call *call, uint32_t status)
         findings_add(&call->report, call->ndr.reader.item, FINDING_CALL_FAILED, "%s failed: %s", call->operation, name);
         call_info(call, "%s", name);
     }
-}
-
-void call_report_late(rpc_call *call, const state_sample *sample)
-{
-    call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
 }
 
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late)
@@ -403,8 +337,7 @@ bool call_handle_is_null(const uint8_t *bytes)
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    bool is_captured = frame != 0 && !ndr_is_connectionless(call->di);
-    state_handle *handle = is_captured ? handle_find(kind, call->server, bytes) : NULL;
+    state_handle *handle = frame != 0 ? handle_find(kind, call->server, bytes) : NULL;
 
     if (handle && handle->end == UINT32_MAX && !connection_note_handle(call->pinfo, call->di->call_id, handle)) {
         note_copy(call);
@@ -412,7 +345,7 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
         return handle;
     }
     handle = handle_open(kind, call->server, bytes, begin, frame, machine);
-    if (is_captured) {
+    if (frame != 0) {
         connection_note_handle(call->pinfo, call->di->call_id, handle);
     }
     return handle;
@@ -424,7 +357,7 @@ bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *
     uint32_t size = tvb_captured_length(tvb);
     bool is_same = newest && newest->bytes && newest->size == size && size >= MAX(clocks[0], clocks[1]) + 8;
 
-    if (handle->opened_frame != 0 || ndr_is_connectionless(call->di)) {
+    if (handle->opened_frame != 0) {
         return false;
     }
     for (unsigned i = 0; i < 2 && is_same; i++) {
@@ -454,14 +387,11 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle)
 {
-    char number[PERF_NUMBER_TEXT_SIZE];
-
     if (handle && handle->number != 0) {
         if (tree) {
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
-        perf_decimal_u64(number, handle->number);
-        call_about_texts(call, call->fields->handle_word, " ", number, NULL);
+        call_about(call, "%s %u", call->fields->handle_word, handle->number);
     }
 }
 
@@ -501,12 +431,7 @@ int call_end(rpc_call *call, proto_item *item)
 
 /* --- Faults ------------------------------------------------------------------------------------------------------ */
 
-typedef struct {
-    uint64_t key; /* frame and call id */
-    rpc_record *record;
-} rpc_fault;
-
-static wmem_map_t *faults; /* rpc_fault, emptied with the file */
+static wmem_map_t *faults; /* rpc_record by frame and call id of the fault that answers it, emptied with the file */
 
 /* Requests of a connection that are looked through: more are hardly outstanding. */
 #define MOST_OUTSTANDING 64
@@ -519,7 +444,7 @@ static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
     rpc_record *record = connection ? connection->latest : NULL;
 
     for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->request_before) {
-        if (record->key.call_id == call_id) {
+        if (record->call_id == call_id) {
             return record->operation && record->response_frame == 0 ? record : NULL;
         }
     }
@@ -529,17 +454,18 @@ static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
 rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id)
 {
     uint64_t key = (uint64_t)pinfo->num << 32 | call_id;
-    rpc_fault *fault = wmem_map_lookup(faults, &key);
-    rpc_record *record = fault || PINFO_FD_VISITED(pinfo) ? NULL : outstanding(pinfo, call_id);
+    rpc_record *record = wmem_map_lookup(faults, &key);
 
-    if (record) {
-        fault = wmem_new(wmem_file_scope(), rpc_fault);
-        *fault = (rpc_fault){key, record};
-        wmem_map_insert(faults, &fault->key, fault);
-        record->response_event = event_next();
-        record->response_frame = pinfo->num;
+    if (record == NULL && !PINFO_FD_VISITED(pinfo)) {
+        record = outstanding(pinfo, call_id);
+        if (record) {
+            record->fault = key;
+            record->response_event = event_next();
+            record->response_frame = pinfo->num;
+            wmem_map_insert(faults, &record->fault, record);
+        }
     }
-    return fault ? fault->record : NULL;
+    return record;
 }
 
 void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
@@ -577,7 +503,7 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
     findings_register(proto, prefix, &fields->expert);
     if (records == NULL) {
         proto_register_subtree_array(ett, array_length(ett));
-        records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), call_key_hash, call_key_equal);
+        records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();
         faults = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
         connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);

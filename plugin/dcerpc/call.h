@@ -17,26 +17,18 @@
 #include "state/state.h"
 #include "text/text.h"
 
-/* Which call a PDU belongs to. Wireshark's own record of it will not do as a key: for connectionless calls it lives with
- * the packet, and winreg's functions use its place for other data. */
-typedef struct {
-    const struct rpc_fields *protocol;
-    uint32_t frame; /* of the request; without one the response's */
-    bool has_request;
-    uint32_t call_id;
-    uint64_t transport_salt;
-} rpc_call_key;
-
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a record of its own. */
 typedef struct rpc_record {
-    rpc_call_key key;
+    const struct rpc_fields *protocol;
+    uint32_t call_id;
     const char *operation;             /* "QueryCounterData"; NULL: none on performance counters */
     struct rpc_record *request_before; /* of the connection */
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
+    uint64_t fault;          /* that answers it: frame and call id */
     bool request_read;       /* all parameters */
     bool request_damaged;    /* what it says of itself does not add up */
     state_handle *handle;    /* that the request speaks of, or that the response opened */
@@ -64,12 +56,6 @@ typedef struct rpc_fields {
 /* `number_field` is the name of the handle's number behind the prefix. */
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields);
 
-/* A text for the Info column. What finds no room here the column would cut off, too. */
-typedef struct {
-    size_t size;
-    char text[COL_MAX_INFO_LEN];
-} rpc_info_text;
-
 /* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
 typedef struct {
     uint32_t begin;
@@ -96,12 +82,18 @@ typedef struct {
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
-    bool has_failed; /* the response says so: neither a size probe nor the end of a list */
-    bool has_column; /* somebody reads the Info column */
-    /* the last ones: call_begin() clears their sizes alone, for they are long */
-    rpc_info_text about;
-    rpc_info_text info;
+    bool has_failed;      /* the response says so: neither a size probe nor the end of a list */
+    bool has_column;      /* somebody reads the Info column */
+    wmem_strbuf_t *about; /* for the Info column */
+    wmem_strbuf_t *info;
+    const char *before_info; /* between both: ", ", or ": " where the first is what the call is about */
 } rpc_call;
+
+/* True of a call in datagrams, which no client of these interfaces makes: Wireshark's record of it lives with the packet. */
+static inline bool call_is_connectionless(const dcerpc_info *di)
+{
+    return di->transport_salt == UINT64_MAX;
+}
 
 /* `record_size`: bytes of the protocol's own record, which begins with an rpc_record. */
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
@@ -135,23 +127,14 @@ bool call_may_learn(const rpc_call *call);
 
 /* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
  * says. */
-#define call_about(call, ...) call_append(call, &(call)->about, __VA_ARGS__)
-#define call_info(call, ...) call_append(call, &(call)->info, __VA_ARGS__)
-void call_append(const rpc_call *call, rpc_info_text *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-/* The same of texts that are put together, up to NULL. */
-#define call_about_texts(call, ...) call_append_texts(call, &(call)->about, __VA_ARGS__)
-#define call_info_texts(call, ...) call_append_texts(call, &(call)->info, __VA_ARGS__)
-void call_append_texts(const rpc_call *call, rpc_info_text *to, ...) G_GNUC_NULL_TERMINATED;
-
-/* What the Info column says so far is what the call is about: ": " stands before it instead of ", ". */
-void call_info_follows(rpc_call *call);
+#define call_about(call, ...) call_append(call, (call)->about, __VA_ARGS__)
+#define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
+void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);
 
-/* A sample (may be NULL) that came late. */
-void call_report_late(rpc_call *call, const state_sample *sample);
+/* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
 
 /* A life of a handle in this call; `frame` is 0 where the opening was not captured. */

@@ -9,15 +9,13 @@
 #include "perf/bytes.h"
 
 static int ett_array = -1;
-static int ett_pointer = -1;
 
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
               const dcerpc_info *di, const uint8_t *drep)
 {
     reader_init(&ndr->reader, tvb, tree, report, (drep[0] & DREP_LITTLE_ENDIAN) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
     ndr->reader.pos = offset <= ndr->reader.end ? offset : ndr->reader.end;
-    /* Wireshark leaves the flags of connectionless calls unset */
-    ndr->ndr64 = !ndr_is_connectionless(di) && (di->call_data->flags & DCERPC_IS_NDR64) != 0;
+    ndr->ndr64 = (di->call_data->flags & DCERPC_IS_NDR64) != 0;
 }
 
 /* Padding that is not there is no fault of its own: the field behind it will be missed. */
@@ -30,21 +28,16 @@ void ndr_align(ndr_reader *ndr, uint32_t to)
     }
 }
 
-/* A count or size of NDR's own: 4 bytes, in NDR64 8. */
+/* Bytes of a count, size or pointer of NDR's own, and what they are aligned to. */
+static uint32_t count_size(const ndr_reader *ndr)
+{
+    return ndr->ndr64 ? 8 : 4;
+}
+
 static uint64_t ndr_count(ndr_reader *ndr, int hf)
 {
-    bounded_reader *reader = &ndr->reader;
-    uint32_t size = ndr->ndr64 ? 8 : 4;
-
-    ndr_align(ndr, size);
-    if (!reader_need_field(reader, size, hf)) {
-        return 0;
-    }
-    uint64_t count = size == 8 ? tvb_get_uint64(reader->tvb, reader->pos, reader->encoding)
-                               : tvb_get_uint32(reader->tvb, reader->pos, reader->encoding);
-    reader->item = reader->tree ? proto_tree_add_uint64(reader->tree, hf, reader->tvb, reader->pos, size, count) : NULL;
-    reader->pos += size;
-    return count;
+    ndr_align(ndr, count_size(ndr));
+    return ndr->ndr64 ? reader_u64(&ndr->reader, hf) : reader_u32(&ndr->reader, hf);
 }
 
 uint32_t ndr_u32(ndr_reader *ndr, int hf)
@@ -76,64 +69,40 @@ proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTE
 
 /* --- Arrays ---------------------------------------------------------------------------------------------------- */
 
-static void begin_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+void ndr_array_begin(ndr_reader *ndr, const ndr_fields *fields, bool varying, const char *what, ndr_array *array)
 {
     bounded_reader *reader = &ndr->reader;
+    ndr_reader counts = {.ndr64 = ndr->ndr64};
 
     memset(array, 0, sizeof *array);
-    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    ndr_align(ndr, count_size(ndr));
     array->what = what;
     array->start = reader->pos;
-    if (reader->tree && !reader->failed) {
-        array->node = proto_tree_add_item(reader->tree, fields->array, reader->tvb, reader->pos, 0, ENC_NA);
-        array->tree = proto_item_add_subtree(array->node, ett_array);
-        proto_item_set_text(array->node, "%s", what);
+    reader_structure(reader, fields->array, ett_array, (varying ? 3 : 1) * count_size(ndr), &counts.reader);
+    array->node = counts.reader.node;
+    array->tree = counts.reader.tree;
+    proto_item_set_text(array->node, "%s", what);
+    array->max_count = array->actual_count = ndr_count(&counts, fields->max_count);
+    if (varying) {
+        array->offset = ndr_count(&counts, fields->offset);
+        array->actual_count = ndr_count(&counts, fields->actual_count);
     }
-}
-
-static void end_array(const ndr_reader *ndr, const ndr_array *array)
-{
-    if (array->node) {
-        proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
-    }
-}
-
-static uint64_t array_count(ndr_reader *ndr, ndr_array *array, int hf)
-{
-    proto_tree *outer = ndr->reader.tree;
-
-    ndr->reader.tree = array->tree;
-    uint64_t count = ndr_count(ndr, hf);
-    ndr->reader.tree = outer;
-    array->item = ndr->reader.item;
-    end_array(ndr, array);
-    return count;
-}
-
-void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
-{
-    begin_array(ndr, fields, what, array);
-    array->max_count = array_count(ndr, array, fields->max_count);
-    array->offset = array_count(ndr, array, fields->offset);
-    array->actual_count = array_count(ndr, array, fields->actual_count);
-    if (ndr->reader.failed) {
-        return;
-    }
+    array->item = reader->item = counts.reader.item;
+    reader->failed = counts.reader.failed;
     if (array->offset != 0) {
-        findings_add(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+        findings_add(reader->report, array->item, FINDING_ARRAY_COUNTS,
                      "The array's offset is %" PRIu64 ", it can only be 0 here", array->offset);
     }
     if (array->actual_count > array->max_count) {
-        findings_add(ndr->reader.report, array->item, FINDING_ARRAY_COUNTS,
+        findings_add(reader->report, array->item, FINDING_ARRAY_COUNTS,
                      "The array holds %" PRIu64 " elements, more than its maximum of %" PRIu64, array->actual_count,
                      array->max_count);
     }
 }
 
-void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array)
+static void end_array(const ndr_reader *ndr, const ndr_array *array)
 {
-    begin_array(ndr, fields, what, array);
-    array->max_count = array->actual_count = array_count(ndr, array, fields->max_count);
+    proto_item_set_len(array->node, (int)(ndr->reader.pos - array->start));
 }
 
 const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what)
@@ -142,13 +111,10 @@ const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, c
     proto_tree *outer = reader->tree;
     ndr_array array;
 
-    ndr_varying_array(ndr, fields, what, &array);
-    if (reader->failed || array.actual_count > UINT32_MAX / 2) {
-        reader_need(reader, UINT32_MAX, what);
-        return NULL;
-    }
+    ndr_array_begin(ndr, fields, true, what, &array);
+    uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     reader->tree = array.tree;
-    const char *text = reader_text(reader, hf, 2 * (uint32_t)array.actual_count, PERF_TEXT_WHOLE, what);
+    const char *text = reader_text(reader, hf, size, PERF_TEXT_WHOLE, what);
     reader->tree = outer;
     if (text) {
         proto_item_append_text(array.node, ": %s", text);
@@ -176,44 +142,24 @@ tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size)
     return tvb_new_subset_length(reader->tvb, start, left);
 }
 
-/* --- Pointers -------------------------------------------------------------------------------------------------- */
-
-bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer)
+bool ndr_pointer(ndr_reader *ndr, const ndr_fields *fields, const char *what)
 {
-    bounded_reader *reader = &ndr->reader;
+    bool there = ndr_count(ndr, fields->referent) != 0;
 
-    memset(pointer, 0, sizeof *pointer);
-    ndr_align(ndr, ndr->ndr64 ? 8 : 4);
-    pointer->outer = reader->tree;
-    pointer->start = reader->pos;
-    if (reader->tree && !reader->failed) {
-        pointer->node = proto_tree_add_item(reader->tree, fields->pointer, reader->tvb, reader->pos, 0, ENC_NA);
-        reader->tree = proto_item_add_subtree(pointer->node, ett_pointer);
-    }
-    bool there = ndr_count(ndr, fields->referent) != 0 && !reader->failed;
-    if (pointer->node) {
-        proto_item_set_text(pointer->node, there ? "Pointer to %s" : "NULL Pointer: %s", what);
+    if (!ndr->reader.failed) {
+        proto_item_append_text(ndr->reader.item, there ? " (%s)" : " (no %s)", what);
     }
     return there;
 }
 
-void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer)
-{
-    ndr->reader.tree = pointer->outer;
-    if (pointer->node) {
-        proto_item_set_len(pointer->node, (int)(ndr->reader.pos - pointer->start));
-    }
-}
-
 void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 {
-    static int *ett[] = {&ett_array, &ett_pointer};
+    static int *ett[] = {&ett_array};
     const hf_register_info list[] = {
         FIELD_NODE(fields->array, "Array", "array", "NDR array with its counts"),
         FIELD_U64(fields->max_count, "Max count", "array.max_count", "Elements that an NDR array has room for"),
         FIELD_U64(fields->offset, "Offset", "array.offset", "First element that is sent"),
         FIELD_U64(fields->actual_count, "Actual count", "array.actual_count", "Elements that are sent"),
-        FIELD_NODE(fields->pointer, "Pointer", "pointer", "NDR pointer and what it points to"),
         FIELD(fields->referent, "Referent ID", "referent_id", FT_UINT64, BASE_HEX, NULL,
               "0: the pointer is null, and nothing stands for it"),
     };
@@ -229,44 +175,32 @@ void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields)
 /* Codes, offsets and the lengths of strings are small numbers, whatever a peer makes of them. */
 #define LARGEST_SMALL_NUMBER 0xFFFF
 
-static void skip(ndr_reader *ndr, uint64_t size)
-{
-    if (reader_need(&ndr->reader, size, "A parameter")) {
-        ndr->reader.pos += (uint32_t)size;
-    }
-}
-
-/* Attributes are 0, some servers use the lowest byte, none the highest. A UUID has a version and a variant ([C706]
- * appendix A), but who makes handles in another way need not care: that counts only beside the attributes. */
+/* Attributes are 0, some servers use the lowest byte, none the highest. */
 static unsigned strange_handle(ndr_reader *ndr)
 {
     uint8_t handle[NDR_CONTEXT_HANDLE_SIZE];
-    const uint8_t *uuid = handle + 4;
 
     ndr_context_handle(ndr, 0, handle);
     uint32_t attributes = perf_le32(handle);
-    unsigned version = uuid[7] >> 4;
-    bool is_uuid = (uuid[8] & 0xC0) == 0x80 && version >= 1 && version <= 5;
-    return attributes <= 0xFF ? 0 : 1 + (attributes > 0xFFFFFF) + !is_uuid;
+    return (attributes > 0xFF) + (attributes > LARGEST_SMALL_NUMBER);
 }
 
 /* Win32 codes, HRESULTs and NTSTATUS of the first facilities, and nca_s_… */
 static bool is_status(uint32_t status)
 {
-    return status <= LARGEST_SMALL_NUMBER || (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
+    return (status & 0x3FF00000) == 0 || (status & 0xFFFE0000) == 0x1C000000;
 }
 
 static unsigned strange_array(ndr_reader *ndr, bool varying, uint32_t element_size, uint64_t largest)
 {
-    uint64_t max_count = ndr_count(ndr, 0);
-    uint64_t offset = varying ? ndr_count(ndr, 0) : 0;
-    uint64_t actual_count = varying ? ndr_count(ndr, 0) : max_count;
+    static const ndr_fields unshown;
+    ndr_array array;
 
-    if (ndr->reader.failed) {
+    ndr_array_begin(ndr, &unshown, varying, "An array", &array);
+    if (ndr_elements(ndr, &array, element_size) == NULL) {
         return 0;
     }
-    skip(ndr, actual_count <= UINT32_MAX ? actual_count * element_size : UINT64_MAX);
-    return (max_count > largest) + (offset > LARGEST_SMALL_NUMBER) + (actual_count > max_count);
+    return (array.max_count > largest) + (array.offset > LARGEST_SMALL_NUMBER) + (array.actual_count > array.max_count);
 }
 
 static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest)
@@ -280,7 +214,7 @@ static unsigned strange_parameter(ndr_reader *ndr, char letter, uint64_t largest
         return ndr_u32(ndr, 0) > LARGEST_SMALL_NUMBER;
     case 'G':
         ndr_align(ndr, 4);
-        skip(ndr, 16);
+        reader_skip(&ndr->reader, 16);
         return 0;
     case 'L':
         ndr_u32(ndr, 0);

@@ -17,17 +17,16 @@ typedef struct {
     bool ndr64;
 } ndr_reader;
 
-/* Arrays and unique pointers have nodes of their own, as in Wireshark's NDR dissectors. */
+/* Arrays have nodes of their own, as in Wireshark's NDR dissectors. */
 typedef struct {
     int array;
     int max_count;
     int offset;
     int actual_count;
-    int pointer;
     int referent;
 } ndr_fields;
 
-/* PREFIX.array, PREFIX.pointer and what is in them. */
+/* PREFIX.array, what is in it, and PREFIX.referent_id. */
 void ndr_fields_register(int proto, const char *prefix, ndr_fields *fields);
 
 /* A conformant (and varying) array, in elements. */
@@ -41,12 +40,6 @@ typedef struct {
     proto_tree *tree;
     uint32_t start;
 } ndr_array;
-
-/* Connectionless calls have no pipe. */
-static inline bool ndr_is_connectionless(const dcerpc_info *di)
-{
-    return di->transport_salt == UINT64_MAX;
-}
 
 /* `offset` is where the stub begins in `tvb`; parameters are aligned from the tvb's start, as Wireshark does. */
 void ndr_init(ndr_reader *ndr, tvbuff_t *tvb, uint32_t offset, proto_tree *tree, findings_report *report,
@@ -63,25 +56,16 @@ proto_item *ndr_context_handle(ndr_reader *ndr, int hf, uint8_t handle[NDR_CONTE
 /* [string] wchar_t *: UTF-8 in the packet's pool, or NULL. */
 const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, const char *what);
 
-/* Counts of [size_is, length_is] (conformant varying) and [size_is] (conformant) arrays. A conformant array's actual
+/* The counts of a [size_is, length_is] (conformant varying) or [size_is] (conformant) array. A conformant array's actual
  * count is its max count. */
-void ndr_varying_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
-void ndr_conformant_array(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_array *array);
+void ndr_array_begin(ndr_reader *ndr, const ndr_fields *fields, bool varying, const char *what, ndr_array *array);
 
 /* The elements of such an array as a tvbuff of their own. Where the array is longer than the stub it holds what is
  * there; NULL if the counts themselves could not be read. */
 tvbuff_t *ndr_elements(ndr_reader *ndr, ndr_array *array, uint32_t element_size);
 
-/* A unique pointer. What it points to is read before ndr_pointer_end(), and shown below the pointer. */
-typedef struct {
-    proto_item *node;
-    proto_tree *outer;
-    uint32_t start;
-} ndr_pointer;
-
-/* True if something is there. */
-bool ndr_pointer_begin(ndr_reader *ndr, const ndr_fields *fields, const char *what, ndr_pointer *pointer);
-void ndr_pointer_end(ndr_reader *ndr, ndr_pointer *pointer);
+/* A unique pointer: true if `what` is there, and follows. */
+bool ndr_pointer(ndr_reader *ndr, const ndr_fields *fields, const char *what);
 
 /* --- Noise: after a lost packet, and in other known cases, Wireshark hands over noise as plain text ---------------- */
 

@@ -121,30 +121,25 @@ void reader_filetime(bounded_reader *reader, int hf)
     reader->pos += 8;
 }
 
-/* What GLib counts in its days since the year 1. */
-#define DAYS_UNTIL_1970 719163
-
-static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
-    unsigned word[WORDS];
+    int word[WORDS];
 
     for (unsigned i = 0; i < WORDS; i++) {
         word[i] = tvb_get_uint16(tvb, offset + 2 * i, encoding);
     }
     nstime_set_zero(when);
-    bool has_date = word[YEAR] >= 1601 && word[YEAR] <= 30827 && word[DAY] <= 31 &&
-                    g_date_valid_dmy((GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
-    if (!has_date || word[WEEKDAY] > 6 || word[HOUR] > 23 || word[MINUTE] > 59 || word[SECOND] > 59 ||
-        word[MILLISECONDS] > 999) {
+    if (word[YEAR] < 1601 || word[WEEKDAY] > 6 || word[MILLISECONDS] > 999) {
         return false;
     }
-    GDate date;
-    g_date_clear(&date, 1);
-    g_date_set_dmy(&date, (GDateDay)word[DAY], word[MONTH], (GDateYear)word[YEAR]);
-    int64_t days = (int64_t)g_date_get_julian(&date) - DAYS_UNTIL_1970;
-    when->secs = (time_t)(days * 86400 + word[HOUR] * 3600 + word[MINUTE] * 60 + word[SECOND]);
-    when->nsecs = (int)word[MILLISECONDS] * 1000000;
+    GDateTime *date = g_date_time_new_utc(word[YEAR], word[MONTH], word[DAY], word[HOUR], word[MINUTE], word[SECOND]);
+    if (date == NULL) {
+        return false;
+    }
+    when->secs = (time_t)g_date_time_to_unix(date);
+    when->nsecs = word[MILLISECONDS] * 1000000;
+    g_date_time_unref(date);
     return true;
 }
 
@@ -237,26 +232,6 @@ tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name)
     tvbuff_t *own = tvb_new_child_real_data(tvb, tvb_get_ptr(tvb, 0, (int)size), size, (int)tvb_reported_length(tvb));
     add_new_data_source(pinfo, own, name);
     return own;
-}
-
-/* A structure's own fields stand before what it holds: the search ends soon. */
-#define MOST_FIELDS 40
-
-proto_item *reader_field_at(proto_item *structure, uint32_t offset)
-{
-    if (structure == NULL || PITEM_FINFO(structure) == NULL) {
-        return structure;
-    }
-    int start = PITEM_FINFO(structure)->start;
-    proto_node *child = structure->first_child;
-    for (int i = 0; child && i < MOST_FIELDS; i++, child = child->next) {
-        field_info *field = PNODE_FINFO(child);
-        if (field && !proto_item_is_generated(child) && field->length > 0 && field->start >= start &&
-            (uint32_t)(field->start - start) == offset) {
-            return child;
-        }
-    }
-    return structure;
 }
 
 /* What can follow in the frame: PDUs so small that each of their bytes takes an item or two. A frame that ends a large

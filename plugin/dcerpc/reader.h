@@ -63,6 +63,7 @@ void reader_filetime(bounded_reader *reader, int hf);
 
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
 void reader_systemtime(bounded_reader *reader, int hf);
+bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 
 /* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
  * name PERF_NAME_MAX characters, else PERF_TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
@@ -80,10 +81,6 @@ void reader_structure(bounded_reader *reader, int hf, int ett, uint32_t size, bo
  * beyond the last item of their data source for a loop, and DCE/RPC's list of fragments ends far behind a buffer's
  * beginning. In a source of its own a buffer starts anew, and has a tab of its own in the bytes pane. */
 tvbuff_t *reader_own_source(packet_info *pinfo, tvbuff_t *tvb, const char *name);
-
-/* The item of the field that begins `offset` bytes behind the beginning of `structure`; the structure's own if it shows
- * none there. NULL if `structure` is. */
-proto_item *reader_field_at(proto_item *structure, uint32_t offset);
 
 /* How many more items the packet's tree can take, with a reserve left for what comes after. UINT32_MAX without a tree. */
 uint32_t reader_tree_room(const proto_tree *tree);

@@ -32,15 +32,17 @@ typedef struct {
     uint32_t bind_frame;
     uint64_t contexts[NUM_SEALED_INTERFACES]; /* a bit for each */
     uint64_t ndr64;
-    wmem_map_t *calls; /* call id -> the latest call of it */
+    wmem_map_t *calls;  /* call id -> the latest call of it */
+    void *newest_query; /* as its interface tells queries apart */
 } sealed_connection;
 
 typedef struct {
     sealed_interface interface;
     uint16_t opnum;
     bool is_ndr64;
-    nstime_t request_time; /* when the request began */
-    bool begun[2];         /* request, response: the first fragment was seen, and all behind it */
+    nstime_t request_time;  /* when the request began, */
+    uint32_t request_frame; /* and where */
+    bool begun[2];          /* request, response: the first fragment was seen, and all behind it */
     uint32_t sizes[2];
     uint32_t sequences[2]; /* of the fragment before */
 } followed_call;
@@ -181,17 +183,6 @@ void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_inte
     }
 }
 
-sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request)
-{
-    const sealed_connection *connection = connection_of(pinfo);
-    unsigned interface = connection ? NUM_SEALED_INTERFACES - 1 : SEALED_NOBODYS;
-
-    while (interface != SEALED_NOBODYS && !(connection->contexts[interface] & bit_of(request->context))) {
-        interface--;
-    }
-    return interface;
-}
-
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
 static unsigned pdu_hash(const void *key)
@@ -210,32 +201,35 @@ static gboolean pdu_equal(const void *a, const void *b)
            x->key.is_response == y->key.is_response;
 }
 
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, sealed_interface interface)
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
+                       const value_string *const operations[NUM_SEALED_INTERFACES])
 {
     sealed_connection *connection = connection_of(pinfo);
-    void *key = GUINT_TO_POINTER(request->call_id);
 
     if (connection == NULL || PINFO_FD_VISITED(pinfo)) {
         return;
     }
-    followed_call *call = wmem_map_remove(connection->calls, key);
-    if (interface != SEALED_NOBODYS) {
-        call = call ? call : wmem_new(wmem_file_scope(), followed_call);
-        *call = (followed_call){.interface = interface,
-                                .opnum = request->opnum,
-                                .is_ndr64 = connection->ndr64 & bit_of(request->context),
-                                .request_time = pinfo->abs_ts};
-        wmem_map_insert(connection->calls, key, call);
+    wmem_map_remove(connection->calls, GUINT_TO_POINTER(request->call_id));
+    for (unsigned i = 0; i < NUM_SEALED_INTERFACES; i++) {
+        if ((connection->contexts[i] & bit_of(request->context)) && try_val_to_str(request->opnum, operations[i])) {
+            followed_call *call = wmem_new(wmem_file_scope(), followed_call);
+            *call = (followed_call){.interface = i,
+                                    .opnum = request->opnum,
+                                    .is_ndr64 = connection->ndr64 & bit_of(request->context),
+                                    .request_time = pinfo->abs_ts,
+                                    .request_frame = pinfo->num};
+            wmem_map_insert(connection->calls, GUINT_TO_POINTER(request->call_id), call);
+        }
     }
 }
 
-static sealed_pdu *keep(packet_info *pinfo, const sealed_connection *connection, const sealed_pdu *pdu)
+static sealed_pdu *keep(packet_info *pinfo, sealed_connection *connection, const sealed_pdu *pdu)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
 
     kept->key.connection = connection->key;
     kept->key.frame = pinfo->num;
-    kept->connection = connection;
+    kept->newest_query = &connection->newest_query;
     kept->query = connection;
     kept->is_copy = connection_copied(pinfo) != NULL;
     wmem_map_insert(pdus, kept, kept);
@@ -266,6 +260,7 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
         .opnum = call->opnum,
         .size = call->sizes[way],
         .request_time = call->request_time,
+        .request_frame = call->request_frame,
         .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
     };
     return keep(pinfo, connection, &pdu);
@@ -289,7 +284,7 @@ sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
 
 sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu)
 {
-    const sealed_connection *connection = connection_of(pinfo);
+    sealed_connection *connection = connection_of(pinfo);
 
     if (PINFO_FD_VISITED(pinfo)) {
         return find_pdu(pinfo, pdu->key.call_id, pdu->key.is_response);

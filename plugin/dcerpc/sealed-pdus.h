@@ -11,7 +11,7 @@
 #define SEALED_TRAILER_SIZE 8
 
 /* Whose calls are followed. */
-typedef enum { SEALED_NOBODYS, SEALED_PERFLIB, SEALED_WINREG, NUM_SEALED_INTERFACES } sealed_interface;
+typedef enum { SEALED_PERFLIB, SEALED_WINREG, NUM_SEALED_INTERFACES } sealed_interface;
 
 /* One fragment of a request or response whose stub is sealed. */
 typedef struct {
@@ -46,17 +46,18 @@ typedef struct {
         uint32_t frame; /* of the last fragment */
         bool is_response;
     } key;
-    const void *connection; /* stays at its place as long as the file */
+    void **newest_query; /* of its connection, as its interface tells queries apart, */
     sealed_interface interface;
     bool is_copy; /* its connection was captured twice */
     bool is_ndr64;
     bool answers_read; /* noise that answers a request which was none */
     uint16_t opnum;
-    uint32_t size;         /* of the stub, over all fragments */
-    nstime_t request_time; /* when the first fragment of its request came */
-    double seconds;        /* from the request to this response; negative of a request and where it is not known */
-    const void *query;     /* whose it is, and what it brought: as its interface tells */
-    void *sample;
+    uint32_t size;          /* of the stub, over all fragments */
+    nstime_t request_time;  /* when the first fragment of its request came, */
+    uint32_t request_frame; /* and where */
+    double seconds;         /* from the request to this response; negative of a request and where it is not known */
+    const void *query;      /* and the one that it is of; its connection as long as that is not known, */
+    const struct state_late *late; /* and whether the sample that it brought is late */
 } sealed_pdu;
 
 /* The fault at `offset` as the only fragment of a response, and its status. False if it was cut. */
@@ -65,12 +66,10 @@ bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tv
 /* A bind at `offset`: which contexts of the connection are the interface's. */
 void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_interface interface, const e_guid_t *uuid);
 
-/* Whose a request's context is. */
-sealed_interface sealed_interface_of(packet_info *pinfo, const sealed_fragment *request);
-
-/* The call of a request's first fragment that is seen for the first time is followed if it is an interface's; another of the same
- * id no longer is. */
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request, sealed_interface interface);
+/* The call of a request's first fragment that is seen for the first time is followed if it is one of the operations of its context's
+ * interface; another of the same id no longer is. */
+void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
+                       const value_string *const operations[NUM_SEALED_INTERFACES]);
 
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */

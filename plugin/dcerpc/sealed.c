@@ -14,29 +14,40 @@
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
-/* What seals a stub, what opens it, and where that goes. */
+/* What was given to open a stub. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
+typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
+
+/* What seals a stub, and why it is not opened; where a key goes stands first, for a reader has to see it without scrolling. */
 typedef struct {
     const char *name;
-    const char *place; /* a reader has to see it without scrolling */
-    const char *option;
-    const char *key;
-    const char *not_fitting; /* why a key that was given may not fit */
+    const char *why[NUM_GIVEN];
 } lock;
 
+#define SEALED_WITH(name) "The call is sealed with " name
+#define OPENED_BY(name, key) SEALED_WITH(name) "; what opens it is " key
+#define NOT_OPENED(name, place, option, key, not_fitting) \
+    { \
+        [NO_KEY] = "Key: " place " (" option "). " OPENED_BY(name, key), \
+        [KEY] = "The key given (ntlmssp.nt_password) does not fit: " not_fitting ". " SEALED_WITH(name), \
+        [KEYTAB] = "The key given (kerberos.file) does not fit: " not_fitting ". " SEALED_WITH(name), \
+        [UNUSED_KEYTAB] = "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o " \
+                          "kerberos.decrypt:TRUE). " OPENED_BY(name, key), \
+        [PERHAPS_KEYTAB] = "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, " \
+                           "kerberos.file empty). " OPENED_BY(name, key), \
+    }
+
 static const lock ntlm = {
-    "NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
-    "the password of the account that logged on, or a keytab with its key",
-    "it is another account's, the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not in the capture, or "
-    "Wireshark could not take the packet apart (_ws.malformed)"};
+    "NTLM", NOT_OPENED("NTLM", "NTLMSSP preferences, NT Password", "-o ntlmssp.nt_password:PASSWORD",
+                       "the password of the account that logged on, or a keytab with its key",
+                       "it is another account's, the logon (NTLMSSP_NEGOTIATE to _AUTH) or a call after it is not in "
+                       "the capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
 static const lock kerberos = {
-    "Kerberos", "KRB5 preferences, keytab file", "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB; -K needs the first",
-    "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
-    "it is of another service, version or encryption type, the logon (AP-REQ) is not in the capture, or Wireshark "
-    "could not take the packet apart (_ws.malformed)"};
-
-/* What was given to open it. tshark's -K leaves no trace but that kerberos.decrypt has to be on for it. */
-typedef enum { NO_KEY, KEY, KEYTAB, UNUSED_KEYTAB, PERHAPS_KEYTAB, NUM_GIVEN } given_key;
+    "Kerberos", NOT_OPENED("Kerberos", "KRB5 preferences, keytab file",
+                           "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB; -K needs the first",
+                           "a keytab with the key of the service that the ticket is for (kerberos.SNameString)",
+                           "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
+                           "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
@@ -44,10 +55,9 @@ static int hf_operation, hf_size, hf_most_counters;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
 static e_guid_t uuids[NUM_SEALED_INTERFACES];
-static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are explained */
+static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are followed */
 static bool (*winreg_is_watched)(void);
 static sealed_listener tell;
-static fault_listener tell_fault;
 static uint32_t (*most_counters)(const sealed_pdu *pdu);
 
 static const value_string winreg_operations[] = {
@@ -118,43 +128,6 @@ static given_key key_given(const lock *what)
     return decrypts ? PERHAPS_KEYTAB : NO_KEY;
 }
 
-static const char *write_why(wmem_allocator_t *pool, const lock *what, given_key given)
-{
-    switch (given) {
-    case KEY:
-    case KEYTAB:
-        return wmem_strdup_printf(pool, "The key given (%s) does not fit: %s. The call is sealed with %s",
-                                  given == KEY ? "ntlmssp.nt_password" : "kerberos.file", what->not_fitting,
-                                  what->name);
-    case UNUSED_KEYTAB:
-        return wmem_strdup_printf(pool,
-                                  "The keytab given (kerberos.file) is not used: kerberos.decrypt is off (-o "
-                                  "kerberos.decrypt:TRUE). The call is sealed with %s; what opens it is %s",
-                                  what->name, what->key);
-    case PERHAPS_KEYTAB:
-        return wmem_strdup_printf(
-            pool,
-            "No key that fits: a keytab of -K does not, or none was given (kerberos.decrypt is on, "
-            "kerberos.file empty). The call is sealed with %s; what opens it is %s",
-            what->name, what->key);
-    default:
-        return wmem_strdup_printf(pool, "Key: %s (%s). The call is sealed with %s; what opens it is %s", what->place,
-                                  what->option, what->name, what->key);
-    }
-}
-
-/* Each of the few sentences is written once. */
-static const char *why_sealed(const lock *what, given_key given)
-{
-    static const char *sentences[2][NUM_GIVEN];
-    const char **sentence = &sentences[what == &kerberos][given];
-
-    if (*sentence == NULL) {
-        *sentence = write_why(wmem_epan_scope(), what, given);
-    }
-    return *sentence;
-}
-
 /* --- What a packet shows --------------------------------------------------------------------------------------- */
 
 static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, const char *operation)
@@ -169,30 +142,29 @@ static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, 
     }
 }
 
-static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, const sealed_call *call)
+static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, sealed_call *call)
 {
     static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
-    sealed_call explained = *call;
     char size[PERF_NUMBER_TEXT_SIZE];
 
-    explained.why = why_sealed(what, given);
-    explained.item = item;
+    call->why = what->why[given];
+    call->item = item;
     perf_integer_text(size, call->pdu->size);
     col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, call->pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
                     what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
     if (item) {
         show_fields(item, tvb, call->pdu, call->operation);
     }
-    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", explained.why);
-    tell(pinfo, &explained);
+    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", call->why);
+    tell(pinfo, call);
 }
 
 static const char *operation_of(const sealed_pdu *pdu)
 {
-    return val_to_str_const(pdu->opnum, operations[pdu->interface], "Unknown operation");
+    return val_to_str_const(pdu->opnum, operations[pdu->interface], "");
 }
 
 /* Of the only PDU Wireshark has shown the protocol and the operation, if it is the only fragment. `any`: others stand before it. */
@@ -249,7 +221,7 @@ static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
 static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
 {
     sealed_fragment fragment;
-    sealed_fault fault = {.status = 0};
+    sealed_call fault = {.is_fault = true};
 
     if (!sealed_fault_read(&fragment, &fault.status, tvb, at)) {
         return;
@@ -257,10 +229,10 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
     fault.record = call_of_fault(pinfo, fragment.call_id);
     fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment);
     if (fault.record || fault.pdu) {
-        const rpc_fields *fields = fault.record ? fault.record->key.protocol : perflib;
+        const rpc_fields *fields = fault.record ? fault.record->protocol : perflib;
         fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
         call_show_fault(fields, fault.operation, tvb, at, fragment.next - at, pinfo, tree, fault.status);
-        tell_fault(pinfo, &fault);
+        tell(pinfo, &fault);
     }
 }
 
@@ -272,9 +244,7 @@ static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         return;
     }
     if (!fragment.is_response && fragment.is_first) {
-        sealed_interface interface = sealed_interface_of(pinfo, &fragment);
-        bool is_known = interface == SEALED_PERFLIB || try_val_to_str(fragment.opnum, winreg_operations);
-        sealed_call_begin(pinfo, &fragment, is_known ? interface : SEALED_NOBODYS);
+        sealed_call_begin(pinfo, &fragment, operations);
     }
     sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
     if (pdu) {
@@ -358,7 +328,7 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
 }
 
 void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations,
-                     uint32_t (*most)(const sealed_pdu *), sealed_listener listener, fault_listener listener_of_faults)
+                     uint32_t (*most)(const sealed_pdu *), sealed_listener listener)
 {
     int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
@@ -390,5 +360,4 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     operations[SEALED_WINREG] = winreg_operations;
     most_counters = most;
     tell = listener;
-    tell_fault = listener_of_faults;
 }

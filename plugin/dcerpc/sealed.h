@@ -11,29 +11,23 @@
 #include "dcerpc/call.h"
 #include "dcerpc/sealed-pdus.h"
 
-/* A request or response that no key opened. */
+/* A request, response or fault that no key opened; or a fault, which is never sealed, of a call that was read. */
 typedef struct {
-    const char *why;       /* and what opens it */
-    const char *operation; /* "QueryCounterData" */
-    proto_item *item;      /* what is shown of it, may be NULL */
-    sealed_pdu *pdu;
+    const char *why;          /* it is not read, and what opens it */
+    const char *operation;    /* "QueryCounterData" */
+    proto_item *item;         /* what is shown of it, may be NULL */
+    sealed_pdu *pdu;          /* NULL of a call that was read, */
+    const rpc_record *record; /* whose fault this is */
+    bool is_fault;
+    uint32_t status;
 } sealed_call;
 
-/* A fault, which is never sealed: of a call that was read, or of a sealed one. */
-typedef struct {
-    const char *operation;
-    uint32_t status;
-    const rpc_record *record; /* NULL of a sealed call, */
-    sealed_pdu *pdu;          /* whose this is */
-} sealed_fault;
-
-typedef void (*fault_listener)(packet_info *pinfo, const sealed_fault *fault);
 typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
 
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. `most`: how many counters a PDU names at most, 0 if
  * that is not known. */
 void sealed_register(const rpc_fields *fields, const value_string *operations, uint32_t (*most)(const sealed_pdu *),
-                     sealed_listener listener, fault_listener listener_of_faults);
+                     sealed_listener listener);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

@@ -66,18 +66,15 @@ static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, ui
                            answer->event);
 }
 
-/* A reader of a structure's own fields at `offset`, with a node of its own in `tree`. */
+/* A reader of a structure at `offset`, with a node of its own in `tree`. */
 static void hkpd_open_structure(hkpd_view *view, proto_tree *tree, int hf, int ett, uint32_t offset, uint32_t size,
-                                uint32_t fields_size, bounded_reader *reader)
+                                bounded_reader *reader)
 {
     bounded_reader outer;
 
     reader_init(&outer, view->base.tvb, tree, view->base.report, view->encoding);
     outer.pos = offset;
     reader_structure(&outer, hf, ett, size, reader);
-    if (reader->end - reader->pos > fields_size) {
-        reader->end = reader->pos + fields_size;
-    }
     values_announce(&view->base, reader->node, offset);
 }
 
@@ -122,8 +119,7 @@ static void hkpd_show_header(hkpd_view *view)
 
     view->encoding = view->walk->big_endian ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     hkpd_open_structure(view, view->base.tree, hf_data_block, ett_data_block, 0,
-                        view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, PERF_DATA_BLOCK_SIZE,
-                        &reader);
+                        view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
     reader_u32(&reader, hf_little_endian);
     reader_u32(&reader, hf_version);
@@ -173,7 +169,7 @@ static void hkpd_show_object(hkpd_view *view)
         return;
     }
     hkpd_open_structure(view, view->base.tree, hf_object, ett_object, walk->object.offset,
-                        walk->object.end - walk->object.offset, PERF_OBJECT_TYPE_SIZE, &reader);
+                        walk->object.end - walk->object.offset, &reader);
     reader_u32(&reader, hf_object_total_size);
     reader_u32(&reader, hf_object_definition_size);
     reader_u32(&reader, hf_object_header_size);
@@ -211,7 +207,7 @@ static void hkpd_show_definition(hkpd_view *view)
         return;
     }
     hkpd_open_structure(view, view->object, hf_definition, ett_definition, walk->definition.offset,
-                        walk->definition.size, PERF_COUNTER_DEFINITION_SIZE, &reader);
+                        walk->definition.size, &reader);
     reader_u32(&reader, hf_definition_size);
     uint32_t title_index = reader_u32(&reader, hf_counter_index);
     const char *name = add_known_title(view, reader.tree, hf_counter_name, title_index);
@@ -240,7 +236,7 @@ static void hkpd_show_instance(hkpd_view *view)
         return;
     }
     hkpd_open_structure(view, view->object, hf_instance, ett_instance, walk->instance.offset, walk->instance.size,
-                        PERF_INSTANCE_DEFINITION_SIZE, &reader);
+                        &reader);
     reader_u32(&reader, hf_instance_size);
     reader_u32(&reader, hf_instance_parent_object);
     reader_u32(&reader, hf_instance_parent_instance);
@@ -334,12 +330,11 @@ static hf_register_info structure_fields[] = {
 typedef struct {
     uint32_t offset;
     uint32_t title_index;
-    uint32_t text;      /* offset */
+    uint32_t text;      /* offset; where there is none what stands there is the list's own terminator */
     uint32_t text_size; /* bytes without terminator */
     uint32_t end;       /* behind the text's terminator */
     bool is_number;
-    bool whole;    /* both have a terminator */
-    bool has_text; /* the list does not end behind the number */
+    bool sound; /* a number and a text, both with a terminator */
 } title_pair;
 
 static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
@@ -360,25 +355,22 @@ static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t 
 /* False at the end of the list. */
 static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
 {
-    uint32_t left = tvb_captured_length(tvb) - offset;
+    uint32_t end = tvb_captured_length(tvb);
+    uint32_t digits = end - offset >= 2 ? text_utf16_size(tvb, offset, end - offset) : 0;
 
-    memset(pair, 0, sizeof *pair);
-    pair->offset = offset;
-    uint32_t digits = left >= 2 ? text_utf16_size(tvb, offset, left) : 0;
     if (digits == 0) {
         return false;
     }
-    pair->is_number = read_digits(tvb, offset, digits, &pair->title_index);
-    bool number_whole = digits + 2 <= left;
-    pair->text = number_whole ? offset + digits + 2 : offset + digits;
-    left -= pair->text - offset;
-    pair->text_size = number_whole ? text_utf16_size(tvb, pair->text, left) : 0;
-    pair->whole = number_whole && pair->text_size + 2 <= left;
-    pair->end = pair->text + pair->text_size + (pair->whole ? 2 : 0);
-    pair->has_text = !pair->whole || pair->text_size > 0 || left > 2;
-    if (!pair->has_text) { /* what stands there is the list's own terminator */
-        pair->end = pair->text;
+    memset(pair, 0, sizeof *pair);
+    pair->offset = offset;
+    pair->text = pair->end = MIN(offset + digits + 2, end);
+    bool has_text = end - pair->text > 2;
+    if (has_text) {
+        pair->text_size = text_utf16_size(tvb, pair->text, end - pair->text);
+        pair->end = MIN(pair->text + pair->text_size + 2, end);
     }
+    pair->is_number = read_digits(tvb, offset, digits, &pair->title_index);
+    pair->sound = pair->is_number && has_text && pair->end - pair->text == pair->text_size + 2;
     return true;
 }
 
@@ -386,20 +378,16 @@ wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
 {
     wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
     title_pair pair;
-    uint32_t offset = 0;
 
-    if (tvb_captured_length(tvb) <= 2 || tvb_captured_length(tvb) % 2 != 0) {
-        return NULL;
-    }
-    for (; read_title(tvb, offset, &pair); offset = pair.end) {
-        if (!pair.is_number || !pair.whole || !pair.has_text) {
+    for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
+        if (!pair.sound) {
             return NULL;
         }
         hkpd_title title = {pair.title_index, text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16,
                                                        ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
         wmem_array_append_one(titles, title);
     }
-    return titles;
+    return wmem_array_get_count(titles) > 0 && tvb_captured_length(tvb) % 2 == 0 ? titles : NULL;
 }
 
 static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
@@ -413,14 +401,13 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
     if (pair->is_number) {
         proto_tree_add_uint(reader.tree, hf_title_index, tvb, pair->offset, pair->text - pair->offset,
                             pair->title_index);
-    } else if (pair->has_text) {
-        findings_add(report, item, FINDING_TEXT, "The title at offset %u has no number", pair->offset);
     }
-    if (pair->has_text) {
+    if (pair->end > pair->text) {
         text = reader_text(&reader, hf_title_text, pair->end - pair->text, PERF_TEXT_WHOLE, "The title");
-    } else {
-        findings_add(report, item, FINDING_TEXT,
-                     "The list ends behind the number at offset %u: it has an odd number of strings", pair->offset);
+    }
+    if (!pair->sound) {
+        findings_add(report, item, FINDING_TEXT, "What stands at offset %u is not a number and its title",
+                     pair->offset);
     }
     proto_item_append_text(item, *text ? ": %u %s" : ": %u", pair->title_index, text);
 }
@@ -435,12 +422,13 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
     budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
         count++;
-        if (!pair.whole || !pair.has_text || !pair.is_number || looked_at) {
-            if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
-                show_title(tvb, tree, &pair, report);
-            } else {
-                budget.others_hidden++;
-            }
+        if (pair.sound && !looked_at) {
+            continue;
+        }
+        if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
+            show_title(tvb, tree, &pair, report);
+        } else {
+            budget.others_hidden++;
         }
     }
     budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
@@ -449,54 +437,49 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
 
-/* Whether the object is sound, and the objects that its instances' parents are in: which instance is which is not certain
- * otherwise. Neither is it where an object stands in the answer twice. */
-static bool instances_are_known(const perf_block_walk *object, wmem_map_t *unsound)
+/* Those of `unsound` title indexes are no sample, nor those whose instances' parents are in one: which instance is which is not
+ * certain then. */
+static void drop_unsound(perf_block_walk walk, wmem_map_t *unsound, wmem_array_t *places)
 {
-    perf_block_walk walk = *object;
     perf_block_event event;
 
-    if (wmem_map_contains(unsound, GUINT_TO_POINTER(object->object.index))) {
-        return false;
-    }
-    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT) {
-        if (event == PERF_BLOCK_INSTANCE && walk.instance.parent_object != 0 &&
-            wmem_map_contains(unsound, GUINT_TO_POINTER(walk.instance.parent_object))) {
-            return false;
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
+        bool has_parent = event == PERF_BLOCK_INSTANCE && walk.instance.parent_object != 0;
+        uint32_t told_by = has_parent ? walk.instance.parent_object : walk.object.index;
+        if (walk.object.number != UINT32_MAX && wmem_map_contains(unsound, GUINT_TO_POINTER(told_by))) {
+            ((state_object_place *)wmem_array_index(places, walk.object.number))->title_index = PERF_NO_OBJECT;
         }
-        if (perf_block_values_left(&walk) > 0) {
-            perf_block_skip_values(&walk);
-        }
+        perf_block_skip_values(&walk);
     }
-    return true;
 }
 
 state_object_place *hkpd_object_places(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *count)
 {
     wmem_array_t *places = wmem_array_new(pool, sizeof(state_object_place));
-    wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* title indexes, */
-    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    wmem_map_t *seen = wmem_map_new(pool, g_direct_hash, g_direct_equal);    /* title indexes, */
+    wmem_map_t *unsound = wmem_map_new(pool, g_direct_hash, g_direct_equal); /* and those in the answer twice */
+    perf_block_event event;
     perf_block_walk begin, walk;
 
     perf_block_init(&begin, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
-    for (walk = begin; perf_block_next_object(&walk);) {
-        uint32_t title_index = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
-        state_object_place place = {title_index, walk.object.offset};
-        wmem_array_append_one(places, place);
-        bool is_second = wmem_map_insert(seen, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1)) != NULL;
-        if (is_second || !perf_block_object_sound(&walk)) {
-            wmem_map_insert(unsound, GUINT_TO_POINTER(walk.object.index), GUINT_TO_POINTER(1));
+    for (walk = begin; (event = perf_block_next(&walk)) != PERF_BLOCK_END; perf_block_skip_values(&walk)) {
+        void *title_index = GUINT_TO_POINTER(walk.object.index);
+        bool is_unsound = event == PERF_BLOCK_FAULT && perf_block_does_harm(&walk);
+        if (event == PERF_BLOCK_OBJECT) {
+            uint32_t holds = perf_block_holds_values(&walk) ? walk.object.index : PERF_NO_OBJECT;
+            state_object_place place = {holds, walk.object.offset};
+            wmem_array_append_one(places, place);
+            is_unsound = wmem_map_insert(seen, title_index, GUINT_TO_POINTER(1)) != NULL;
         }
+        if (is_unsound) {
+            wmem_map_insert(unsound, title_index, GUINT_TO_POINTER(1));
+        }
+    }
+    if (wmem_map_size(unsound) > 0) {
+        drop_unsound(begin, unsound, places);
     }
     *count = wmem_array_get_count(places);
-    state_object_place *all = wmem_array_get_raw(places);
-    walk = begin;
-    for (uint32_t i = 0; wmem_map_size(unsound) > 0 && perf_block_next_object(&walk); i++) {
-        if (!instances_are_known(&walk, unsound)) {
-            all[i].title_index = PERF_NO_OBJECT;
-        }
-    }
-    return all;
+    return wmem_array_get_raw(places);
 }
 
 /* --- PERF_COUNTER_BLOCK and its values ------------------------------------------------------------------------- */
@@ -512,9 +495,9 @@ static void show_counters(hkpd_view *view)
         return;
     }
     hkpd_open_structure(view, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
-                        walk->counters.size, PERF_COUNTER_BLOCK_SIZE, &reader);
+                        walk->counters.size, &reader);
     reader_u32(&reader, hf_counter_block_size);
-    proto_item_append_text(reader.node, ": %u values", walk->object.num_definitions);
+    proto_item_append_text(reader.node, ": %u values", walk->object.num_definitions - (walk->object.misplaced > 0));
     view->counters = reader.tree;
 }
 
@@ -560,15 +543,12 @@ static void show_structures(hkpd_view *view)
         [PERF_BLOCK_INSTANCE] = hkpd_show_instance,
         [PERF_BLOCK_COUNTERS] = show_counters,
         [PERF_BLOCK_VALUE] = show_value,
-        [PERF_BLOCK_NO_VALUE] = NULL,
         [PERF_BLOCK_FAULT] = show_fault,
     };
     perf_block_event event;
 
     while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
-        if (show[event]) {
-            show[event](view);
-        }
+        show[event](view);
     }
     budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
                   "objects, counter definitions or instances");

@@ -53,9 +53,6 @@ typedef enum { HKPD_TITLES_NONE, HKPD_TITLES_NAMES, HKPD_TITLES_HELP } hkpd_titl
 #define STATUS_MORE_DATA 234
 #define STATUS_NO_MORE_ITEMS 259
 
-/* Of an answer or question about more objects, so many are named. */
-#define MOST_OBJECTS_NAMED 10
-
 /* Which key with performance data a handle stands for. Belongs to the handle. */
 typedef struct hkpd_key {
     hkpd_key_name name;
@@ -95,7 +92,6 @@ typedef struct {
     uint32_t type;
     bool has_buffer; /* the pointer to the data is not null */
     tvbuff_t *tvb;   /* the data, NULL if there is none */
-    uint32_t data;   /* offset of the data in the stub */
     uint32_t data_size;
     uint32_t size; /* lpcbData */
     bool has_length;
@@ -116,7 +112,7 @@ static bool is_language(const char *text, uint32_t *language)
     return is;
 }
 
-/* "Counter", "Counters", "Help" or "Explain", then nothing or a language: "Counter 009". */
+/* "Counter", "Counters", "Help" or "Explain", then nothing or a language: "Counter 009"; `language` may be NULL. */
 static hkpd_titles_kind hkpd_titles_of(const char *name, uint32_t *language)
 {
     static const struct {
@@ -127,6 +123,9 @@ static hkpd_titles_kind hkpd_titles_of(const char *name, uint32_t *language)
                  {"Help", HKPD_TITLES_HELP},
                  {"Explain", HKPD_TITLES_HELP}};
 
+    uint32_t unasked = 0;
+
+    language = language ? language : &unasked;
     *language = 0;
     for (unsigned i = 0; name && i < array_length(words); i++) {
         size_t length = strlen(words[i].word);
@@ -151,14 +150,12 @@ static bool hkpd_is_performance_name(const char *name)
 {
     static const char *const names[] = {"Global",         "OLD_Global",         "Costly",
                                         "MetadataGlobal", "OLD_MetadataGlobal", "MetadataCostly"};
-    uint32_t language;
-
     for (unsigned i = 0; name && i < array_length(names); i++) {
         if (g_ascii_strcasecmp(name, names[i]) == 0) {
             return true;
         }
     }
-    return name && (is_index_list(name) || hkpd_titles_of(name, &language) != HKPD_TITLES_NONE);
+    return name && (is_index_list(name) || hkpd_titles_of(name, NULL) != HKPD_TITLES_NONE);
 }
 
 /* By a key's last parts: "...\Perflib", or "...\Perflib\009", where also its parent can be the Perflib key. */
@@ -189,18 +186,6 @@ static const value_string value_type_vals[] = {
 };
 
 /* --- A PDU's beginning and end --------------------------------------------------------------------------------- */
-
-static void hkpd_begin(hkpd_pdu *p, const char *operation, tvbuff_t *tvb, int offset, packet_info *pinfo,
-                       proto_tree *tree, dcerpc_info *di, uint8_t *drep)
-{
-    p->hkpd = NULL;
-    p->item = NULL;
-    memset(&p->tapped, 0, sizeof p->tapped);
-    call_begin(&p->call, &fields, operation, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
-    p->record = (hkpd_record *)p->call.record;
-    call_silently(&p->call);
-    findings_begin(&p->aloud, pinfo, &fields.expert);
-}
 
 static wmem_allocator_t *hkpd_pool(const hkpd_pdu *p)
 {
@@ -360,22 +345,20 @@ static uint32_t hkpd_read_status(hkpd_pdu *p)
 
 static const char *read_pointed_name(hkpd_pdu *p, int hf)
 {
-    bounded_reader *reader = &p->call.ndr.reader;
+    ndr_reader *ndr = &p->call.ndr;
     ndr_array array;
 
-    ndr_varying_array(&p->call.ndr, &fields.ndr, "Name", &array);
-    uint64_t size = 2 * array.actual_count;
-    if (array.actual_count > UINT32_MAX / 2 || !reader_need(reader, size, "The name")) {
+    ndr_array_begin(ndr, &fields.ndr, true, "Name", &array);
+    tvbuff_t *tvb = ndr_elements(ndr, &array, 2);
+    if (ndr->reader.failed) {
         return NULL;
     }
-    const char *name = (const char *)tvb_get_string_enc(hkpd_pool(p), reader->tvb, reader->pos, (int)size,
-                                                        ENC_UTF_16 | reader->encoding);
+    int size = (int)tvb_captured_length(tvb);
+    const char *name = (const char *)tvb_get_string_enc(hkpd_pool(p), tvb, 0, size, ENC_UTF_16 | ndr->reader.encoding);
     if (hf > 0) {
-        proto_tree_add_string(array.tree, hf, reader->tvb, reader->pos, (int)size, name);
+        proto_tree_add_string(array.tree, hf, tvb, 0, size, name);
         proto_item_append_text(array.node, ": %s", name);
-        proto_item_set_len(array.node, (int)(reader->pos + size - array.start));
     }
-    reader->pos += (uint32_t)size;
     return name;
 }
 
@@ -384,72 +367,47 @@ static const char *read_pointed_name(hkpd_pdu *p, int hf)
 static const char *hkpd_read_name(hkpd_pdu *p, int hf)
 {
     ndr_reader *ndr = &p->call.ndr;
-    ndr_pointer pointer;
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
     reader_skip(&ndr->reader, 4);
-    bool there = ndr_pointer_begin(ndr, &fields.ndr, "Name", &pointer);
-    const char *name = there ? read_pointed_name(p, hf) : ndr->reader.failed ? NULL : "";
-    ndr_pointer_end(ndr, &pointer);
-    return name;
+    bool there = ndr_pointer(ndr, &fields.ndr, "name");
+    return there ? read_pointed_name(p, hf) : ndr->reader.failed ? NULL : "";
 }
 
-/* False if there is no number at all; some have `names`. */
-static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, const value_string *names, uint32_t *value)
+/* False if there is no number at all. */
+static bool read_pointed_u32(hkpd_pdu *p, const char *what, int hf, uint32_t *value)
 {
-    ndr_reader *ndr = &p->call.ndr;
-    ndr_pointer pointer;
+    bool there = ndr_pointer(&p->call.ndr, &fields.ndr, what);
 
-    *value = 0;
-    bool there = ndr_pointer_begin(ndr, &fields.ndr, what, &pointer);
-    if (there) {
-        *value = ndr_u32(ndr, hf);
-        if (names) {
-            proto_item_append_text(pointer.node, ": %s", val_to_str_const(*value, names, "unknown type"));
-        } else {
-            proto_item_append_text(pointer.node, ": %u", *value);
-        }
-    }
-    ndr_pointer_end(ndr, &pointer);
+    *value = there ? ndr_u32(&p->call.ndr, hf) : 0;
     return there;
 }
 
 static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
 {
     ndr_reader *ndr = &p->call.ndr;
-    ndr_pointer pointer;
     ndr_array array;
 
-    value->has_buffer = ndr_pointer_begin(ndr, &fields.ndr, "Data", &pointer);
+    value->has_buffer = ndr_pointer(ndr, &fields.ndr, "data");
     if (value->has_buffer) {
-        ndr_varying_array(ndr, &fields.ndr, "Data", &array);
-        value->data = ndr->reader.pos;
+        ndr_array_begin(ndr, &fields.ndr, true, "Data", &array);
         value->tvb = ndr_elements(ndr, &array, 1);
         value->data_size = value->tvb ? tvb_captured_length(value->tvb) : 0;
         if (value->data_size == 0) {
             value->tvb = NULL;
         }
-        if (pointer.node) {
-            proto_item_append_text(pointer.node, ": %s", text_counted(hkpd_pool(p), array.actual_count, "byte"));
-        }
+        proto_item_append_text(array.node, ": %s", text_counted(hkpd_pool(p), array.actual_count, "byte"));
     }
-    ndr_pointer_end(ndr, &pointer);
-}
-
-/* The last two of them, behind the data. */
-static void hkpd_read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
-{
-    read_pointed_u32(p, "Data Size", hf_winreg_data_size, NULL, &value->size);
-    value->has_length = read_pointed_u32(p, "Data Length", hf_winreg_data_length, NULL, &value->length);
-    value->length_item = p->call.ndr.reader.item;
 }
 
 static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
 {
     memset(value, 0, sizeof *value);
-    read_pointed_u32(p, "Type", hf_value_type, value_type_vals, &value->type);
+    read_pointed_u32(p, "type", hf_value_type, &value->type);
     read_data(p, value);
-    hkpd_read_sizes(p, value);
+    read_pointed_u32(p, "size", hf_winreg_data_size, &value->size);
+    value->has_length = read_pointed_u32(p, "length", hf_winreg_data_length, &value->length);
+    value->length_item = p->call.ndr.reader.item;
 }
 
 /* A call about performance data that failed. That there is no such key, no titles in a language or no value behind the last
@@ -469,38 +427,10 @@ static void report_failed(hkpd_pdu *p, uint32_t status, bool looks_for_something
 
 /* --- Opening and closing keys ------------------------------------------------------------------------------------- */
 
-/* The response that opens a key; `status` stands behind the handle, or further on. */
-static int opened(hkpd_pdu *p, const uint8_t *bytes, uint32_t status, hkpd_key_name asked)
-{
-    rpc_record *record = p->call.record;
-
-    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
-        if (asked.kind < HKPD_KEY_OTHER) {
-            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
-        } else if (asked.kind == HKPD_KEY_OTHER) {
-            call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
-        }
-    }
-    show_if_ours(p, record->answering, hkpd_handle_offset(p));
-    if (asked.kind < HKPD_KEY_OTHER) {
-        report_failed(p, status, true);
-    }
-    return end_with_stock(p, false);
-}
-
 /* A predefined key: the request says nothing. */
 static int hkpd_open_request(hkpd_pdu *p)
 {
     return end_with_stock(p, false);
-}
-
-static int hkpd_open_response(hkpd_pdu *p)
-{
-    uint8_t bytes[PERF_HANDLE_SIZE];
-
-    ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, (hkpd_key_name){p->opens, 0});
 }
 
 /* BaseRegOpenKey and BaseRegCreateKey ([MS-RRP] 3.1.5.15 and 3.1.5.7) begin alike. */
@@ -515,7 +445,7 @@ static int hkpd_open_key_request(hkpd_pdu *p)
     return end_with_stock(p, false);
 }
 
-/* What the request asked for. An empty name opens the same key once more. */
+/* A predefined key, or what the request asked for. An empty name opens the same key once more. */
 static hkpd_key_name asked_for(const hkpd_pdu *p)
 {
     const state_handle *from = p->call.record->handle;
@@ -523,7 +453,7 @@ static hkpd_key_name asked_for(const hkpd_pdu *p)
     const char *name = p->record->name;
 
     if (name == NULL || (*name == '\0' && from == NULL)) {
-        return (hkpd_key_name){HKPD_KEY_UNKNOWN, 0};
+        return (hkpd_key_name){p->opens, 0};
     }
     if (*name == '\0') {
         return parent ? parent->name : (hkpd_key_name){HKPD_KEY_OTHER, 0};
@@ -531,18 +461,30 @@ static hkpd_key_name asked_for(const hkpd_pdu *p)
     return key_called(name, parent && parent->name.kind == HKPD_KEY_PERFLIB);
 }
 
-static int hkpd_open_key_response(hkpd_pdu *p)
+static int hkpd_open_response(hkpd_pdu *p)
 {
+    rpc_record *record = p->call.record;
     uint32_t disposition;
     uint8_t bytes[PERF_HANDLE_SIZE];
     hkpd_key_name asked = asked_for(p);
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
-        read_pointed_u32(p, "Number", hf_winreg_data_size, NULL, &disposition);
+        read_pointed_u32(p, "disposition", hf_winreg_data_size, &disposition);
     }
     uint32_t status = hkpd_read_status(p);
-    return opened(p, bytes, status, asked);
+    if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
+        if (asked.kind < HKPD_KEY_OTHER) {
+            record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
+        } else if (asked.kind == HKPD_KEY_OTHER) {
+            call_open_handle(&p->call, PERF_HANDLE_OTHER_KEY, bytes, p->call.event, p->call.pinfo->num, NULL);
+        }
+    }
+    show_if_ours(p, record->answering, hkpd_handle_offset(p));
+    if (asked.kind < HKPD_KEY_OTHER) {
+        report_failed(p, status, true);
+    }
+    return end_with_stock(p, false);
 }
 
 /* BaseRegCloseKey, 3.1.5.5. */
@@ -602,24 +544,22 @@ static void report_closed(hkpd_pdu *p, const char *name)
     }
 }
 
-/* "objects System, Process", by the titles that are known. */
+/* "objects System, Process", by the titles that are known; as many as a text of the Info column could hold. */
 static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
 {
     wmem_strbuf_t *words = wmem_strbuf_new(hkpd_pool(p), "");
-    unsigned count = 0;
+    const char *separator = "";
+    char *end;
 
-    for (const char *at = indexes + strspn(indexes, " "); *at; at += strspn(at, " ")) {
-        char *end;
+    for (const char *at = indexes; g_ascii_isdigit(*at) && strlen(wmem_strbuf_get_str(words)) < PERF_NAME_MAX;
+         at = end + strspn(end, " ")) {
         uint32_t title = (uint32_t)g_ascii_strtoull(at, &end, 10);
-        if (count++ == MOST_OBJECTS_NAMED) {
-            wmem_strbuf_append(words, ", …");
-            break;
-        }
-        wmem_strbuf_append_printf(words, "%s%s", count > 1 ? ", " : "",
+        wmem_strbuf_append_printf(words, "%s%s", separator,
                                   facts_title_label(hkpd_pool(p), p->call.server, title, p->call.event));
-        at = end;
+        separator = ", ";
     }
-    return wmem_strdup_printf(hkpd_pool(p), "%s %s", count == 1 ? "object" : "objects", wmem_strbuf_get_str(words));
+    return wmem_strdup_printf(hkpd_pool(p), "%s %s", strchr(indexes, ' ') ? "objects" : "object",
+                              wmem_strbuf_get_str(words));
 }
 
 /* What the call asks: handle, value name, and whether it was asked before. `handle_at` as in hkpd_show_handle(). */
@@ -638,43 +578,22 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
     }
 }
 
-/* The stock function shows the stub up to `end`; what stands behind is read here. */
-static void stock_until(hkpd_pdu *p, uint32_t end)
+/* The stock function shows the handle. The data that the client sends along it would show byte by byte; in NDR64 it would look for
+ * the name in a wrong place (Wireshark 4.0 and 4.4). */
+static int show_query(hkpd_pdu *p)
 {
     rpc_call *call = &p->call;
+    uint32_t end = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
+    hkpd_value_parameters value;
 
     winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
     call_aloud(call);
     call->ndr.reader.pos = end;
-}
-
-/* Data that the client sends along: no performance data. */
-static void show_sent_data(hkpd_pdu *p, const hkpd_value_parameters *value)
-{
-    proto_tree_add_item(p->call.tree, hf_sent_data, p->call.tvb, value->data, value->data_size, ENC_NA);
-}
-
-/* NDR64: the stock function shows the handle, and would look for the name in a wrong place (Wireshark 4.0 and 4.4). */
-static int show_request64(hkpd_pdu *p)
-{
-    hkpd_value_parameters value;
-
-    stock_until(p, (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE);
     hkpd_read_name(p, hf_winreg_value_name);
     hkpd_read_value(p, &value);
-    if (value.data_size > 0) {
-        show_sent_data(p, &value);
+    if (value.tvb) {
+        proto_tree_add_item(call->tree, hf_sent_data, value.tvb, 0, -1, ENC_NA);
     }
-    return hkpd_end(p);
-}
-
-/* The stock function would show the data that the client sends along byte by byte. */
-static int show_request_with_data(hkpd_pdu *p, hkpd_value_parameters *value)
-{
-    stock_until(p, value->data);
-    show_sent_data(p, value);
-    p->call.ndr.reader.pos += value->data_size;
-    hkpd_read_sizes(p, value);
     return hkpd_end(p);
 }
 
@@ -707,11 +626,9 @@ static int hkpd_value_request(hkpd_pdu *p)
                        record->retry_of != 0 ? " now" : "");
         }
     }
-    if (p->call.ndr.ndr64 && is_query && (hkpd_key_of(hkpd_known_handle(p)) || hkpd_is_performance_name(name))) {
-        return show_request64(p);
-    }
-    return shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed ? show_request_with_data(p, &value)
-                                                                                    : end_with_stock(p, false);
+    bool is_long = shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed;
+    bool is_misread = p->call.ndr.ndr64 && (hkpd_key_of(hkpd_known_handle(p)) || hkpd_is_performance_name(name));
+    return is_query && (is_long || is_misread) ? show_query(p) : end_with_stock(p, false);
 }
 
 /* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
@@ -746,7 +663,6 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
  * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds up. */
 static answer_kind kind_of(hkpd_pdu *p, const answer *back)
 {
-    uint32_t language;
     tvbuff_t *tvb = back->value.tvb;
     const state_handle *handle = hkpd_known_handle(p);
     bool is_ours = hkpd_key_of(handle) != NULL;
@@ -754,7 +670,7 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
     if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
         return ANSWER_OTHER;
     }
-    if (hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE && (is_ours || hkpd_titles(tvb, hkpd_pool(p)))) {
+    if (hkpd_titles_of(back->name, NULL) != HKPD_TITLES_NONE && (is_ours || hkpd_titles(tvb, hkpd_pool(p)))) {
         return ANSWER_TITLES;
     }
     perf_block_summary summary;
@@ -836,8 +752,7 @@ static int other_answer(hkpd_pdu *p, const answer *back)
         if (!p->call.ndr.reader.failed && back->status == STATUS_SUCCESS) {
             describe_success(p, back);
         } else {
-            uint32_t language;
-            report_failed(p, back->status, hkpd_titles_of(back->name, &language) != HKPD_TITLES_NONE);
+            report_failed(p, back->status, hkpd_titles_of(back->name, NULL) != HKPD_TITLES_NONE);
         }
     }
     return end_with_stock(p, false);
@@ -845,39 +760,41 @@ static int other_answer(hkpd_pdu *p, const answer *back)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
-/* Where the clocks of a PERF_DATA_BLOCK end. */
-#define CLOCKS_END 80
-
-static void note_system(hkpd_pdu *p, tvbuff_t *tvb)
-{
-    uint32_t size = tvb_captured_length(tvb);
-    perf_block_walk walk;
-
-    perf_block_init(&walk, tvb_get_ptr(tvb, 0, (int)size), size);
-    if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
-        const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
-        host_note_system(p->call.server, name);
-        handle_note_name(p->call.record->handle, name);
-    }
-}
-
 static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
+    rpc_record *record = p->call.record;
     uint32_t count;
+    perf_block_walk walk;
     const state_object_place *places = hkpd_object_places(tvb, hkpd_pool(p), &count);
 
-    p->record->sample =
-        sample_keep(p->call.record->handle, tvb_get_ptr(tvb, 0, (int)size), size, p->call.event, p->call.pinfo->num);
+    p->record->sample = sample_keep(record->handle, bytes, size, p->call.event, p->call.pinfo->num);
+    p->record->sample->request_event = record->request_event;
     sample_holds(p->record->sample, places, count);
-    note_system(p, tvb);
-    if (size >= CLOCKS_END && p->record->name) {
-        unsigned order = tvb_get_letohl(tvb, 8) ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
-        const perf_point clocks = {.perf_time = tvb_get_uint64(tvb, 56, order),
-                                   .perf_freq = tvb_get_uint64(tvb, 64, order),
-                                   .time_100ns = tvb_get_uint64(tvb, 72, order)};
+    perf_block_init(&walk, bytes, size);
+    perf_block_next(&walk);
+    if (walk.header.name_size > 0) {
+        const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
+        host_note_system(p->call.server, name);
+        handle_note_name(record->handle, name);
+    }
+    if (p->record->name) {
+        const perf_point clocks = hkpd_clocks(&walk);
         pace_sample(p->record->sample, p->record->name, &clocks, call_seconds(&p->call));
     }
+}
+
+/* Some objects can be relied on; or there are none: then nothing that was asked for is there. */
+static bool is_sample(const perf_block_summary *summary)
+{
+    return summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
+}
+
+/* MetadataGlobal, for instance. */
+static bool only_describes(const perf_block_summary *summary)
+{
+    return summary->sound_objects == 0 && summary->objects > 0 && summary->faults == 0;
 }
 
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
@@ -887,22 +804,24 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     perf_block_summary summary;
 
     perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &summary);
-    if (learn && summary.sound_objects > 0 && p->call.record->handle &&
+    if (learn && is_sample(&summary) && p->call.record->handle &&
         !call_is_sample_again(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
         keep_sample(p, back->value.tvb);
     }
     p->answer = (readings_answer){
         .layout = &hkpd_readings_layout,
         .server = p->call.server,
+        .request_event = p->call.record->request_event,
         .event = p->call.event,
         .is_repeated = call_is_repeated(&p->call),
         .sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL,
         .tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"),
     };
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->answer, &summary);
-    call_report_late(&p->call, p->answer.sample);
+    call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
+                   p->answer.sample ? p->answer.sample->late : NULL);
     value_describe(&p->call, &p->answer, summary.values, NULL, summary.objects, "object", back->value.data_size);
-    if (back->status == STATUS_SUCCESS) {
+    if (back->status == STATUS_SUCCESS && !only_describes(&summary)) {
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;
         p->tapped.has_counters = p->answer.sample != NULL;
@@ -951,7 +870,7 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- The response ---------------------------------------------------------------------------------------------- */
 
-/* Without room for data, success is the answer to a size probe. */
+/* Without room for data, success is the answer to a size probe. Some servers need more room, and do not say how much. */
 static void tell_sizes(hkpd_pdu *p, const answer *back)
 {
     tapped_call *tapped = &p->tapped;
@@ -959,8 +878,9 @@ static void tell_sizes(hkpd_pdu *p, const answer *back)
     tapped->has_sizes = !p->call.ndr.reader.failed;
     tapped->rtn_size = back->value.size;
     tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
-    tapped->is_probe = tapped->has_sizes && tapped->rtn_size > 0 && tapped->out_size == 0 &&
-                       (back->status == STATUS_MORE_DATA || (back->status == STATUS_SUCCESS && p->record->room == 0));
+    bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 && tapped->rtn_size > 0;
+    tapped->is_probe =
+        tapped->has_sizes && tapped->out_size == 0 && (back->status == STATUS_MORE_DATA || answers_probe);
 }
 
 static void check_length(hkpd_pdu *p, const answer *back)
@@ -1024,9 +944,9 @@ static const struct {
     [3] = {"OpenHKPD", hkpd_open_request, hkpd_open_response, "HR", HKPD_KEY_DATA},
     [4] = {"OpenHKU", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [5] = {"CloseKey", hkpd_close_key_request, hkpd_close_key_response, "HR", HKPD_KEY_UNKNOWN},
-    [WINREG_CREATE_KEY] = {"CreateKey", hkpd_open_key_request, hkpd_open_key_response, "HpLR", HKPD_KEY_UNKNOWN},
+    [WINREG_CREATE_KEY] = {"CreateKey", hkpd_open_key_request, hkpd_open_response, "HpLR", HKPD_KEY_UNKNOWN},
     [WINREG_ENUM_VALUE] = {"EnumValue", hkpd_value_request, hkpd_value_response, "LpWpCpVpSpSR", HKPD_KEY_UNKNOWN},
-    [15] = {"OpenKey", hkpd_open_key_request, hkpd_open_key_response, "HR", HKPD_KEY_UNKNOWN},
+    [15] = {"OpenKey", hkpd_open_key_request, hkpd_open_response, "HR", HKPD_KEY_UNKNOWN},
     [WINREG_QUERY_VALUE] = {"QueryValue", hkpd_value_request, hkpd_value_response, "pCpVpSpSR", HKPD_KEY_UNKNOWN},
     [27] = {"OpenHKCC", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
     [28] = {"OpenHKDD", NULL, hkpd_open_response, "HR", HKPD_KEY_OTHER},
@@ -1054,14 +974,22 @@ static bool is_noise(hkpd_pdu *p, const char *shape)
 /* What a value's name asks for, in words that are few. */
 static const char *question_kind(const hkpd_record *record)
 {
-    uint32_t language;
     const char *name = record->name;
 
-    return name == NULL                                          ? NULL
-           : hkpd_titles_of(name, &language) != HKPD_TITLES_NONE ? "titles"
-           : g_ascii_isdigit(*name)                              ? "objects by their indexes"
-           : hkpd_is_performance_name(name)                      ? name
-                                                                 : "other values";
+    return name == NULL                                     ? NULL
+           : hkpd_titles_of(name, NULL) != HKPD_TITLES_NONE ? "titles"
+           : g_ascii_isdigit(*name)                         ? "objects by their indexes"
+           : hkpd_is_performance_name(name)                 ? name
+                                                            : "other values";
+}
+
+/* Not for titles, and what came is none of another key's values. */
+static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
+{
+    const hkpd_key *key = hkpd_key_of(handle);
+
+    return key && key->name.kind == HKPD_KEY_DATA && hkpd_is_performance_name(p->record->name) &&
+           hkpd_titles_of(p->record->name, NULL) == HKPD_TITLES_NONE && (p->tapped.answer || p->tapped.out_size == 0);
 }
 
 static void tap_pdu(hkpd_pdu *p)
@@ -1081,7 +1009,9 @@ static void tap_pdu(hkpd_pdu *p)
         }
         handle = NULL; /* the key of performance data is not given yet, or was not */
     }
-    if (handle && p->call.first_time && p->record->sample == NULL && p->record->name) {
+    if (handle && p->call.first_time && p->record->name && is_request) {
+        pace_request(handle, p->record->name, &p->call.pinfo->abs_ts, p->call.missed_once.end);
+    } else if (handle && p->call.first_time && p->record->name && p->record->sample == NULL) {
         pace_wait(handle, p->record->name, call_seconds(&p->call));
     }
     if (!tapped_wanted()) {
@@ -1095,6 +1025,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->kind = question_kind(p->record);
     tapped->has_failed = p->call.has_failed;
     tapped->seconds = call_seconds(&p->call);
+    tapped->brings_data = asks_for_data(p, handle);
     tapped->in_size = p->record->room;
     tapped->event = p->call.event;
     tapped->server = p->call.server;
@@ -1110,11 +1041,16 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     hkpd_pdu p;
     volatile int length = 0;
 
-    if (!is_active()) {
+    if (!is_active() || call_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
-    hkpd_begin(&p, operations[opnum].name, tvb, offset, pinfo, tree, di, drep);
+    memset(&p.tapped, 0, sizeof p.tapped);
+    p.hkpd = NULL;
+    p.item = NULL;
     p.opens = operations[opnum].opens;
+    call_begin(&p.call, &fields, operations[opnum].name, sizeof(hkpd_record), tvb, offset, pinfo, tree, di, drep);
+    p.record = (hkpd_record *)p.call.record;
+    findings_begin(&p.aloud, pinfo, &fields.expert);
     if (is_noise(&p, operations[opnum].response_shape)) {
         tapped_hand_over_unread(pinfo, TAPPED_NOISE);
         return call_end(&p.call, NULL);

@@ -53,8 +53,8 @@ void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, con
     state_known known = facts_lookup(server, facts_subject(guid, id), PERF_FACT_COUNTER, event);
     if (known.fact) {
         labels_add_source(tree, tvb, hf_learned_in,
-                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, known.fact->counter.type), &known,
-                          false);
+                          proto_tree_add_uint(tree, pcq_fields.types.type, tvb, 0, 0, known.fact->counter.type),
+                          &known);
     }
 }
 
@@ -154,13 +154,25 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
 
 /* --- Blocks that begin to fail, and those that have values again ------------------------------------------------- */
 
-/* What failed in a sample: state_identifier -> status; NULL where it is not known of each block whose it is. */
-static wmem_map_t *failures_of(wmem_allocator_t *pool, const state_sample *sample)
+/* What the sample before had failed: state_identifier -> status; NULL where this answer can bring no news: both are of one form,
+ * nothing failed in either, or it is not known of each block whose it was. */
+static wmem_map_t *failures_before(const data_view *view)
 {
-    wmem_map_t *failures = wmem_map_new(pool, query_identifier_hash, query_identifier_equal);
-    readings_answer answer = readings_answer_again(&pcq_readings_layout, sample, pool);
-    readings *r = readings_begin(pool, &answer);
+    const readings_answer *current = &view->base.readings->answer;
+    const state_sample *sample = current->sample, *previous = sample ? sample->previous : NULL;
+    uint32_t failed_before = previous ? previous->summary.failed : 0;
+    bool same_form = previous && current->has_form && sample->form == previous->form;
 
+    if (sample == NULL || same_form || (previous && previous->bytes == NULL) ||
+        view->summary->failed + failed_before == 0) {
+        return NULL;
+    }
+    wmem_map_t *failures = wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
+    if (failed_before == 0) {
+        return failures;
+    }
+    readings_answer answer = readings_answer_again(&pcq_readings_layout, previous, pool_of(view));
+    readings *r = readings_begin(pool_of(view), &answer);
     while (failures && pcq_readings_next_failed(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
@@ -171,22 +183,6 @@ static wmem_map_t *failures_of(wmem_allocator_t *pool, const state_sample *sampl
     }
     tvb_free(answer.tvb);
     return failures;
-}
-
-/* What the sample before had failed; NULL where this answer can bring no news: both are of one form, nothing failed in either, or
- * it cannot be told. */
-static wmem_map_t *failures_before(const data_view *view)
-{
-    const readings_answer *answer = &view->base.readings->answer;
-    const state_sample *sample = answer->sample, *previous = sample ? sample->previous : NULL;
-    bool none_failed = view->summary->failed == 0 && (previous == NULL || previous->summary.failed == 0);
-    bool same_form = previous && answer->has_form && sample->form == previous->form;
-
-    if (sample == NULL || none_failed || same_form || (previous && previous->bytes == NULL)) {
-        return NULL;
-    }
-    return previous ? failures_of(pool_of(view), previous)
-                    : wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
 }
 
 static void report_news(data_view *view)

@@ -7,19 +7,16 @@
 
 #include "perf/decimal.h"
 
-#define ELLIPSIS "\xe2\x80\xa6"
-
 /* Code pages of Windows, and how Wireshark calls them. */
 typedef struct {
     uint32_t number;
     unsigned encoding;
 } code_page;
 
-static const code_page code_pages[] = {
-    {437, ENC_CP437},   {855, ENC_CP855},         {866, ENC_CP866},         {874, ENC_ISO_8859_11},
-    {936, ENC_GB18030}, {1250, ENC_WINDOWS_1250}, {1251, ENC_WINDOWS_1251}, {1252, ENC_WINDOWS_1252},
-    {20127, ENC_ASCII}, {65001, ENC_UTF_8},
-};
+static const code_page code_pages[] = {{0, ENC_UTF_16},          {437, ENC_CP437},         {855, ENC_CP855},
+                                       {866, ENC_CP866},         {874, ENC_ISO_8859_11},   {936, ENC_GB18030},
+                                       {1200, ENC_UTF_16},       {1250, ENC_WINDOWS_1250}, {1251, ENC_WINDOWS_1251},
+                                       {1252, ENC_WINDOWS_1252}, {20127, ENC_ASCII},       {65001, ENC_UTF_8}};
 
 static const code_page *find_code_page(uint32_t number)
 {
@@ -33,7 +30,7 @@ static const code_page *find_code_page(uint32_t number)
 
 bool text_code_page_known(uint32_t code_page_number)
 {
-    return text_is_wide(code_page_number) || find_code_page(code_page_number);
+    return find_code_page(code_page_number) != NULL;
 }
 
 /* Of a code page that is not known: what is not ASCII is shown byte by byte. */
@@ -47,43 +44,19 @@ static const char *bytes_as_text(wmem_allocator_t *pool, const uint8_t *bytes, u
     return wmem_strbuf_finalize(text);
 }
 
-/* Bytes of the first `most` characters of UTF-16: a surrogate pair is one. */
-static uint32_t wide_size(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t most, unsigned byte_order)
-{
-    bool high = false;
-    uint32_t at = 0;
-
-    for (uint32_t count = 0; at + 2 <= size; at += 2) {
-        unsigned unit = tvb_get_uint16(tvb, (int)(offset + at), byte_order);
-        bool second = high && (unit & 0xFC00) == 0xDC00;
-        if (!second && count++ == most) {
-            break;
-        }
-        high = !second && (unit & 0xFC00) == 0xD800;
-    }
-    return at;
-}
+/* Bytes in UTF-16, UTF-8 and GB18030. */
+#define LONGEST_CHARACTER 4
 
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page_number,
                      unsigned byte_order, uint32_t most)
 {
-    bool wide = text_is_wide(code_page_number);
-    const code_page *page = wide ? NULL : find_code_page(code_page_number);
-    uint32_t whole = wide ? size & ~1U : size;
-    const char *text;
+    const code_page *page = find_code_page(code_page_number);
 
-    if (whole / (wide ? 2 : 1) > most) {
-        size = wide ? wide_size(tvb, offset, size, most, byte_order) : most;
-    }
-    bool cut = size < whole;
-    if (wide) {
-        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, ENC_UTF_16 | byte_order);
-    } else if (page) {
-        text = (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding);
-    } else {
-        text = bytes_as_text(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size);
-    }
-    return cut ? wmem_strconcat(pool, text, ELLIPSIS, NULL) : text;
+    size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
+    const char *text =
+        page ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding | byte_order)
+             : bytes_as_text(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size);
+    return text_cut(pool, text, most);
 }
 
 uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
@@ -103,14 +76,10 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    size_t word_size = strlen(word);
-    char *text = wmem_alloc(pool, PERF_NUMBER_TEXT_SIZE + word_size + 3);
-    char *end = text + perf_decimal_u64(text, count);
+    char number[PERF_NUMBER_TEXT_SIZE];
 
-    *end++ = ' ';
-    memcpy(end, word, word_size);
-    memcpy(end + word_size, count == 1 ? "" : "s", count == 1 ? 1 : 2);
-    return text;
+    perf_decimal_u64(number, count);
+    return wmem_strconcat(pool, number, " ", word, count == 1 ? "" : "s", NULL);
 }
 
 /* Looks at no more of the text than is shown. */

@@ -30,7 +30,7 @@ static inline bool text_is_wide(uint32_t code_page)
 bool text_code_page_known(uint32_t code_page);
 
 /* `size` bytes at `offset`, without their terminator, as UTF-8 in `pool`. `byte_order` (ENC_LITTLE_ENDIAN or
- * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters (in a code page: bytes)
+ * ENC_BIG_ENDIAN) is that of UTF-16. A text of more than `most` characters
  * ends there with an ellipsis. */
 const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t code_page,
                      unsigned byte_order, uint32_t most);

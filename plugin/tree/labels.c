@@ -28,13 +28,12 @@ static const char *source_text(const proto_tree *tree, const state_known *known)
                                                   : "";
 }
 
-void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
-                       bool is_name)
+void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known)
 {
     const char *from = source_text(tree, known);
 
     proto_item_set_generated(item);
-    if (is_name && known->fact->lcid != 0) {
+    if (known->fact->lcid != 0) {
         proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, lcid_vals, "other locale"));
     }
     if (*from) {
@@ -61,7 +60,7 @@ const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_lear
         return NULL;
     }
     proto_item *item = proto_tree_add_string(tree, hf, tvb, 0, 0, known.fact->name);
-    labels_add_source(tree, tvb, hf_learned_in, item, &known, true);
+    labels_add_source(tree, tvb, hf_learned_in, item, &known);
     return known.fact->name;
 }
 

@@ -15,9 +15,8 @@
 const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_learned_in, state_host *server,
                             state_subject subject, uint32_t event);
 
-/* Says where a fact came from, beside the item that shows it. `is_name`: its language belongs to it. */
-void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known,
-                       bool is_name);
+/* Says where a fact came from, and a name's language, beside the item that shows it. */
+void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known);
 
 /* Room for an item's label that is put together with a perf_writer, and given to "%s" then: a character more than Wireshark
  * shows, so that it marks what it cuts. */

@@ -124,7 +124,7 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
-static value_wishes wishes_of(const answer_view *view, const readings_answer *answer, uint32_t faults)
+static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
     const value_fields *fields = view->fields;
@@ -140,7 +140,7 @@ static value_wishes wishes_of(const answer_view *view, const readings_answer *an
         .path = proto_field_is_referenced(tree, fields->path),
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
-        .watch = watch_begin(tree, answer),
+        .watch = watch_is_wanted(tree),
     };
 }
 
@@ -281,7 +281,7 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
 
 static void show_watched(answer_view *view, proto_tree *tree)
 {
-    watch_row *const *row = watch_fitting(view->wishes.watch, view->readings);
+    watch_row *const *row = watch_fitting(view->readings);
 
     if (*row == NULL || view->readings->at.is_text) {
         return;
@@ -413,8 +413,7 @@ static const char *words_of(readings *r, perf_result *result)
 #define MAX_HEADLINES 4
 
 /* "cpu 12.4 %, memory 61 %", the first value of each row that fits some; how many. */
-static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const readings_answer *answer,
-                                 watch_stream *watch)
+static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
     const watch_row *shown[MAX_HEADLINES];
@@ -422,7 +421,7 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     perf_result result;
 
     for (unsigned i = 0; i < MAX_LOOKED_THROUGH && count < MAX_HEADLINES && readings_next(r); i++) {
-        const watch_row *row = *watch_fitting(watch, r);
+        const watch_row *row = *watch_fitting(r);
         bool is_new = row != NULL;
         for (unsigned k = 0; k < count; k++) {
             is_new = is_new && shown[k] != row;
@@ -501,19 +500,22 @@ void value_describe(rpc_call *call, const readings_answer *answer, uint64_t coun
         return;
     }
     readings *r = first_of(pool, answer, count);
-    watch_stream *watch = count > 0 ? watch_begin_all(answer) : NULL;
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
-    unsigned shown = watch ? watched_headline(watched, pool, answer, watch) : 0;
+    unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
     headline head = {wmem_strbuf_get_str(watched), "", ""};
     if (shown == 0 && r) {
         head = find_headline(r);
         shown = 1;
     }
-    const char *more = count == shown ? "" : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
-    call_info_texts(call, head.path, *head.words ? " = " : "", head.words, head.note, shown > 0 && *more ? ", " : "",
-                    more, failed ? "; " : "", failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
-                    text_counted(pool, size, "byte"), ")", NULL);
-    call_info_follows(call);
+    const char *more = count == 0 && !failed ? "no value"
+                       : count == shown      ? ""
+                                             : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
+    /* most packets have such a text: to print its parts would cost more than all the rest of the call */
+    call_info(call, "%s",
+              wmem_strconcat(pool, head.path, *head.words ? " = " : "", head.words, head.note,
+                             shown > 0 && *more ? ", " : "", more, failed ? "; " : "", failed ? failed : "", " (",
+                             text_counted(pool, parts, part), ", ", text_counted(pool, size, "byte"), ")", NULL));
+    call->before_info = ": ";
 }
 
 /* Its path and its result side by side, for columns, if anybody wants them. */
@@ -572,13 +574,13 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
 {
     const perf_fault_info *info = &infos[fault->what];
     uint32_t at = fault->offset;
-    proto_item *item = view->header ? reader_field_at(view->header, at) : proto_tree_get_parent(view->tree);
+    proto_item *item = view->header ? view->header : proto_tree_get_parent(view->tree);
     bool damaged = view->report->damaged;
 
     if (view->structure && at >= view->start) {
-        item = reader_field_at(view->structure, at - view->start);
+        item = view->structure;
     } else if (outer && at >= outer_start) {
-        item = reader_field_at(outer, at - outer_start);
+        item = outer;
     }
     findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", at,
                  wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found));
@@ -587,7 +589,7 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
 
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
 {
-    view->wishes = wishes_of(view, answer, faults);
+    view->wishes = wishes_of(view, faults);
     show_first(view, answer, count);
     if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
         !view->wishes.watch) {

@@ -79,7 +79,7 @@ typedef struct {
     bool value;
     bool path;
     bool result;
-    watch_stream *watch; /* NULL if nobody looks at a watched counter */
+    bool watch; /* somebody looks at a watched counter */
 } value_wishes;
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */
