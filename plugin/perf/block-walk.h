@@ -41,7 +41,6 @@ typedef enum {
     PERF_BLOCK_INSTANCE,   /* PERF_INSTANCE_DEFINITION at instance.offset */
     PERF_BLOCK_COUNTERS,   /* PERF_COUNTER_BLOCK at counters.offset */
     PERF_BLOCK_VALUE,      /* what value.definition defines, at value.offset */
-    PERF_BLOCK_NO_VALUE,   /* value.definition leads out of the counter block, which its own fault has said */
     PERF_BLOCK_FAULT,      /* fault; the walk goes on */
     PERF_BLOCK_END
 } perf_block_event;
@@ -53,32 +52,32 @@ typedef enum {
     X(LITTLE_ENDIAN, NUMBER, 0, "LittleEndian is 0x%x, it can be 0 or %u") \
     X(VERSION, NUMBER, 0, "Version is %u, only %u is known") \
     X(HEADER_SIZE, SIZE, 1, "HeaderLength is %u, it can be 88 to %u: the objects cannot be found") \
-    X(SYSTEM_NAME, PLACE, 0, "the system name ends at byte %u, the header at %u") \
+    X(SYSTEM_NAME, PLACE, 0, "the system name begins at byte %u and does not fit the header of %u") \
     X(SYSTEM_NAME_ODD, TEXT, 0, "SystemNameLength is %u, a character of UTF-16 has %u bytes") \
     X(OBJECT_COUNT, COUNT, 0, "NumObjectTypes is %u, there are %u objects") \
     X(OBJECT_BLANK, COUNT, 0, "NumObjectTypes is %u, behind %u objects are zeros: the buffer was too small") \
-    X(OBJECT_SIZE, SIZE, 1, "TotalByteLength of the object is %u, it can be 64 to %u") \
-    X(OBJECT_ODD, SIZE, 0, "TotalByteLength of the object is %u, the next one is found after %u") \
+    X(OBJECT_SIZE, SIZE, 1, \
+      "TotalByteLength of the object is %u, it can be 64 to %u: those behind it cannot be found") \
+    X(OBJECT_END, SIZE, 1, "TotalByteLength of the object is %u, the next one is found after %u") \
+    X(PADDING, SIZE, 0, "The size is %u, what follows is found after %u") \
     X(OBJECT_HEADER, SIZE, 1, "HeaderLength of the object is %u, it can be 64 to %u: its counters cannot be found") \
-    X(OBJECT_DEFINITIONS, SIZE, 1, "DefinitionLength is %u, the object has %u bytes: its values cannot be found") \
-    X(OBJECT_OVERLAP, SIZE, 1, \
-      "DefinitionLength is %u, HeaderLength alone is %u: the object's values cannot be found") \
+    X(OBJECT_DEFINITIONS, SIZE, 1, \
+      "DefinitionLength is %u, it can be HeaderLength to %u: its counters cannot be found") \
     X(DEFINITION_SIZE, SIZE, 1, "ByteLength of the counter definition is %u, it can be 40 to %u") \
     X(DEFINITION_COUNT, COUNT, 1, "NumCounters is %u, there are %u counter definitions") \
-    X(DEFINITION_REST, COUNT, 1, "NumCounters is %u, there are at least %u counter definitions") \
     X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
     X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
     X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
     X(INSTANCE_SIZE, SIZE, 1, "ByteLength of the instance is %u, it can be 24 to %u: the object's rest is skipped") \
-    X(INSTANCE_ODD, SIZE, 0, "ByteLength of the instance is %u, not a multiple of %u") \
     X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u, its definition at %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
     X(COUNTERS_SIZE, SIZE, 1, \
       "ByteLength of the counter block is %u, it can be 4 to %u: the object's rest is skipped") \
-    X(COUNTERS_SMALL, SIZE, 1, "ByteLength of the counter block is %u, its values need %u: they are skipped") \
-    X(COUNTERS_ODD, SIZE, 0, "ByteLength of the counter block is %u, not a multiple of %u") \
-    X(VALUE_PLACE, SIZE, 1, "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: no values") \
+    X(COUNTERS_SMALL, SIZE, 1, \
+      "ByteLength of the counter block is %u, its values need %u: the object's rest is skipped") \
+    X(VALUE_PLACE, SIZE, 1, \
+      "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: this counter's values are left out") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \
     X(TOTAL_SIZE, SIZE, 0, "TotalByteLength is %u, the data has %u bytes")
 
@@ -94,12 +93,10 @@ typedef struct {
     uint32_t size;
     bool big_endian;      /* integers, by LittleEndian */
     bool big_endian_text; /* UTF-16, by the signature */
-    bool one_object;      /* ends behind the object */
 
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes behind a fault */
-    uint8_t check; /* which check of the header is next */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
 
@@ -113,16 +110,16 @@ typedef struct {
         uint32_t number; /* in the block, 0 for the first */
         uint32_t offset;
         uint32_t end;             /* first byte behind it, never beyond the data */
-        bool open_end;            /* TotalByteLength is wrong: `end` is the data's, the next object must be found */
         uint32_t index;           /* ObjectNameTitleIndex */
         uint32_t definitions;     /* offset of the first */
-        uint32_t bodies;          /* offset of the first instance or counter block, 0 if it is not known */
+        uint32_t bodies;          /* offset of the first instance or counter block */
         uint32_t num_definitions; /* those that are really there */
-        uint32_t num_values;      /* of a counter block: definitions whose place is inside it */
         int32_t num_instances;
         uint32_t code_page;
-        uint32_t room;  /* the bytes that its counter blocks have */
-        uint32_t reach; /* those that a counter block needs for its values */
+        uint32_t reach;           /* bytes that a counter block needs for its values, */
+        uint32_t reach_of_others; /* and without the one that ends last, */
+        uint32_t farthest;        /* offset of its definition */
+        uint32_t misplaced;       /* the same, where counter blocks have no room for it alone; 0: none */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
@@ -146,7 +143,6 @@ typedef struct {
     } counters;
     struct {
         uint32_t column;     /* number of its definition */
-        uint32_t announced;  /* values of this counter block so far */
         uint32_t definition; /* offset of its definition */
         uint32_t offset;
         uint32_t size; /* CounterSize */
@@ -179,8 +175,7 @@ void perf_block_go_to_object(perf_block_walk *walk, uint32_t number, uint32_t of
 /* Goes on to the next object, past all else; false at the end. */
 bool perf_block_next_object(perf_block_walk *walk);
 
-/* Leaves the current object, or the current counter block. */
-void perf_block_skip_object(perf_block_walk *walk);
+/* Leaves the current counter block, if the walk is in one. */
 void perf_block_skip_values(perf_block_walk *walk);
 
 /* The values of the current counter block that were not announced yet. */
@@ -189,10 +184,10 @@ uint32_t perf_block_values_left(const perf_block_walk *walk);
 /* Asked of a walk that has just announced an object (PERF_BLOCK_OBJECT), which stays where it is.
  * False for objects that are only described (MetadataGlobal, MetadataCostly): they are no sample of it. */
 bool perf_block_holds_values(const perf_block_walk *walk);
-/* False where it is not certain which of the object's values stands where: such an object is neither compared with
- * other samples nor they with it. A finding about a text or an alignment does not count. Costs a walk through the
- * object's structures. */
-bool perf_block_object_sound(const perf_block_walk *walk);
+
+/* Of a walk that has just announced a fault: it is no longer certain which of the object's values stands where. Such an object is
+ * neither compared with other samples nor they with it. A finding about a text or an alignment does no harm. */
+bool perf_block_does_harm(const perf_block_walk *walk);
 
 /* Integers of the block's byte order. */
 static inline uint32_t perf_block_u32(const perf_block_walk *walk, uint32_t offset)

@@ -42,14 +42,6 @@ static perf_raw operand(perf_operand which, const perf_point *point)
     }
 }
 
-static perf_none check_size(perf_raw raw, perf_none if_absent)
-{
-    if (raw.size == 0) {
-        return if_absent;
-    }
-    return raw.size == 4 || raw.size == 8 ? PERF_NONE_OK : PERF_NONE_SIZE;
-}
-
 /* What was counted between two samples. Values of 4 bytes wrap; one that moved by half their range or more rather began
  * again. Taken as integers: a double does not hold 64 bits. */
 static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
@@ -67,13 +59,11 @@ static perf_none numerator(const perf_formula_info *formula, const perf_point *c
                            uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
-        const perf_none none = check_size(current->time, PERF_NONE_NO_TIME);
-
         *result = current->time.value - current->value.value;
-        if (none == PERF_NONE_OK && current->time.value < current->value.value) {
-            return PERF_NONE_NOT_STARTED;
+        if (current->time.size == 0) {
+            return PERF_NONE_NO_TIME;
         }
-        return none;
+        return current->time.value < current->value.value ? PERF_NONE_NOT_STARTED : PERF_NONE_OK;
     }
     if (!previous) {
         *result = current->value.value;
@@ -86,21 +76,16 @@ static perf_none denominator(perf_operand which, const perf_point *current, cons
                              uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
-    const perf_raw now_raw = operand(which, current);
-    perf_none none = check_size(now_raw, why->missing);
+    const perf_raw now = operand(which, current), before = previous ? operand(which, previous) : now;
 
-    *result = now_raw.value;
-    if (none == PERF_NONE_OK && previous) {
-        const perf_raw before_raw = operand(which, previous);
-        none = check_size(before_raw, why->missing);
-        if (none == PERF_NONE_OK && !difference(now_raw, before_raw, result)) {
-            none = why->backwards;
-        }
+    *result = now.value;
+    if (now.size == 0 || before.size == 0) {
+        return why->missing;
     }
-    if (none == PERF_NONE_OK && *result == 0) {
-        none = why->zero;
+    if (previous && !difference(now, before, result)) {
+        return why->backwards;
     }
-    return none;
+    return *result == 0 ? why->zero : PERF_NONE_OK;
 }
 
 /* numerator / denominator, seconds where the formula wants them. */
@@ -118,6 +103,10 @@ static perf_none quotient(const perf_formula_info *formula, const perf_point *cu
     }
     if (which == PERF_OPERAND_BASE_OR_TIME) {
         which = current->base.size == 0 && current->time.size != 0 ? PERF_OPERAND_TIME : PERF_OPERAND_BASE;
+    }
+    if (previous && current->perf_freq != 0 && current->perf_freq != previous->perf_freq &&
+        (which == PERF_OPERAND_TICKS || formula->flags & PERF_TICKS)) {
+        return PERF_NONE_OTHER_FREQ;
     }
     none = denominator(which, current, previous, &below);
     if (none != PERF_NONE_OK) {
@@ -152,9 +141,8 @@ static perf_none apply(const perf_formula_info *formula, const perf_point *curre
         return none;
     }
     if (formula->flags & PERF_NEEDS_MULTI) {
-        none = check_size(current->multi, PERF_NONE_NO_MULTI);
-        if (none != PERF_NONE_OK) {
-            return none;
+        if (current->multi.size == 0) {
+            return PERF_NONE_NO_MULTI;
         }
         if (current->multi.value == 0) {
             return PERF_NONE_ZERO_DENOMINATOR;
@@ -183,7 +171,7 @@ static perf_none check_value(const perf_counter_type *type, const perf_point *cu
     if (current->value.size == 4 && (type->value & PERF_SIZE_MASK) == PERF_SIZE_LARGE) {
         return PERF_NONE_TOO_SHORT; /* 8 bytes for a type of 4 are what providers send */
     }
-    return check_size(current->value, PERF_NONE_SIZE);
+    return current->value.size == 0 ? PERF_NONE_SIZE : PERF_NONE_OK;
 }
 
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
@@ -200,7 +188,7 @@ perf_result perf_calculate(const perf_counter_type *type, const perf_point *curr
     } else if (!previous) {
         result.none = why_no_previous != PERF_NONE_OK ? why_no_previous : PERF_NONE_FIRST_SAMPLE;
     } else {
-        result.none = check_size(previous->value, PERF_NONE_NEW_COUNTER);
+        result.none = previous->value.size == 0 ? PERF_NONE_NEW_COUNTER : PERF_NONE_OK;
     }
     if (result.none == PERF_NONE_OK) {
         result.none = apply(formula, current, previous, &result.value);
@@ -213,10 +201,11 @@ double perf_interval(const perf_point *current, const perf_point *previous)
     if (!current || !previous) {
         return 0;
     }
-    if (current->perf_freq != 0 && current->perf_time > previous->perf_time) {
+    bool has_ticks = current->perf_freq != 0 && current->perf_freq == previous->perf_freq;
+    if (has_ticks && current->perf_time > previous->perf_time) {
         return (double)(current->perf_time - previous->perf_time) / (double)current->perf_freq;
     }
-    if (current->perf_freq == 0 && current->time_100ns > previous->time_100ns) {
+    if (!has_ticks && current->time_100ns > previous->time_100ns) {
         return (double)(current->time_100ns - previous->time_100ns) / 1e7;
     }
     return 0;

@@ -56,7 +56,11 @@ typedef struct perf_point {
     X(PERF_NONE_BEFORE_ASSUMED, 22, "which counter it was in the sample before is only assumed") \
     X(PERF_NONE_REPEATED, 23, "repeated answer, it is not compared with others") \
     X(PERF_NONE_MOVED, 24, "instances of this name came or went") \
-    X(PERF_NONE_TOO_SHORT, 25, "value has 4 bytes, its type 8")
+    X(PERF_NONE_TOO_SHORT, 25, "value has 4 bytes, its type 8") \
+    X(PERF_NONE_OVERTAKEN, 26, "a later sample was answered before this one") \
+    X(PERF_NONE_BEFORE_FAILED, 27, "it had an error in the sample before") \
+    X(PERF_NONE_OTHER_FREQ, 28, "the clock's frequency changed") \
+    X(PERF_NONE_OTHER_COUNTERS, 29, "its object had other counters in the sample before")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
@@ -74,5 +78,12 @@ typedef struct perf_result {
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_none why_no_previous);
 
-/* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0; 0 if not known. */
+/* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);
+
+/* By the server's clock: it was taken before the other one. */
+static inline bool perf_is_older(const perf_point *point, const perf_point *other)
+{
+    return point->perf_time != other->perf_time ? point->perf_time < other->perf_time
+                                                : point->time_100ns < other->time_100ns;
+}

@@ -18,21 +18,24 @@
 
 /* --- Room ---------------------------------------------------------------- */
 
-/* Where up to `size` bytes go, NULL if there is no memory for them. */
-static char *make_room(perf_csv *csv, size_t size)
+static bool grow(perf_csv *csv, size_t size)
 {
-    if (csv->room - csv->size >= size) {
-        return csv->data + csv->size;
-    }
     size_t room = csv->room + csv->room / 2 + size + FIRST_ROOM;
     char *data = csv->failed ? NULL : realloc(csv->data, room);
+
     if (data == NULL) {
         csv->failed = true;
-        return NULL;
+        return false;
     }
     csv->data = data;
     csv->room = room;
-    return data + csv->size;
+    return true;
+}
+
+/* True if so many bytes more have room. */
+static inline bool has_room(perf_csv *csv, size_t size)
+{
+    return csv->room - csv->size >= size || grow(csv, size);
 }
 
 void perf_csv_clear(perf_csv *csv)
@@ -47,41 +50,30 @@ void perf_csv_free(perf_csv *csv)
     memset(csv, 0, sizeof *csv);
 }
 
-/* The end of a cell that was written up to `end`. */
-static void close_cell(perf_csv *csv, const char *end)
+static inline void put_cell(perf_csv *csv, const char *text, size_t size)
 {
-    csv->size = (size_t)(end - csv->data);
-    csv->in_row = true;
-}
-
-/* Where a cell of up to `size` bytes begins, behind its comma. */
-static char *open_cell(perf_csv *csv, size_t size)
-{
-    char *at = make_room(csv, size + 1);
-
-    if (at && csv->in_row) {
-        *at++ = ',';
+    if (has_room(csv, size + 1)) {
+        if (csv->in_row) {
+            csv->data[csv->size++] = ',';
+        }
+        perf_put(csv->data + csv->size, text, size);
+        csv->size += size;
+        csv->in_row = true;
     }
-    return at;
 }
 
 void perf_csv_cells(perf_csv *csv, const perf_csv *cells)
 {
-    char *at = cells->in_row ? open_cell(csv, cells->size) : NULL;
-
-    if (at) {
-        memcpy(at, cells->data, cells->size);
-        close_cell(csv, at + cells->size);
+    if (cells->in_row) {
+        put_cell(csv, cells->data, cells->size);
     }
     csv->failed = csv->failed || cells->failed;
 }
 
 void perf_csv_end_row(perf_csv *csv)
 {
-    char *at = make_room(csv, 2);
-
-    if (at) {
-        memcpy(at, "\r\n", 2);
+    if (has_room(csv, 2)) {
+        perf_put(csv->data + csv->size, "\r\n", 2);
         csv->size += 2;
     }
     csv->in_row = false;
@@ -89,43 +81,26 @@ void perf_csv_end_row(perf_csv *csv)
 
 /* --- Cells ---------------------------------------------------------------- */
 
-static char *put_doubled(char *at, const char *text, size_t length)
-{
-    for (const char *quote; (quote = memchr(text, '"', length)) != NULL;) {
-        size_t part = (size_t)(quote - text) + 1;
-        memcpy(at, text, part);
-        at += part;
-        *at++ = '"';
-        text += part;
-        length -= part;
-    }
-    memcpy(at, text, length);
-    return at + length;
-}
-
 void perf_csv_pdh_text(perf_csv *csv, const char *text)
 {
-    size_t length = strlen(text);
-    char *at = open_cell(csv, 2 * length + 2);
-
-    if (at) {
-        *at++ = '"';
-        at = put_doubled(at, text, length);
-        *at++ = '"';
-        close_cell(csv, at);
+    put_cell(csv, "\"", 1);
+    if (has_room(csv, 2 * strlen(text) + 1)) {
+        for (; *text; text++) {
+            csv->data[csv->size++] = *text;
+            if (*text == '"') {
+                csv->data[csv->size++] = '"';
+            }
+        }
+        csv->data[csv->size++] = '"';
     }
 }
 
 void perf_csv_pdh_number(perf_csv *csv, double value)
 {
-    char *at = open_cell(csv, PERF_DECIMAL_SIZE + 2);
+    char text[PERF_DECIMAL_SIZE];
 
-    if (at) {
-        *at++ = '"';
-        at += perf_decimal_fixed(at, value);
-        *at++ = '"';
-        close_cell(csv, at);
-    }
+    perf_decimal_fixed(text, value);
+    perf_csv_pdh_text(csv, text);
 }
 
 /* What makes a cell of RFC 4180 need quotes. */
@@ -133,35 +108,28 @@ static const char special[] = ",\"\r\n";
 
 void perf_csv_text(perf_csv *csv, const char *text)
 {
-    size_t length = text ? strlen(text) : 0;
-    char *at;
+    text = text ? text : "";
+    size_t length = strlen(text);
 
-    if (length > 0 && strcspn(text, special) < length) {
+    if (strcspn(text, special) < length) {
         perf_csv_pdh_text(csv, text);
-    } else if ((at = open_cell(csv, length)) != NULL) {
-        if (length > 0) {
-            memcpy(at, text, length);
-        }
-        close_cell(csv, at + length);
+    } else {
+        put_cell(csv, text, length);
     }
 }
 
 void perf_csv_whole(perf_csv *csv, uint64_t value)
 {
-    char *at = open_cell(csv, PERF_DECIMAL_SIZE);
+    char text[PERF_DECIMAL_SIZE];
 
-    if (at) {
-        close_cell(csv, at + perf_decimal_u64(at, value));
-    }
+    put_cell(csv, text, perf_decimal_u64(text, value));
 }
 
 void perf_csv_number(perf_csv *csv, double value)
 {
-    char *at = open_cell(csv, PERF_DECIMAL_SIZE);
+    char text[PERF_DECIMAL_SIZE];
 
-    if (at) {
-        close_cell(csv, at + perf_decimal_exact(at, value));
-    }
+    put_cell(csv, text, perf_decimal_exact(text, value));
 }
 
 /* --- Times ---------------------------------------------------------------- */
@@ -178,24 +146,20 @@ static struct tm civil(int64_t seconds)
 
 void perf_csv_pdh_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
 {
-    char *at = open_cell(csv, TIME_SIZE);
+    char text[TIME_SIZE];
     struct tm t = civil(seconds);
 
-    if (at) {
-        int size = snprintf(at, TIME_SIZE, "\"%02d/%02d/%04d %02d:%02d:%02d.%03u\"", t.tm_mon + 1, t.tm_mday,
-                            t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec, nanoseconds / 1000000);
-        close_cell(csv, at + size);
-    }
+    snprintf(text, TIME_SIZE, "%02d/%02d/%04d %02d:%02d:%02d.%03u", t.tm_mon + 1, t.tm_mday, t.tm_year + 1900,
+             t.tm_hour, t.tm_min, t.tm_sec, nanoseconds / 1000000);
+    perf_csv_pdh_text(csv, text);
 }
 
 void perf_csv_time(perf_csv *csv, int64_t seconds, uint32_t nanoseconds)
 {
-    char *at = open_cell(csv, TIME_SIZE);
+    char text[TIME_SIZE];
     struct tm t = civil(seconds);
 
-    if (at) {
-        int size = snprintf(at, TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", t.tm_year + 1900, t.tm_mon + 1,
-                            t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, nanoseconds);
-        close_cell(csv, at + size);
-    }
+    snprintf(text, TIME_SIZE, "%04d-%02d-%02dT%02d:%02d:%02d.%09uZ", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday,
+             t.tm_hour, t.tm_min, t.tm_sec, nanoseconds);
+    perf_csv_text(csv, text);
 }

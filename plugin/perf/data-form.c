@@ -13,51 +13,44 @@
 #define WORD 8
 #define SPAN_WORDS 64
 #define SPAN_BYTES (SPAN_WORDS * WORD)
-#define FIRST_ROOM 16
 
 /* Of PERF_DATA_HEADER: its three clocks and SYSTEMTIME. */
 #define FIRST_CLOCK 8
 
 /* --- Making one -------------------------------------------------------------------------------------------------- */
 
-static bool add_span(perf_form *form, uint32_t offset)
+/* A span begins every SPAN_BYTES at least, and may at a value, which takes 16 bytes. */
+static size_t most_spans(uint32_t size)
 {
-    uint32_t n = form->num_spans;
+    return size / SPAN_BYTES + size / 16 + 4;
+}
 
-    if (n == 0 || (n >= FIRST_ROOM && (n & (n - 1)) == 0)) {
-        perf_form_span *spans = realloc(form->spans, sizeof *spans * (n == 0 ? FIRST_ROOM : 2 * (size_t)n));
-        if (spans == NULL) {
-            return false;
-        }
-        form->spans = spans;
-    }
+static void add_span(perf_form *form, uint32_t offset)
+{
     form->spans[form->num_spans++] = (perf_form_span){0, offset, form->num_numbers};
-    return true;
 }
 
 /* The last span gets as far as this word, or another begins: values can stand on halves of words. */
-static bool reach(perf_form *form, uint32_t offset)
+static void reach(perf_form *form, uint32_t offset)
 {
     uint32_t from = form->spans[form->num_spans - 1].offset;
 
     while (offset - from >= SPAN_BYTES) {
         from += SPAN_BYTES;
-        if (!add_span(form, from)) {
-            return false;
-        }
+        add_span(form, from);
     }
-    return (offset - from) % WORD == 0 || add_span(form, offset);
+    if ((offset - from) % WORD != 0) {
+        add_span(form, offset);
+    }
 }
 
 /* So many numbers, a word or two from one to the next. */
-static bool add_numbers(perf_form *form, uint32_t offset, uint32_t count, uint32_t step)
+static void add_numbers(perf_form *form, uint32_t offset, uint32_t count, uint32_t step)
 {
     const uint64_t every = step == 1 ? UINT64_MAX : UINT64_MAX / 3 * 2; /* the last bit, and so on down */
 
     while (count > 0) {
-        if (!reach(form, offset)) {
-            return false;
-        }
+        reach(form, offset);
         perf_form_span *span = &form->spans[form->num_spans - 1];
         uint32_t first = (offset - span->offset) / WORD;
         uint32_t room = (SPAN_WORDS - first + step - 1) / step;
@@ -67,7 +60,6 @@ static bool add_numbers(perf_form *form, uint32_t offset, uint32_t count, uint32
         offset += n * step * WORD;
         count -= n;
     }
-    return true;
 }
 
 /* Where sizes leave room for doubt the walk looks ahead, into values. It does not where a size is a multiple of 8, nor for
@@ -92,56 +84,65 @@ static bool asks_no_value(const perf_walk *walk, perf_walk_event event)
 }
 
 /* Values of the usual 16 bytes. */
-static bool add_usual(perf_form *form, uint32_t at, uint32_t count)
+static void add_usual(perf_form *form, uint32_t at, uint32_t count)
 {
-    return add_numbers(form, at + PERF_COUNTER_DATA_SIZE, count, 2);
+    add_numbers(form, at + PERF_COUNTER_DATA_SIZE, count, 2);
 }
 
 /* What the walk passes over without an event for each value. */
-static bool pass_usual(perf_form *form, perf_walk *walk)
+static void pass_usual(perf_form *form, perf_walk *walk)
 {
     uint32_t at = walk->pos;
-    bool done = add_usual(form, at, perf_walk_pass_values(walk));
 
+    add_usual(form, at, perf_walk_pass_values(walk));
     at = walk->pos;
-    for (uint32_t rows = perf_walk_pass_rows(walk); done && rows > 0; rows--) {
+    for (uint32_t rows = perf_walk_pass_rows(walk); rows > 0; rows--) {
         at += perf_le32(walk->data + at);
-        done = add_usual(form, at, walk->counters.count);
+        add_usual(form, at, walk->counters.count);
         at += 16 * walk->counters.count;
     }
-    return done;
 }
 
 static bool find_numbers(perf_form *form)
 {
     perf_walk walk;
     perf_walk_event event;
-    bool done = add_span(form, 0) && add_numbers(form, FIRST_CLOCK, (PERF_DATA_HEADER_SIZE - FIRST_CLOCK) / WORD, 1);
 
+    add_span(form, 0);
+    add_numbers(form, FIRST_CLOCK, (PERF_DATA_HEADER_SIZE - FIRST_CLOCK) / WORD, 1);
     perf_walk_init(&walk, form->bytes, form->size);
-    while (done && (event = perf_walk_next(&walk)) != PERF_WALK_END) {
-        done = asks_no_value(&walk, event);
-        if (done && event == PERF_WALK_VALUE) {
-            uint32_t words = (walk.value.size - PERF_COUNTER_DATA_SIZE + WORD - 1) / WORD;
-            done = add_numbers(form, walk.value.data, words, 1);
+    while ((event = perf_walk_next(&walk)) != PERF_WALK_END) {
+        if (!asks_no_value(&walk, event)) {
+            return false;
         }
-        done = done && pass_usual(form, &walk);
+        if (event == PERF_WALK_VALUE) {
+            add_numbers(form, walk.value.data, (walk.value.size - PERF_COUNTER_DATA_SIZE) / WORD, 1);
+        }
+        pass_usual(form, &walk);
     }
-    return done && reach(form, form->size) && add_span(form, form->size);
+    reach(form, form->size);
+    add_span(form, form->size);
+    return true;
 }
 
 perf_form *perf_form_new(uint8_t *data, uint32_t size)
 {
-    perf_form *form = calloc(1, sizeof *form);
+    perf_form *form = malloc(sizeof *form);
+    perf_form_span *spans = malloc(most_spans(size) * sizeof *spans);
 
-    if (form == NULL) {
+    if (form == NULL || spans == NULL) {
+        free(form);
+        free(spans);
         return NULL;
     }
-    form->bytes = data;
-    form->size = size;
+    *form = (perf_form){.bytes = data, .size = size, .spans = spans};
     if (!find_numbers(form)) {
         perf_form_free(form);
         return NULL;
+    }
+    perf_form_span *fitting = realloc(spans, form->num_spans * sizeof *spans);
+    if (fitting) {
+        form->spans = fitting;
     }
     return form;
 }

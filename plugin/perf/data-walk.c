@@ -609,15 +609,6 @@ bool perf_walk_block_sound(const perf_walk *walk)
     return true;
 }
 
-/* What stands between two events and is as usual. */
-static void pass_usual(perf_walk *walk, perf_data_summary *summary)
-{
-    summary->values += perf_walk_pass_values(walk);
-    uint32_t rows = perf_walk_pass_rows(walk);
-    summary->instances += rows;
-    summary->values += rows * walk->counters.count;
-}
-
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
 {
     perf_walk walk;
@@ -635,12 +626,10 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         } else if (event == PERF_WALK_FAULT) {
             summary->faults++;
             sound = sound && !does_harm(&walk);
-        } else if (event == PERF_WALK_COUNTERS) {
-            summary->ids += walk.counters.count;
         }
         summary->values += event == PERF_WALK_VALUE;
-        summary->instances += event == PERF_WALK_INSTANCE;
-        pass_usual(&walk, summary);
+        summary->values += perf_walk_pass_values(&walk);
+        summary->values += perf_walk_pass_rows(&walk) * walk.counters.count;
     }
     summary->sound_blocks += sound;
     return summary->faults == 0;

@@ -143,9 +143,7 @@ typedef struct {
     uint32_t blocks;
     uint32_t failed;       /* blocks with an error instead of values */
     uint32_t sound_blocks; /* those of which it is certain which value stands where */
-    uint32_t instances;
     uint32_t values;
-    uint32_t ids; /* counter ids in all PERF_MULTI_COUNTERS */
     uint32_t faults;
 } perf_data_summary;
 

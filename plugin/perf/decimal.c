@@ -23,7 +23,6 @@
 #define WHOLE_LIMIT 9223372036854775808.0 /* 2^63 */
 #define FRACTION_LIMIT 9007199254740992.0 /* 2^53: no fraction from here on */
 #define SMALLEST_EXACT 1e-5               /* below it the power of ten for 17 digits is no double */
-#define SMALLEST_FIXED 1e-10              /* below it e-12 is written */
 #define TEN_TO_17 1e17
 
 static const double powers_of_10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -33,12 +32,6 @@ static const char digit_pairs[] =
     "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
     "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
     "92939495969798990";
-
-/* The two digits of a number below 100. */
-static char *put_pair(char *to, unsigned pair)
-{
-    return perf_put(to, digit_pairs + 2 * pair, 2);
-}
 
 static unsigned count_digits(uint64_t value)
 {
@@ -51,29 +44,29 @@ static unsigned count_digits(uint64_t value)
 }
 
 /* Exactly `count` digits, with zeros in front. */
-static void put_digits(char *out, uint64_t value, unsigned count)
+static inline void put_digits(char *out, uint64_t value, unsigned count)
 {
     for (; count >= 2; count -= 2, value /= 100) {
-        put_pair(out + count - 2, (unsigned)(value % 100));
+        memcpy(out + count - 2, digit_pairs + 2 * (value % 100), 2);
     }
     if (count == 1) {
         *out = (char)('0' + value);
     }
 }
 
-/* As many digits as it has. */
+/* As many digits as it has; not terminated. */
 static char *put_whole(char *out, uint64_t value)
 {
-    uint64_t front = value / 100;
-    unsigned pair = (unsigned)(value - 100 * front);
+    char digits[20], *end = digits + sizeof digits, *first = end;
 
-    if (front > 0) {
-        out = put_whole(out, front);
-    } else if (pair < 10) {
-        *out = (char)('0' + pair);
-        return out + 1;
+    for (; value >= 10; value /= 100) {
+        first -= 2;
+        memcpy(first, digit_pairs + 2 * (value % 100), 2);
     }
-    return put_pair(out, pair);
+    if (value > 0 || first == end) {
+        *--first = (char)('0' + value);
+    }
+    return perf_put(out, first, (size_t)(end - first));
 }
 
 size_t perf_decimal_u64(char *out, uint64_t value)
@@ -102,19 +95,11 @@ size_t perf_plain_point(char *text)
 /* What is too small or too large for put_fraction(). */
 static size_t put_printed(char *out, double value)
 {
-    double back = 0;
+    int digits = MAX_DIGITS - 2;
 
-    for (int digits = MAX_DIGITS - 2; digits <= MAX_DIGITS && back != value; digits++) {
-        if (value >= SMALLEST_FIXED && value < 1) {
-            snprintf(out, PERF_DECIMAL_SIZE, "%.*f", digits - 1 - (int)floor(log10(value)), value);
-            for (char *end = out + strlen(out); end[-1] == '0'; end--) {
-                end[-1] = '\0';
-            }
-        } else {
-            snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
-        }
-        back = strtod(out, NULL);
-    }
+    do {
+        snprintf(out, PERF_DECIMAL_SIZE, "%.*g", digits, value);
+    } while (digits++ < MAX_DIGITS && strtod(out, NULL) != value);
     return perf_plain_point(out);
 }
 
@@ -125,21 +110,15 @@ static size_t put_scaled(char *out, uint64_t digits, unsigned scale)
         scale--;
     }
     unsigned count = count_digits(digits);
-    if (scale == 0) {
-        return perf_decimal_u64(out, digits);
+    count = count > scale ? count : scale + 1; /* a zero before the point */
+    put_digits(out, digits, count);
+    if (scale > 0) {
+        char *point = out + count++ - scale;
+        memmove(point + 1, point, scale);
+        *point = '.';
     }
-    if (count > scale) {
-        put_digits(out, digits, count);
-        memmove(out + count - scale + 1, out + count - scale, scale);
-        out[count - scale] = '.';
-        out[count + 1] = '\0';
-        return count + 1;
-    }
-    out[0] = '0';
-    out[1] = '.';
-    put_digits(out + 2, digits, scale);
-    out[scale + 2] = '\0';
-    return scale + 2;
+    out[count] = '\0';
+    return count;
 }
 
 /* What is no whole number and has at least 17 digits in 22 decimals: the first of 15, 16 and 17 digits that is nearer than
@@ -208,7 +187,8 @@ static char *put_groups(char *to, uint64_t value)
     to = put_groups(to, value / 1000);
     *to++ = ',';
     *to++ = (char)('0' + last / 100);
-    return put_pair(to, last % 100);
+    put_digits(to, last % 100, 2);
+    return to + 2;
 }
 
 size_t perf_integer_text(char *out, uint64_t value)

@@ -59,6 +59,10 @@
     }
 
 const perf_known_counterset perf_known_countersets[] = {
+    /* --- Objects of HKEY_PERFORMANCE_DATA, by their title indexes: 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a
+     * Zabbix template --- */
+    SET({0}, NULL, UNTYPED(2, "System"), UNTYPED(4, "Memory"), UNTYPED(230, "Process"), UNTYPED(234, "PhysicalDisk"),
+        UNTYPED(238, "Processor")),
     /* --- In Windows --- */
     /* Ids 0 to 25: Win32 documentation, "Using the PerfLib Functions to Consume Counter Data", and fastfetch's CPU usage
      * detection. 26 and 27: nextm, seen on Windows 11 25H2, where 27 has no name. 28, 30, 31: fastfetch and Vanara. */
@@ -193,17 +197,9 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
     return NULL;
 }
 
-/* 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a Zabbix template */
-static const perf_known_counter titles[] = {
-    UNTYPED(2, "System"),         UNTYPED(4, "Memory"),      UNTYPED(230, "Process"),
-    UNTYPED(234, "PhysicalDisk"), UNTYPED(238, "Processor"),
-};
-static const perf_known_counterset objects = {{0}, NULL, titles, sizeof titles / sizeof *titles};
-
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found)
 {
-    bool is_title = memcmp(guid, objects.guid, sizeof objects.guid) == 0;
-    const perf_known_counterset *set = is_title ? &objects : perf_known_counterset_find(guid);
+    const perf_known_counterset *set = perf_known_counterset_find(guid);
     const perf_known_counter *counter = perf_known_counter_find(set, id);
 
     *found = counter ? *counter : (perf_known_counter){id, set ? set->name : NULL, 0, false, PERF_NO_COUNTER};

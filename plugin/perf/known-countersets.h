@@ -21,12 +21,13 @@ typedef struct perf_known_counter {
 } perf_known_counter;
 
 typedef struct perf_known_counterset {
-    uint8_t guid[16]; /* as little-endian data has it */
-    const char *name;
+    uint8_t guid[16];                   /* as little-endian data has it */
+    const char *name;                   /* NULL of the titles' */
     const perf_known_counter *counters; /* ascending by id; not always all of the set */
     size_t num_counters;
 } perf_known_counterset;
 
+/* First the titles of HKEY_PERFORMANCE_DATA. */
 extern const perf_known_counterset perf_known_countersets[];
 extern const size_t perf_num_known_countersets;
 

@@ -60,6 +60,21 @@ static void check_event(const perf_block_walk *walk, perf_block_event event)
     }
 }
 
+/* Nothing makes it uncertain which of the object's values stands where. */
+static bool object_sound(const perf_block_walk *walk)
+{
+    perf_block_walk trial = *walk;
+    perf_block_event event;
+
+    while ((event = perf_block_next(&trial)) != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT) {
+        if (event == PERF_BLOCK_FAULT && perf_block_does_harm(&trial)) {
+            return false;
+        }
+        perf_block_skip_values(&trial);
+    }
+    return true;
+}
+
 /* Values come in rows of as many as there are definitions: cells, not bytes. They are passed over beyond this. */
 #define MOST_VALUES 100000
 
@@ -73,10 +88,9 @@ static void walk_all(const uint8_t *data, uint32_t size, sums *sum)
     perf_block_init(&walk, data, size);
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         check_event(&walk, event);
-        bool cell = event == PERF_BLOCK_VALUE || event == PERF_BLOCK_NO_VALUE;
+        bool cell = event == PERF_BLOCK_VALUE;
         sum->objects += event == PERF_BLOCK_OBJECT;
-        sum->sound_objects +=
-            event == PERF_BLOCK_OBJECT && perf_block_holds_values(&walk) && perf_block_object_sound(&walk);
+        sum->sound_objects += event == PERF_BLOCK_OBJECT && perf_block_holds_values(&walk) && object_sound(&walk);
         sum->definitions += event == PERF_BLOCK_DEFINITION;
         sum->instances += event == PERF_BLOCK_INSTANCE;
         sum->values += event == PERF_BLOCK_VALUE;

@@ -59,9 +59,7 @@ static void check_event(const perf_walk *walk, perf_walk_event event)
 static void count(perf_data_summary *sum, const perf_walk *walk, perf_walk_event event)
 {
     sum->blocks += event == PERF_WALK_BLOCK;
-    sum->instances += event == PERF_WALK_INSTANCE;
     sum->values += event == PERF_WALK_VALUE;
-    sum->ids += event == PERF_WALK_COUNTERS ? walk->counters.count : 0;
     sum->faults += event == PERF_WALK_FAULT;
     sum->sound_blocks += event == PERF_WALK_BLOCK && perf_walk_block_sound(walk);
 }
@@ -121,7 +119,7 @@ static bool values(span *from, uint32_t n, perf_data_summary *sum)
     return true;
 }
 
-static bool ids(span *from, uint32_t *n, perf_data_summary *sum)
+static bool ids(span *from, uint32_t *n)
 {
     span list;
 
@@ -129,7 +127,6 @@ static bool ids(span *from, uint32_t *n, perf_data_summary *sum)
         return false;
     }
     *n = number(list.at + 4);
-    sum->ids += *n;
     return *n <= (size_t)(list.end - list.at - 8) / 4;
 }
 
@@ -151,7 +148,7 @@ static bool instances(span *from, uint32_t columns, perf_data_summary *sum)
         return false;
     }
     uint32_t n = number(list.at + 4);
-    for (list.at += 8; n > 0; n--, sum->instances++) {
+    for (list.at += 8; n > 0; n--) {
         if (!take(&list, 8, 0, &instance) ||
             (instance.end - instance.at > 8 && !has_terminator(instance.at + 8, instance.end)) ||
             !values(&list, columns, sum)) {
@@ -175,9 +172,9 @@ static bool block(span *from, perf_data_summary *sum)
     sum->sound_blocks++;
     bool sound = type == 0   ? true
                  : type == 1 ? values(&body, 1, sum)
-                 : type == 2 ? ids(&body, &columns, sum) && values(&body, columns, sum)
+                 : type == 2 ? ids(&body, &columns) && values(&body, columns, sum)
                  : type == 4 ? instances(&body, 1, sum)
-                 : type == 6 ? ids(&body, &columns, sum) && instances(&body, columns, sum)
+                 : type == 6 ? ids(&body, &columns) && instances(&body, columns, sum)
                              : false;
     return sound && body.at == body.end;
 }
@@ -203,9 +200,7 @@ static bool read_plainly(const uint8_t *data, uint32_t size, perf_data_summary *
 static void check_same(const perf_data_summary *a, const perf_data_summary *b)
 {
     assert(a->blocks == b->blocks);
-    assert(a->instances == b->instances);
     assert(a->values == b->values);
-    assert(a->ids == b->ids);
     assert(a->sound_blocks == b->sound_blocks);
 }
 

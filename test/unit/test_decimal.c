@@ -106,7 +106,7 @@ static void test_known(void)
     expect_exact(1.0 / 3, "0.3333333333333333");
     expect_exact(100.0 / 3, "33.333333333333336");
     expect_exact(0.000012345, "0.000012345");
-    expect_exact(1e-10, "0.0000000001");
+    expect_exact(1e-10, "1e-10");
     expect_exact(5e-324, "4.94065645841247e-324");
     expect_exact(4503599627370495.5, "4503599627370495.5");
     expect_exact(9007199254740993.0, "9007199254740992");
