@@ -13,7 +13,6 @@ typedef struct {
     uint32_t type;
     uint32_t size;
     uint32_t offset;
-    uint64_t key; /* index, and which of how many with the same index: where one came or went nobody knows which */
     const perf_counter_type *known_type;
 } hkpd_column;
 
@@ -22,12 +21,11 @@ typedef struct {
     uint32_t title_index;
     uint64_t perf_time;
     uint64_t perf_freq;
-    wmem_array_t *columns;  /* hkpd_column */
-    wmem_map_t *by_counter; /* key of a column -> column + 1 */
-    perf_block_walk walk;   /* behind the last row that was read */
-    uint32_t own_id;        /* column of the process' or thread's own id, UINT32_MAX without one */
-    wmem_array_t *cells;    /* where each row's counter block is */
-    perf_block_walk ahead;  /* the same for names, */
+    wmem_array_t *columns; /* hkpd_column */
+    perf_block_walk walk;  /* behind the last row that was read */
+    uint32_t own_id;       /* column of the process' or thread's own id, UINT32_MAX without one */
+    wmem_array_t *cells;   /* uint32_t: where each row's counter block is, 0: nowhere */
+    perf_block_walk ahead; /* the same for names, */
     bool names_read;
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
 } hkpd_table;
@@ -37,38 +35,26 @@ typedef struct {
     sample_view base;
     const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
     perf_block_walk scout;      /* behind the last object that was found */
-    wmem_array_t *tables;       /* hkpd_table * */
     wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
-    wmem_map_t *parents;        /* of all samples of a stream: who is a parent (parent_number()) -> its number */
 } hkpd_view;
-
-/* Where a row's counter block is; offset 0: there is none. */
-typedef struct {
-    uint32_t offset;
-    uint32_t size;
-} row_counters;
 
 /* --- Tables: objects --------------------------------------------------------------------------------------------- */
 
 /* Title indexes, the same on every Windows; a thread has its process' id, too. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
-static void add_column(hkpd_table *table, const perf_block_walk *walk, wmem_map_t *ordinals)
+static void add_column(hkpd_table *table, const perf_block_walk *walk)
 {
-    uint32_t at = walk->definition.offset;
-    uint32_t title_index = perf_block_u32(walk, at + 4);
-    uint32_t ordinal = GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(title_index)));
+    uint32_t at = walk->definition.offset, type = perf_block_u32(walk, at + 28);
     hkpd_column column = {
-        .title_index = title_index,
-        .type = perf_block_u32(walk, at + 28),
+        .title_index = perf_block_u32(walk, at + 4),
+        .type = type,
         .size = perf_block_u32(walk, at + 32),
         .offset = perf_block_u32(walk, at + 36),
-        .key = (uint64_t)title_index << 32 | ordinal,
-        .known_type = perf_counter_type_find(perf_block_u32(walk, at + 28)),
+        .known_type = perf_counter_type_find(type),
     };
 
-    wmem_map_insert(ordinals, GUINT_TO_POINTER(title_index), GUINT_TO_POINTER(ordinal + 1));
-    if (title_index == ID_THREAD || (title_index == ID_PROCESS && table->own_id == UINT32_MAX)) {
+    if (column.title_index == ID_THREAD || (column.title_index == ID_PROCESS && table->own_id == UINT32_MAX)) {
         table->own_id = wmem_array_get_count(table->columns);
     }
     wmem_array_append_one(table->columns, column);
@@ -84,23 +70,26 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
-    table->cells = wmem_array_new(view->base.pool, sizeof(row_counters));
+    table->cells = wmem_array_new(view->base.pool, sizeof(uint32_t));
     table->names.pool = view->base.pool;
     table->own_id = UINT32_MAX;
     return table;
 }
 
-static bool find_next_object(hkpd_view *view)
+/* That of the object which the walk has just announced. */
+static hkpd_table *table_at(hkpd_view *view, const perf_block_walk *walk)
 {
-    if (!perf_block_next_object(&view->scout)) {
-        return false;
+    void *title_index = GUINT_TO_POINTER(walk->object.index);
+    hkpd_table *first = wmem_map_lookup(view->by_index, title_index);
+
+    if (first && first->base.number == walk->object.number) {
+        return first;
     }
-    hkpd_table *table = new_table(view, &view->scout);
-    wmem_array_append_one(view->tables, table);
-    if (!wmem_map_contains(view->by_index, GUINT_TO_POINTER(table->title_index))) {
-        wmem_map_insert(view->by_index, GUINT_TO_POINTER(table->title_index), table);
+    hkpd_table *table = new_table(view, walk);
+    if (first == NULL) {
+        wmem_map_insert(view->by_index, title_index, table);
     }
-    return true;
+    return table;
 }
 
 /* Reads the definitions and stops where the first row begins. */
@@ -111,53 +100,36 @@ static hkpd_table *opened(hkpd_table *table)
     if (table == NULL || table->columns) {
         return table;
     }
-    wmem_map_t *ordinals = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
     perf_block_walk ahead = table->walk;
     table->columns = wmem_array_new(table->base.view->pool, sizeof(hkpd_column));
     while ((event = perf_block_next(&ahead)) == PERF_BLOCK_DEFINITION || event == PERF_BLOCK_FAULT) {
         if (event == PERF_BLOCK_DEFINITION && ahead.definition.number < ahead.object.num_definitions) {
-            add_column(table, &ahead, ordinals);
+            add_column(table, &ahead);
         }
         table->walk = ahead;
     }
     table->base.columns = wmem_array_get_count(table->columns);
-    for (uint32_t i = 0; i < table->base.columns; i++) {
-        hkpd_column *column = wmem_array_index(table->columns, i);
-        column->key += (uint64_t)GPOINTER_TO_UINT(wmem_map_lookup(ordinals, GUINT_TO_POINTER(column->title_index)))
-                       << 16;
-    }
     return table;
 }
 
 /* Where a kept sample's object stands is known, however many others lie before it. */
-static hkpd_table *table_in_sample(hkpd_view *view, uint32_t title_index)
-{
-    const state_object *object = sample_object(view->sample, title_index);
-    perf_block_walk walk = view->scout;
-
-    if (object == NULL) {
-        return NULL;
-    }
-    perf_block_go_to_object(&walk, object->number, object->offset);
-    if (perf_block_next(&walk) != PERF_BLOCK_OBJECT) {
-        return NULL;
-    }
-    hkpd_table *table = new_table(view, &walk);
-    wmem_map_insert(view->by_index, GUINT_TO_POINTER(title_index), table);
-    return table;
-}
-
 static hkpd_table *table_of(hkpd_view *view, uint32_t title_index)
 {
-    hkpd_table *table;
+    hkpd_table *table = wmem_map_lookup(view->by_index, GUINT_TO_POINTER(title_index));
 
-    while ((table = wmem_map_lookup(view->by_index, GUINT_TO_POINTER(title_index))) == NULL) {
-        if (view->sample) {
-            return table_in_sample(view, title_index);
+    if (table == NULL && view->sample) {
+        const state_object *object = sample_object(view->sample, title_index);
+        perf_block_walk walk = view->scout;
+        if (object) {
+            perf_block_go_to_object(&walk, object->number, object->offset);
+            perf_block_next(&walk);
+            table = table_at(view, &walk);
         }
-        if (!find_next_object(view)) {
-            return NULL;
-        }
+        return table;
+    }
+    while (table == NULL && perf_block_next_object(&view->scout)) {
+        hkpd_table *next = table_at(view, &view->scout);
+        table = next->title_index == title_index ? next : NULL;
     }
     return table;
 }
@@ -169,25 +141,11 @@ static const hkpd_column *column_at(const hkpd_table *table, uint32_t column)
     return column < table->base.columns ? wmem_array_index(table->columns, column) : NULL;
 }
 
-static bool same_counter(const hkpd_column *a, const hkpd_column *b)
+/* The sample before has other counters at the places of these: where one came or went, nobody knows which of two with one index. */
+static bool has_other_counters(const hkpd_table *previous, const hkpd_table *table, uint32_t column)
 {
-    return a && b && a->key == b->key && a->type == b->type;
-}
-
-/* Column of the same counter in another sample; `hint` is where it may well be. UINT32_MAX if it is not there. */
-static uint32_t find_column(hkpd_table *table, const hkpd_column *counter, uint32_t hint)
-{
-    if (same_counter(counter, column_at(table, hint))) {
-        return hint;
-    }
-    if (table->by_counter == NULL) {
-        table->by_counter = wmem_map_new(table->base.view->pool, wmem_int64_hash, g_int64_equal);
-        for (uint32_t i = table->base.columns; i-- > 0;) {
-            wmem_map_insert(table->by_counter, &column_at(table, i)->key, GUINT_TO_POINTER(i + 1));
-        }
-    }
-    uint32_t found = GPOINTER_TO_UINT(wmem_map_lookup(table->by_counter, &counter->key)) - 1;
-    return same_counter(counter, column_at(table, found)) ? found : UINT32_MAX;
+    return previous->base.columns != table->base.columns ||
+           column_at(previous, column)->title_index != column_at(table, column)->title_index;
 }
 
 /* Of 4 or 8 bytes; size 0 for all else. */
@@ -202,14 +160,14 @@ static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t
 /* The number that stands `offset` behind the start of a row's counter block. */
 static perf_raw number_at(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
 {
-    const row_counters *counters =
-        reading_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : NULL;
+    const perf_block_walk *walk = &table->walk;
+    uint32_t at = reading_table_has_row(&table->base, row) ? *(uint32_t *)wmem_array_index(table->cells, row) : 0;
+    uint32_t room = at > 0 ? MIN(perf_block_u32(walk, at), walk->size - at) : 0;
 
-    if (counters == NULL || counters->offset == 0 || offset < PERF_COUNTER_BLOCK_SIZE ||
-        offset + size > counters->size) {
+    if (offset < PERF_COUNTER_BLOCK_SIZE || offset + size > room) {
         return (perf_raw){0, 0};
     }
-    return number_in(&table->walk, counters->offset + (uint32_t)offset, size);
+    return number_in(walk, at + (uint32_t)offset, size);
 }
 
 static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
@@ -229,19 +187,6 @@ static perf_raw own_id(reading_table *base, uint32_t row)
 
 /* --- Parents ----------------------------------------------------------------------------------------------------- */
 
-/* A number above 0 for a parent's name, the same one for the same name in the same object. */
-static uint32_t parent_number(const hkpd_view *view, const reading_instance *parent, uint32_t object)
-{
-    reading_instance name = {.key = {.name = parent->key.name, .parent_name = object}};
-    uint32_t number = GPOINTER_TO_UINT(wmem_map_lookup(view->parents, &name));
-
-    if (number == 0) {
-        number = wmem_map_size(view->parents) + 1;
-        wmem_map_insert(view->parents, wmem_memdup(view->base.pool, &name, sizeof name), GUINT_TO_POINTER(number));
-    }
-    return number;
-}
-
 static reading_instance_key name_of(const perf_block_walk *walk)
 {
     return (reading_instance_key){.name = {walk->data + walk->instance.name, walk->instance.name_size, 0}};
@@ -253,7 +198,7 @@ static bool is_in_object(perf_block_event event)
 }
 
 /* The parent's name and which of those alike it is, NULL if there is none; its object. */
-static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk, const hkpd_table **object)
+static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk, hkpd_table **object)
 {
     hkpd_table *table = walk->instance.parent_object != 0 ? table_of(view, walk->instance.parent_object) : NULL;
     uint32_t row = walk->instance.parent_instance;
@@ -267,9 +212,8 @@ static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk,
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
             reading_instances_add(&table->names, &key);
-        } else if (event == PERF_BLOCK_VALUE) {
-            perf_block_skip_values(&table->ahead);
         }
+        perf_block_skip_values(&table->ahead);
     }
     table->names_read = true;
     return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
@@ -282,7 +226,7 @@ static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk,
 static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
 {
     reading_instance_key key = name_of(walk);
-    const hkpd_table *object;
+    hkpd_table *object;
     reading_instance *parent = parent_of(view, walk, &object);
 
     key.id = walk->instance.unique_id;
@@ -291,9 +235,8 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
     if (parent) {
         key.parent_table = walk->instance.parent_object;
         key.parent_row = parent->row;
-        reading_name_digest(&parent->key.name);
-        key.parent_name = parent_number(view, parent, walk->instance.parent_object);
-        key.parent_count = reading_instances_namesakes(&((hkpd_table *)(uintptr_t)object)->names, parent->row);
+        key.parent = reading_digest_with(reading_name_digest(&parent->key.name), walk->instance.parent_object);
+        key.parent_count = reading_instances_namesakes(&object->names, parent->row);
     } else if (walk->instance.parent_object != 0) {
         key.parent_count = 2;
     }
@@ -312,26 +255,32 @@ static reading_table *parents(reading_table *table, uint32_t row)
 static bool next_row(reading_table *base)
 {
     hkpd_table *table = (hkpd_table *)base;
-    row_counters counters = {0, 0};
+    uint32_t counters = 0;
     bool found = false;
     perf_block_event event;
 
-    while (counters.offset == 0 && is_in_object(event = perf_block_next(&table->walk))) {
+    while (counters == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of((hkpd_view *)base->view, &table->walk);
             reading_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
-            counters = (row_counters){table->walk.counters.offset, table->walk.counters.size};
+            counters = table->walk.counters.offset;
             found = true;
-        } else if (event == PERF_BLOCK_VALUE) {
-            perf_block_skip_values(&table->walk);
         }
+        perf_block_skip_values(&table->walk);
     }
     if (found) {
         wmem_array_append_one(table->cells, counters);
     }
     return found;
+}
+
+perf_point hkpd_clocks(const perf_block_walk *walk)
+{
+    return (perf_point){.perf_time = perf_block_u64(walk, 56),
+                        .perf_freq = perf_block_u64(walk, 64),
+                        .time_100ns = perf_block_u64(walk, 72)};
 }
 
 static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
@@ -340,13 +289,10 @@ static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
     hkpd_view *view = wmem_new0(pool, hkpd_view);
 
     view->base = (sample_view){&layout, pool, bytes, size, {.perf_freq = 0}};
-    view->tables = wmem_array_new(pool, sizeof(hkpd_table *));
     view->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
     perf_block_init(&view->scout, bytes, size);
     if (perf_block_next(&view->scout) == PERF_BLOCK_HEADER) {
-        view->base.clocks.perf_time = perf_block_u64(&view->scout, 56);
-        view->base.clocks.perf_freq = perf_block_u64(&view->scout, 64);
-        view->base.clocks.time_100ns = perf_block_u64(&view->scout, 72);
+        view->base.clocks = hkpd_clocks(&view->scout);
     }
     return view;
 }
@@ -357,16 +303,13 @@ static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_
 typedef struct {
     perf_block_walk walk;
     hkpd_view *current;
-    wmem_map_t *views; /* state_sample -> hkpd_view: the samples before */
+    hkpd_view *previous; /* the sample before that was opened last */
     /* of the object that the walk is in */
+    perf_block_walk object; /* where it begins */
     hkpd_table *table;
     hkpd_table *previous_table; /* NULL without one */
     uint32_t previous_event;    /* of the answer that it is of */
-    uint64_t parents_size;      /* bytes of the parents' names that were put before their children's */
 } hkpd_stream;
-
-/* What they may take, beside twice the answer's bytes. */
-#define PARENTS_AT_LEAST 65536
 
 static hkpd_stream *stream_of(const readings *r)
 {
@@ -403,31 +346,25 @@ const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_b
 static void begin(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
-    perf_block_walk walk;
 
-    perf_block_init(&walk, r->bytes, r->size);
-    stream->walk = walk;
-    if (perf_block_next(&walk) == PERF_BLOCK_HEADER && walk.header.name_size > 0) {
-        r->machine = hkpd_system_name(r->pool, r->answer.tvb, &walk);
-    }
+    perf_block_init(&stream->walk, r->bytes, r->size);
     stream->current = new_view(r->pool, r->bytes, r->size);
-    stream->current->parents = wmem_map_new(r->pool, reading_name_hash, reading_name_equal);
-    stream->views = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     r->current = &stream->current->base;
+    if (stream->current->scout.header.name_size > 0) {
+        r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
+    }
 }
 
+/* Mostly all objects have the same sample before. */
 static hkpd_view *view_of(readings *r, const state_sample *sample)
 {
     hkpd_stream *stream = stream_of(r);
-    hkpd_view *view = wmem_map_lookup(stream->views, sample);
 
-    if (view == NULL) {
-        view = new_view(r->pool, sample->bytes, sample->size);
-        view->parents = stream->current->parents;
-        view->sample = sample;
-        wmem_map_insert(stream->views, sample, view);
+    if (stream->previous == NULL || stream->previous->sample != sample) {
+        stream->previous = new_view(r->pool, sample->bytes, sample->size);
+        stream->previous->sample = sample;
     }
-    return view;
+    return stream->previous;
 }
 
 /* The answers to one handle hold now these objects, now those: each has a sample before of its own. */
@@ -441,12 +378,13 @@ static void enter_object(readings *r)
 
     readings_enter(r, number);
     readings_compare_with(r, NULL, 0);
+    stream->object = stream->walk;
     stream->table = NULL;
     stream->previous_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
     if (previous) {
         hkpd_view *view = view_of(r, previous);
-        readings_compare_with(r, &view->base, previous->frame);
+        readings_compare_in_order(r, &view->base, previous);
         stream->previous_event = previous->event;
         stream->previous_table = opened(table_of(view, stream->walk.object.index));
     }
@@ -454,12 +392,10 @@ static void enter_object(readings *r)
 
 static void open_table(readings *r)
 {
-    hkpd_view *view = stream_of(r)->current;
+    hkpd_stream *stream = stream_of(r);
 
-    while (wmem_array_get_count(view->tables) <= r->number && find_next_object(view)) {
-    }
-    stream_of(r)->table = opened(*(hkpd_table **)wmem_array_index(view->tables, r->number));
-    r->table = &stream_of(r)->table->base;
+    stream->table = opened(table_at(stream->current, &stream->object));
+    r->table = &stream->table->base;
 }
 
 static const hkpd_column *column_of(readings *r)
@@ -500,16 +436,14 @@ const char *hkpd_readings_instance(readings *r)
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
     const reading_instance *row = reading_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
-    const hkpd_table *object;
+    hkpd_table *object;
     const reading_instance *parent = parent_of(stream->current, walk, &object);
 
     if (parent) {
-        /* its name stands in an answer once, however many children it has: once their names have taken twice the answer's bytes
-         * they show its beginning */
-        bool is_left = stream->parents_size < 2 * (uint64_t)r->size + PARENTS_AT_LEAST;
-        const char *parent_text =
-            name_text(r, &object->walk, &parent->key.name, is_left ? PERF_NAME_MAX : READINGS_SHORT_NAME);
-        stream->parents_size += strlen(parent_text);
+        /* its name stands in an answer once, however many children it has: where paths have no more room it shows its beginning */
+        unsigned most = r->text_left > 0 ? PERF_NAME_MAX : READINGS_SHORT_NAME;
+        const char *parent_text = name_text(r, &object->walk, &parent->key.name, most);
+        r->text_left -= MIN(r->text_left, strlen(parent_text));
         text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
     }
     return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
@@ -534,18 +468,12 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
 {
     const uint8_t *text = walk->data + walk->value.offset;
     uint32_t size = walk->value.size;
-    uint32_t narrow = 0, wide = 0;
 
     /* values may overlap: once that has cost as much as the answer is long, no more is read of each than a name has */
     if (readings_raw_size(r) < size) {
         size = size < MOST_OF_TEXT ? size : MOST_OF_TEXT;
     }
-    while (narrow < size && text[narrow] != 0) {
-        narrow++;
-    }
-    while (wide + 1 < size && (text[wide] != 0 || text[wide + 1] != 0)) {
-        wide += 2;
-    }
+    uint32_t narrow = perf_block_text_size(text, size, false), wide = perf_block_text_size(text, size, true);
     bool terminated = wide + 1 < size;
     uint32_t too_short = terminated ? 4 : size % 2 == 0 ? 1 : 0;
     bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_plain(text, narrow) && narrow > too_short);
@@ -620,8 +548,9 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
         return false;
     }
     place->table = &previous->base;
-    place->column = find_column(previous, column_of(r), r->at.column);
-    *has_counter = place->column != UINT32_MAX;
+    place->column = r->at.column;
+    place->others = has_other_counters(previous, stream_of(r)->table, place->column);
+    *has_counter = !place->others && column_at(previous, place->column)->type == column_of(r)->type;
     if (!*has_counter) {
         return false;
     }

@@ -15,16 +15,10 @@
 /* A value of the usual 4 or 8 bytes takes as much, with its header and padding. */
 #define USUAL_VALUE 16
 
-/* A row whose values are not all of the usual size has their offsets one by one. */
-typedef struct {
-    uint32_t first;    /* offset of the first value of a usual row */
-    uint32_t *offsets; /* else of each, 0 where there is none */
-} row_cells;
-
 typedef struct {
     reading_table base;
     perf_walk walk;         /* behind the last row that was read */
-    wmem_array_t *cells;    /* row_cells */
+    wmem_array_t *cells;    /* uint32_t *: the offsets of a row's values, 0 where there is none */
     uint32_t ids;           /* offset of the array of ids, 0 if there is none */
     wmem_map_t *by_id;      /* counter id -> column + 1 */
     reading_table *own_ids; /* what holds the rows' own ids, NULL if nothing does or nobody asked */
@@ -46,13 +40,14 @@ typedef struct {
     state_host *server;
     const state_query_epoch *epoch; /* NULL if nothing is known of the query */
     uint32_t event;                 /* as of when its identifiers count */
-    const state_sample *sample;     /* NULL if it is none, */
-    bool has_doubts;                /* or some of its blocks are not sound */
+    const state_sample *sample;     /* NULL if the answer is no sample */
+    bool has_doubts;                /* it is none, or some of its blocks are not sound */
     wmem_array_t *blocks;           /* block_entry; NULL as long as none was asked for */
-    const state_query_index *index; /* tells whose each block is, */
-    state_assignment assigned;      /* or all of them together do; blocks is NULL as long as it was not needed */
-    bool is_assumed;                /* all is: the query may have changed unseen */
-    bool any_assumed;               /* some block is only assumed to be whose it was assigned to */
+    const state_query_index *index; /* QueryCounterInfo's list; NULL without one: then */
+    state_assignment
+        assigned;    /* whose the blocks are is worked out from all at once; its blocks are NULL until needed */
+    bool is_assumed; /* all is: the query may have changed unseen */
+
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     wmem_map_t *own_ids; /* own_ids_place, as its own key; NULL as long as nobody asked */
@@ -100,11 +95,10 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
     return entry && entry->is_doubtful;
 }
 
-static uint32_t value_at(const pcq_table *table, uint32_t row, uint32_t column)
+/* Offset of a value of a row that was read; 0: the row has none there. */
+static uint32_t value_offset(const pcq_table *table, uint32_t row, uint32_t column)
 {
-    const row_cells *cells = wmem_array_index(table->cells, row);
-
-    return cells->offsets ? cells->offsets[column] : cells->first + USUAL_VALUE * column;
+    return (*(uint32_t **)wmem_array_index(table->cells, row))[column];
 }
 
 /* All at once: whose a block is can depend on all others. */
@@ -117,7 +111,6 @@ static const state_assignment *assigned(pcq_view *view)
             types[i] = block_at(view, i)->type;
         }
         query_assign(view->base.pool, view->epoch, view->event, types, count, &view->assigned);
-        view->any_assumed = count > 0 && memchr(view->assigned.assumed, 1, count) != NULL;
     }
     return &view->assigned;
 }
@@ -143,21 +136,22 @@ static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t bloc
 /* Whether that is assumed from the order of the identifiers. */
 static bool pcq_view_assumed(pcq_view *view, uint32_t block)
 {
-    return view->is_assumed || (view->index == NULL && block < assigned(view)->count && view->assigned.assumed[block]);
+    return view->is_assumed || (view->index == NULL && pcq_view_identifier(view, block) && view->assigned.assumed);
 }
 
 static bool pcq_view_any_assumed(pcq_view *view)
 {
-    return view->is_assumed || (view->index == NULL && assigned(view)->count > 0 && view->any_assumed);
+    return view->is_assumed || (view->index == NULL && assigned(view)->assumed);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* The values up to the row's end, one by one; where a value cannot be read its cell stays empty. */
-static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passed)
+/* Where a value cannot be read its cell stays empty. */
+static void read_values(pcq_table *table)
 {
-    uint32_t columns = table->base.columns;
-    uint32_t *offsets = wmem_alloc0_array(table->base.view->pool, uint32_t, columns);
+    uint32_t *offsets = wmem_alloc0_array(table->base.view->pool, uint32_t, table->base.columns);
+    uint32_t first = table->walk.pos;
+    uint32_t passed = perf_walk_pass_values(&table->walk);
     perf_walk_event event;
 
     for (uint32_t i = 0; i < passed; i++) {
@@ -168,19 +162,7 @@ static uint32_t *offsets_of_row(pcq_table *table, uint32_t first, uint32_t passe
             offsets[table->walk.value.column] = table->walk.value.offset;
         }
     }
-    return offsets;
-}
-
-static void read_values(pcq_table *table)
-{
-    uint32_t first = table->walk.pos;
-    uint32_t passed = perf_walk_pass_values(&table->walk);
-    row_cells cells = {first, NULL};
-
-    if (passed < table->base.columns) {
-        cells.offsets = offsets_of_row(table, first, passed);
-    }
-    wmem_array_append_one(table->cells, cells);
+    wmem_array_append_one(table->cells, offsets);
 }
 
 static bool next_instance(pcq_table *table)
@@ -229,7 +211,7 @@ static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
     const pcq_table *table = (const pcq_table *)base;
 
-    return pcq_raw_at(&((const pcq_view *)base->view)->data, value_at(table, row, column));
+    return pcq_raw_at(&((const pcq_view *)base->view)->data, value_offset(table, row, column));
 }
 
 /* Goes to where the first row begins. */
@@ -261,7 +243,7 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
     if (entry->table == NULL) {
         pcq_table *table = wmem_new0(view->base.pool, pcq_table);
         reading_table_init(&table->base, &view->base, block);
-        table->cells = wmem_array_sized_new(view->base.pool, sizeof(row_cells), 1); /* many tables have no other row */
+        table->cells = wmem_array_sized_new(view->base.pool, sizeof(uint32_t *), 1); /* many tables have no other row */
         perf_walk_block(&table->walk, view->base.bytes, view->base.size, entry->offset);
         go_to_rows(table);
         entry->table = table;
@@ -271,15 +253,10 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
 
 static perf_raw own_id(reading_table *base, uint32_t row);
 
-static reading_table *no_parents(reading_table *base _U_, uint32_t row _U_)
-{
-    return NULL;
-}
-
 static void pcq_view_init(pcq_view *view, const readings *r, const state_sample *sample, uint32_t request_event,
                           uint32_t response_event, const perf_filled_form *data)
 {
-    static const table_layout layout = {next_row, cell, own_id, no_parents};
+    static const table_layout layout = {next_row, cell, own_id, NULL};
     const state_handle *handle = r->answer.handle;
 
     memset(view, 0, sizeof *view);
@@ -293,7 +270,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
         view->event = query_as_of(handle, request_event, response_event, blocks);
         view->epoch = query_epoch_at(handle, view->event);
         view->index = query_index_at(view->epoch, view->event, blocks);
-        view->is_assumed = query_certainty(view->epoch, view->event) & QUERY_IS_ASSUMED;
+        view->is_assumed = query_is_assumed(view->epoch, view->event);
         view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
@@ -307,11 +284,32 @@ typedef struct {
     pcq_view *here;
     uint32_t block;
     uint32_t row;
-    uint32_t column; /* where the counter may well be */
+    uint32_t column;  /* the reading's in `here`: in the other sample the counter mostly has the same */
+    uint32_t columns; /* of the reading's block */
     uint32_t counter_id;
 } pcq_wanted;
 
-/* Column of a counter in a block, UINT32_MAX if the block does not have it. */
+/* Columns of one id: which of them is which in another sample, or is meant as a base, nobody knows. */
+#define SEVERAL UINT32_MAX
+
+/* Of an id: its column + 1, 0 without one. */
+static uint32_t column_by_id(pcq_table *table, uint32_t id)
+{
+    const uint8_t *ids = table->base.view->bytes + table->ids;
+
+    if (table->by_id == NULL) {
+        table->by_id = wmem_map_new(table->base.view->pool, g_direct_hash, g_direct_equal);
+        for (uint32_t column = 0; table->ids != 0 && column < table->base.columns; column++) {
+            void *key = GUINT_TO_POINTER(perf_le32(ids + 4 * (size_t)column));
+            uint32_t entry = wmem_map_contains(table->by_id, key) ? SEVERAL : column + 1;
+            wmem_map_insert(table->by_id, key, GUINT_TO_POINTER(entry));
+        }
+    }
+    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(id)));
+}
+
+/* Column of the wanted counter in `table`, a block of either sample; UINT32_MAX if it is not there, or if its id stands several times in
+ * one of the two blocks: of equally many columns the one at the same place is the same. */
 static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *want)
 {
     const uint8_t *ids = view->base.bytes + table->ids;
@@ -320,16 +318,12 @@ static uint32_t column_of(pcq_view *view, pcq_table *table, const pcq_wanted *wa
         const state_identifier *identifier = pcq_view_identifier(view, table->base.number);
         return identifier->counter_id == want->counter_id ? 0 : UINT32_MAX;
     }
-    if (want->column < table->base.columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
+    if (table->base.columns == want->columns && perf_le32(ids + 4 * (size_t)want->column) == want->counter_id) {
         return want->column;
     }
-    if (table->by_id == NULL) {
-        table->by_id = wmem_map_new(view->base.pool, g_direct_hash, g_direct_equal);
-        for (uint32_t column = table->base.columns; column-- > 0;) {
-            wmem_map_insert(table->by_id, GUINT_TO_POINTER(perf_le32(ids + 4 * column)), GUINT_TO_POINTER(column + 1));
-        }
-    }
-    return GPOINTER_TO_UINT(wmem_map_lookup(table->by_id, GUINT_TO_POINTER(want->counter_id))) - 1;
+    pcq_table *here = (pcq_table *)pcq_view_table(want->here, want->block);
+    uint32_t entry = column_by_id(table, want->counter_id);
+    return entry == SEVERAL || column_by_id(here, want->counter_id) == SEVERAL ? UINT32_MAX : entry - 1;
 }
 
 /* The instance or pattern that an identifier names. */
@@ -372,25 +366,26 @@ static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifi
     return most;
 }
 
-/* Of a block of one instance, which does not say how many have its name: who the pair is where another block shows that, or that
- * its own id is another. */
-static table_pair judged_by_others(const pcq_wanted *want, const state_identifier *identifier, reading_table *there,
-                                   table_pair pair)
+/* What is left of a pair if one of its blocks holds one instance only, and so cannot say how many have that name: blocks of patterns
+ * on the same counterset can. No pair if they show another number in each sample, or if the process' or thread's own ids
+ * differ; assumed if several have the name. */
+static table_pair pair_checked_by_patterns(const pcq_wanted *want, const state_identifier *identifier,
+                                           reading_table *there, table_pair pair)
 {
     const reading_instance_key named = instance_of(want, identifier);
-    uint32_t here_shown = namesakes_shown(want->here, identifier, &named),
-             shown = namesakes_shown((pcq_view *)there->view, identifier, &named);
+    uint32_t shown_here = namesakes_shown(want->here, identifier, &named),
+             shown_there = namesakes_shown((pcq_view *)there->view, identifier, &named);
     perf_raw own = own_id(pcq_view_table(want->here, want->block), want->row), own_there = own_id(there, pair.row);
     bool is_another = own.size > 0 && own_there.size > 0 && own.value != own_there.value;
 
-    if (is_another || (here_shown > 0 && shown > 0 && here_shown != shown)) {
+    if (is_another || (shown_here > 0 && shown_there > 0 && shown_here != shown_there)) {
         return (table_pair){UINT32_MAX, false, true};
     }
-    pair.assumed |= pair.row != UINT32_MAX && (here_shown > 1 || shown > 1);
+    pair.assumed |= pair.row != UINT32_MAX && (shown_here > 1 || shown_there > 1);
     return pair;
 }
 
-/* A block of one instance holds the first that its identifier names: another of that name is not there. */
+/* A block of one instance holds the first that its identifier names: a row of `here` that is another of that name has no pair in it. */
 static table_pair only_row(const pcq_wanted *want, reading_table *there)
 {
     reading_table *here = pcq_view_table(want->here, want->block);
@@ -398,7 +393,8 @@ static table_pair only_row(const pcq_wanted *want, reading_table *there)
 
     if (here->has_instances) {
         const state_identifier *named = pcq_view_identifier((pcq_view *)there->view, there->number);
-        if (!reading_table_is_first(here, want->row, named->instance_id == PERF_NO_ID)) {
+        const reading_instance_key *key = &reading_table_instance(here, want->row)->key;
+        if (reading_table_find(here, key, named->instance_id == PERF_NO_ID) != want->row) {
             return pair;
         }
         pair.assumed = reading_instances_namesakes(&here->instances, want->row) > 1;
@@ -414,24 +410,43 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
     }
     reading_table *here = pcq_view_table(want->here, want->block);
     if (!there->has_instances) {
-        return judged_by_others(want, identifier, there, only_row(want, there));
+        return pair_checked_by_patterns(want, identifier, there, only_row(want, there));
     }
     if (here->has_instances) {
         return reading_table_pair(here, want->row, there);
     }
     const reading_instance_key key = instance_of(want, identifier);
     table_pair pair = {reading_table_find(there, &key, key.id == PERF_NO_ID), false, false};
-    return judged_by_others(want, identifier, there, pair);
+    return pair_checked_by_patterns(want, identifier, there, pair);
+}
+
+#define STATUS_NO_DATA 232
+
+/* A block of an error shows no counter. ERROR_NO_DATA for an instance that was asked for by name only says that the instance is gone: the
+ * counter is there. */
+static void note_failed(pcq_view *view, uint32_t block, const state_identifier *identifier, reading_place *place,
+                        bool *has_counter)
+{
+    const state_identifier *asked = pcq_view_identifier(view, block);
+    uint32_t status = perf_le32(view->base.bytes + block_at(view, block)->offset);
+    bool is_absent = status == STATUS_NO_DATA && asked->instance && *asked->instance;
+
+    place->failed |= !is_absent && query_identifier_equal(asked, identifier);
+    *has_counter |= is_absent;
 }
 
 /* Takes the place in a block if it has the counter and the instance. */
 static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, const state_identifier *identifier,
                       reading_place *place, bool *has_counter)
 {
-    /* what is known whose it is is calculated with nothing of which that is assumed */
+    /* a value whose identifier is certain is not calculated with one whose identifier is assumed */
     bool is_less_certain = pcq_view_assumed(view, block) && !pcq_view_assumed(want->here, want->block);
 
     if (pcq_view_doubtful(view, block) || is_less_certain) {
+        return false;
+    }
+    if (block_at(view, block)->type == PERF_ERROR_RETURN) {
+        note_failed(view, block, identifier, place, has_counter);
         return false;
     }
     place->table = pcq_view_table(view, block);
@@ -482,8 +497,8 @@ static wmem_array_t *pattern_blocks(pcq_view *view)
 
 /* --- A process' or thread's own id ------------------------------------------------------------------------------- */
 
-/* What was asked for like this, but for the counter, has its rows' own ids there: in a block of its own as PDH asks, or among all
- * counters. */
+/* Where the own ids of the rows stand of all blocks whose identifiers differ from `asked` in the counter alone: in a block of "ID Process"
+ * or "ID Thread", as PDH asks for them, or in a column among all counters. */
 typedef struct {
     state_identifier asked;
     reading_table *table;
@@ -652,12 +667,12 @@ typedef struct {
     uint32_t compared_block; /* the one whose identifiers were compared last, UINT32_MAX before the first: */
     bool same_block;         /* it was asked for alike */
     const state_identifier *identifier; /* whose the block is */
-    bool text_decided;                  /* which of them can be text */
+    bool text_decided;                  /* it is decided which of the block's columns of unknown type are text */
     /* the counterset that was looked up last */
     const state_identifier *set_identifier;
     const char *set_label;
     bool set_is_single;
-    /* the counter that was named last: mostly the block is, and then its only value */
+    /* the counter that was named last: it is asked for twice, for the block's label and for its only value */
     const state_identifier *named_identifier;
     uint32_t named_id;
     const char *name;
@@ -701,7 +716,7 @@ static void begin(readings *r)
         pcq_view_init(&stream->previous, r, previous, previous->request_event, previous->event, &data);
         stream->one_form = r->answer.has_form && sample->form == previous->form;
         stream->compared_block = UINT32_MAX;
-        readings_compare_with(r, &stream->previous.base, previous->frame);
+        readings_compare_in_order(r, &stream->previous.base, previous);
     }
 }
 
@@ -718,7 +733,7 @@ static void enter_block(readings *r)
                              : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;
     r->assumed = stream->identifier && pcq_view_assumed(&stream->current, walk->block.index);
-    if (stream->previous.has_doubts) {
+    if (r->previous_frame > 0 && stream->previous.has_doubts) {
         bool is_lost = pcq_view_doubtful(&stream->previous, r->number);
         readings_compare_with(r, is_lost ? NULL : &stream->previous.base, r->previous_frame);
         r->why_no_previous = PERF_NONE_DAMAGED;
@@ -940,7 +955,9 @@ static bool next(readings *r)
 
 static pcq_wanted wanted(readings *r, uint32_t id)
 {
-    return (pcq_wanted){&stream_of(r)->current, r->number, r->at.row, r->at.column, id};
+    pcq_stream *stream = stream_of(r);
+
+    return (pcq_wanted){&stream->current, r->number, r->at.row, r->at.column, stream->walk.counters.count, id};
 }
 
 /* Whether a block has two instances of one name, or own ids, which are numbers: then who stands at the same place need not be the
@@ -986,13 +1003,13 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
     return false;
 }
 
-/* Something was told anew since the sample before. */
+/* True if any subject of the server got another name or type since the sample before. */
 static bool any_renewed(readings *r)
 {
     return r->answer.server->renewed > stream_of(r)->previous.sample->event;
 }
 
-/* A counter, or its counterset (id PERF_NO_ID), was. */
+/* True if the counter, or its counterset (PERF_NO_ID), got another name or type (`kind`) since the sample before. */
 static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
 {
     const pcq_stream *stream = stream_of(r);
@@ -1024,8 +1041,8 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
                                             : info->multi_id;
     pcq_stream *stream = stream_of(r);
     pcq_wanted want = wanted(r, id);
-    reading_place found;
-    bool has_counter;
+    reading_place found = {.table = NULL};
+    bool has_counter = false;
 
     if (id == PERF_NO_ID || (view != r->current && any_renewed(r) && is_renewed(r, id, PERF_FACT_ENGLISH)) ||
         !pcq_view_find(view == r->current ? &stream->current : &stream->previous, &want, &found, &has_counter)) {

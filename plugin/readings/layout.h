@@ -19,6 +19,8 @@ typedef struct {
     perf_raw raw;
     bool assumed; /* that it is the same instance: see table_pair */
     bool moved;
+    bool failed; /* what was asked for alike had an error in that sample */
+    bool others; /* other counters are where it would be */
 } reading_place;
 
 struct readings_layout {
@@ -73,6 +75,9 @@ reading_table *readings_table(readings *r);
 /* From here on values are compared with a sample of `frame`; NULL and 0: with none, and the caller sets r->why_no_previous. Takes its
  * clocks and fills r->interval. */
 void readings_compare_with(readings *r, sample_view *previous, uint32_t frame);
+
+/* The same for the sample that was answered before; with none if that was taken later, since both calls were under way at once. */
+void readings_compare_in_order(readings *r, sample_view *previous, const state_sample *answered);
 
 /* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
 static inline const char *readings_bounded(wmem_allocator_t *pool, const char *name)

@@ -6,7 +6,6 @@
 #include "readings/readings.h"
 
 #include "readings/layout.h"
-#include "perf/bytes.h"
 #include "perf/decimal.h"
 
 /* What values that are no numbers may take beyond the answer's bytes, and what is shown of each once that is used up. */
@@ -44,6 +43,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->text_left = READINGS_PATHS_SIZE(r->size);
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
     r->names_assumed = answer->server->has_systems;
+    r->path = wmem_strbuf_new(pool, NULL);
     answer->layout->begin(r);
     r->operands.current = r->current->clocks;
     if (r->machine == NULL || *r->machine == '\0') {
@@ -92,6 +92,17 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame)
     r->previous_frame = frame;
     r->operands.previous = previous ? previous->clocks : (perf_point){.perf_freq = 0};
     r->interval = perf_interval(&r->current->clocks, previous ? &previous->clocks : NULL);
+}
+
+void readings_compare_in_order(readings *r, sample_view *previous, const state_sample *answered)
+{
+    if (perf_is_older(&r->current->clocks, &previous->clocks) &&
+        sample_overlaps(r->answer.request_event, answered->event)) {
+        readings_compare_with(r, NULL, 0);
+        r->why_no_previous = PERF_NONE_OVERTAKEN;
+    } else {
+        readings_compare_with(r, previous, answered->frame);
+    }
 }
 
 reading_table *readings_table(readings *r)
@@ -152,6 +163,8 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
         *why = place.moved       ? PERF_NONE_MOVED
                : has_counter     ? PERF_NONE_NEW_INSTANCE
+               : place.failed    ? PERF_NONE_BEFORE_FAILED
+               : place.others    ? PERF_NONE_OTHER_COUNTERS
                : r->may_be_there ? PERF_NONE_BEFORE_ASSUMED
                                  : PERF_NONE_NEW_COUNTER;
         return false;
@@ -232,32 +245,21 @@ const char *readings_counter(readings *r)
 {
     reading_counter *counter = r->at.counter;
 
-    if (counter->label == NULL && (counter->label = r->answer.layout->label(r)) != NULL) {
-        counter->label_size = strlen(counter->label);
-        if (counter->label_size > PERF_NAME_MAX) {
-            counter->label = readings_bounded(r->pool, counter->label);
-            counter->label_size = strlen(counter->label);
-        }
+    if (counter->label == NULL) {
+        counter->label = readings_bounded(r->pool, r->answer.layout->label(r));
     }
     return counter->label;
 }
 
-/* Of a text of so many bytes all, or a beginning once paths have taken all that this answer may. */
-static size_t bounded_size(const readings *r, const char *part, size_t size)
+/* Adds all of a text to the path, or its beginning once paths have taken all that this answer may. */
+static void add_bounded(readings *r, const char *part)
 {
-    if (r->text_left > 0 || size <= READINGS_SHORT_NAME) {
-        return size;
-    }
-    return (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
-}
+    size_t size = strlen(part);
 
-/* Makes r->path at least `size` bytes long in all; its text stays. */
-static void grow_path(readings *r, size_t size)
-{
-    if (r->path_room < size) {
-        r->path_room = 2 * size;
-        r->path = wmem_realloc(r->pool, r->path, r->path_room);
+    if (r->text_left == 0 && size > READINGS_SHORT_NAME) {
+        size = (size_t)(g_utf8_find_prev_char(part, part + READINGS_SHORT_NAME) - part);
     }
+    wmem_strbuf_append_len(r->path, part, size);
 }
 
 /* "\\SRV\Set(instance)\" */
@@ -267,26 +269,18 @@ static void write_prefix(readings *r)
 
     r->prefix_number = r->number;
     r->prefix_row = r->at.row;
-    if (instance == NULL && r->prefix_set == r->set_label && r->text_left > 0) {
-        return; /* as of the block or object before */
-    }
-    size_t machine_size = bounded_size(r, r->machine, strlen(r->machine));
-    size_t set_size = bounded_size(r, r->set_label, strlen(r->set_label));
-    size_t instance_size = instance ? bounded_size(r, instance, strlen(instance)) : 0;
-
-    grow_path(r, machine_size + set_size + instance_size + 8);
-    char *end = perf_put(r->path, "\\\\", 2);
-    end = perf_put(end, r->machine, machine_size);
-    end = perf_put(end, "\\", 1);
-    end = perf_put(end, r->set_label, set_size);
+    wmem_strbuf_truncate(r->path, 0);
+    wmem_strbuf_append(r->path, "\\\\");
+    add_bounded(r, r->machine);
+    wmem_strbuf_append_c(r->path, '\\');
+    add_bounded(r, r->set_label);
     if (instance) {
-        end = perf_put(end, "(", 1);
-        end = perf_put(end, instance, instance_size);
-        end = perf_put(end, ")", 1);
+        wmem_strbuf_append_c(r->path, '(');
+        add_bounded(r, instance);
+        wmem_strbuf_append_c(r->path, ')');
     }
-    end = perf_put(end, "\\", 1);
-    r->prefix_size = (size_t)(end - r->path);
-    r->prefix_set = instance ? NULL : r->set_label;
+    wmem_strbuf_append_c(r->path, '\\');
+    r->prefix_size = wmem_strbuf_get_len(r->path);
 }
 
 const char *readings_path(readings *r)
@@ -299,12 +293,10 @@ const char *readings_path(readings *r)
     if (r->prefix_number != r->number || r->prefix_row != r->at.row) {
         write_prefix(r);
     }
-    size_t label_size = bounded_size(r, label, r->at.counter->label_size), size = r->prefix_size + label_size;
-
-    r->text_left -= size < r->text_left ? size : r->text_left;
-    grow_path(r, size + 1);
-    *perf_put(r->path + r->prefix_size, label, label_size) = '\0';
-    return r->path;
+    wmem_strbuf_truncate(r->path, r->prefix_size);
+    add_bounded(r, label);
+    r->text_left -= MIN(r->text_left, wmem_strbuf_get_len(r->path));
+    return wmem_strbuf_get_str(r->path);
 }
 
 bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event)

@@ -9,7 +9,7 @@
  *     readings          the stream over it: tables of this sample and of the one before (tables.h), made as far as asked
  *     reading           one value
  *
- * The layouts (pcq-readings.h, hkpd/hkpd-readings.h) feed it: they walk the bytes, and know which counter a value is, where
+ * The layouts (pcq/pcq-readings.c, hkpd/hkpd-readings.c) feed it: they walk the bytes, and know which counter a value is, where
  * its operands are and what its instance is called (layout.h). How two samples are paired, what is calculated and how a
  * path is written stands here once.
  *
@@ -52,7 +52,6 @@ typedef struct {
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
     const char *label;             /* name or "#id"; NULL as long as nobody asked */
-    size_t label_size;
 } reading_counter;
 
 /* One value. Offsets count from the answer's first byte. */
@@ -108,14 +107,12 @@ typedef struct readings {
     reading_counter *counters; /* one for each column */
 
     /* the path as it was last written, and how much of it stands before its counter */
-    char *path;
-    size_t path_room;
+    wmem_strbuf_t *path;
     size_t prefix_size;
     uint32_t prefix_number;
     uint32_t prefix_row;
-    const char *prefix_set; /* if it has no instance */
-    uint64_t text_left;     /* bytes that paths may still take before their names are shortened */
-    uint64_t raw_left;      /* bytes that may still be shown of values that are no numbers: values can overlap */
+    uint64_t text_left; /* bytes that paths may still take before their names are shortened */
+    uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
     bool for_all;        /* begun with readings_begin_for_all() */
     uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
@@ -173,7 +170,7 @@ const char *readings_set(readings *r);
 const char *readings_instance(readings *r);
 const char *readings_counter(readings *r);
 
-/* A text as UTF-8. */
+/* The text that the reading is, as UTF-8, whole and without quotes. */
 const char *readings_text(readings *r);
 
 /* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */

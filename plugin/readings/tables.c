@@ -17,70 +17,22 @@ uint64_t reading_name_digest(reading_name *name)
     return name->digest;
 }
 
-static bool same_name(reading_instance_key *x, reading_instance_key *y)
+uint64_t reading_digest_with(uint64_t digest, uint64_t number)
 {
-    reading_name *a = &x->name, *b = &y->name;
-
-    if (x->parent_name != y->parent_name || a->size != b->size || a->size == 0) {
-        return x->parent_name == y->parent_name && a->size == b->size;
-    }
-    if (a->size > PERF_NAME_COMPARED) {
-        return reading_name_digest(a) == reading_name_digest(b);
-    }
-    return memcmp(a->bytes, b->bytes, a->size) == 0;
+    return (digest ^ digest >> 32) * UINT64_C(0x9E3779B97F4A7C15) + number;
 }
 
-/* --- As keys of maps --------------------------------------------------------------------------------------------- */
-
-/* A name's digest is worked out when it is first needed, also of a key. */
-static reading_instance_key *key_in(const void *instance)
+/* Of the name and the parent's name. */
+static uint64_t name_key(reading_instance_key *key)
 {
-    return &((reading_instance *)(uintptr_t)instance)->key;
-}
-
-unsigned reading_name_hash(const void *instance)
-{
-    reading_instance_key *key = key_in(instance);
-    uint64_t digest = reading_name_digest(&key->name) + key->parent_name; /* keyed already */
-
-    return (unsigned)(digest ^ digest >> 32);
-}
-
-gboolean reading_name_equal(const void *a, const void *b)
-{
-    return same_name(key_in(a), key_in(b));
-}
-
-static unsigned place_hash(const void *instance)
-{
-    return reading_name_hash(instance) + ((const reading_instance *)instance)->name_ordinal * 0x9E3779B1U;
-}
-
-static gboolean place_equal(const void *a, const void *b)
-{
-    return ((const reading_instance *)a)->name_ordinal == ((const reading_instance *)b)->name_ordinal &&
-           reading_name_equal(a, b);
+    return reading_digest_with(reading_name_digest(&key->name), key->parent);
 }
 
 /* An id that does not identify alone does so within its name. */
-static unsigned id_hash(const void *instance)
+static uint64_t id_key(reading_instance_key *key)
 {
-    reading_instance_key *key = key_in(instance);
-    uint64_t id_and_parent = (uint64_t)key->parent_name << 32 | key->id;
-    uint64_t identified_by = key->id_is_unique ? id_and_parent : reading_name_digest(&key->name) ^ id_and_parent;
-
-    return wmem_int64_hash(&identified_by);
+    return reading_digest_with(key->id_is_unique ? key->parent : name_key(key), key->id);
 }
-
-static gboolean id_equal(const void *a, const void *b)
-{
-    reading_instance_key *x = key_in(a), *y = key_in(b);
-
-    return x->id == y->id && x->id_is_unique == y->id_is_unique && x->parent_name == y->parent_name &&
-           (x->id_is_unique || same_name(x, y));
-}
-
-/* --- Rows -------------------------------------------------------------------------------------------------------- */
 
 uint32_t reading_instances_count(const reading_instances *instances)
 {
@@ -103,30 +55,26 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
     wmem_array_append_one(instances->rows, instance);
 }
 
-/* The first of those that are equal to `instance` by the map's measure; itself if there was none. */
-static reading_instance *first_of(wmem_map_t *map, reading_instance *instance)
+/* The one with this name and ordinal among the rows that were counted. */
+static reading_instance *find_named(const reading_instances *instances, reading_instance_key *key, uint32_t ordinal)
 {
-    reading_instance *first = wmem_map_insert(map, instance, instance);
+    uint64_t place = reading_digest_with(name_key(key), ordinal);
 
-    if (first == NULL) {
-        return instance; /* as nearly all are */
-    }
-    wmem_map_insert(map, first, first);
-    return first;
+    return wmem_map_lookup(instances->by_place, &place);
 }
 
 reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row)
 {
-    if (instances->by_name == NULL) {
-        instances->by_name = wmem_map_new(instances->pool, reading_name_hash, reading_name_equal);
-        instances->by_place = wmem_map_new(instances->pool, place_hash, place_equal);
+    if (instances->by_place == NULL) {
+        instances->by_place = wmem_map_new(instances->pool, wmem_int64_hash, g_int64_equal);
     }
     for (; instances->counted <= row; instances->counted++) {
         reading_instance *instance = row_at(instances, instances->counted);
-        instance->name_ordinal = first_of(instances->by_name, instance)->named_like_it++;
-        if (instance->name_ordinal > 0) {
-            wmem_map_insert(instances->by_place, instance, instance);
-        }
+        reading_instance *first = find_named(instances, &instance->key, 0);
+        instance->name_ordinal = first ? first->named_like_it : 0;
+        (first ? first : instance)->named_like_it++;
+        instance->place = reading_digest_with(name_key(&instance->key), instance->name_ordinal);
+        wmem_map_insert(instances->by_place, &instance->place, instance);
     }
     return row_at(instances, row);
 }
@@ -134,24 +82,28 @@ reading_instance *reading_instances_counted(reading_instances *instances, uint32
 uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row)
 {
     reading_instances_counted(instances, reading_instances_count(instances) - 1);
-    const reading_instance *instance = row_at(instances, row);
-    if (instance->name_ordinal == 0) {
-        return instance->named_like_it;
-    }
-    return ((const reading_instance *)wmem_map_lookup(instances->by_name, instance))->named_like_it;
+    return find_named(instances, &row_at(instances, row)->key, 0)->named_like_it;
 }
 
 /* The first row with the same id and parent's name and, unless the id is unique, name; NULL if there is none. All rows were read. */
-static const reading_instance *find_id(reading_instances *instances, const reading_instance *wanted)
+static const reading_instance *find_id(reading_instances *instances, reading_instance_key *wanted)
 {
+    uint64_t sought = id_key(wanted);
+
     if (instances->by_id == NULL) {
-        instances->by_id = wmem_map_new(instances->pool, id_hash, id_equal);
+        instances->by_id = wmem_map_new(instances->pool, wmem_int64_hash, g_int64_equal);
     }
     for (; instances->with_id < reading_instances_count(instances); instances->with_id++) {
-        reading_instance *instance = row_at(instances, instances->with_id);
-        first_of(instances->by_id, instance)->with_its_id++;
+        reading_instance *instance = row_at(instances, instances->with_id), *first;
+        instance->identity = id_key(&instance->key);
+        first = wmem_map_lookup(instances->by_id, &instance->identity);
+        if (first == NULL) {
+            first = instance;
+            wmem_map_insert(instances->by_id, &first->identity, first);
+        }
+        first->with_its_id++;
     }
-    return wmem_map_lookup(instances->by_id, wanted);
+    return wmem_map_lookup(instances->by_id, &sought);
 }
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
@@ -194,6 +146,11 @@ reading_instance *reading_table_named(reading_table *table, uint32_t row)
 }
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
+
+static bool same_name(reading_instance_key *a, reading_instance_key *b)
+{
+    return a->parent == b->parent && reading_name_digest(&a->name) == reading_name_digest(&b->name);
+}
 
 static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
 {
@@ -251,8 +208,8 @@ static const table_pair no_pair = {UINT32_MAX, false, false}, moved_pair = {UINT
 /* By an id that no other row has in either sample. False if ids prove nothing. */
 static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
 {
-    const reading_instance *first = wanted->key.has_no_id ? NULL : find_id(&here->instances, wanted);
-    const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, wanted) : NULL;
+    const reading_instance *first = wanted->key.has_no_id ? NULL : find_id(&here->instances, &wanted->key);
+    const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
 
     if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {
         return false;
@@ -288,7 +245,7 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
         return moved_pair;
     }
     if (wanted->name_ordinal > 0) {
-        row = ((const reading_instance *)wmem_map_lookup(there->instances.by_place, wanted))->row;
+        row = find_named(&there->instances, &wanted->key, wanted->name_ordinal)->row;
     }
     return (table_pair){row, count > 1 || wanted->key.parent_count > 1, false};
 }
@@ -311,7 +268,7 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
         return no_pair;
     }
     reading_instances_counted(&there->instances, there->rows - 1);
-    const reading_instance *first = wmem_map_lookup(there->instances.by_name, wanted);
+    const reading_instance *first = find_named(&there->instances, &wanted->key, 0);
     bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
     if ((!is_one || !same_id) && pair_by_id(here, wanted, there, &pair)) {
@@ -321,11 +278,13 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     return first ? pair_by_name(here, wanted, there, first) : no_pair;
 }
 
-/* Children of two parents are two, whatever they are called; those that have ids of their own were told by them. */
-static bool has_same_parent(reading_table *here, uint32_t row, reading_table *there, uint32_t row_there)
+/* False if the parents of both rows are two instances: then the rows are two, whatever they are called. True where that cannot be
+ * seen, or where the row has a process' or thread's own id, by which it is paired. */
+static bool may_have_same_parent(reading_table *here, uint32_t row, reading_table *there, uint32_t row_there)
 {
-    reading_table *parents = here->view->layout->parents(here, row);
-    reading_table *parents_there = parents ? there->view->layout->parents(there, row_there) : NULL;
+    const table_layout *layout = here->view->layout;
+    reading_table *parents = layout->parents ? layout->parents(here, row) : NULL;
+    reading_table *parents_there = parents ? layout->parents(there, row_there) : NULL;
 
     if (parents_there == NULL || own_id(here, row).size > 0) {
         return true;
@@ -342,7 +301,7 @@ table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *
     }
     if (here->paired_with != there || here->paired_row != row) {
         here->pair = pair_instances(here, row, there);
-        if (here->pair.row != UINT32_MAX && !has_same_parent(here, row, there, here->pair.row)) {
+        if (here->pair.row != UINT32_MAX && !may_have_same_parent(here, row, there, here->pair.row)) {
             here->pair = moved_pair;
         }
         here->paired_with = there;
@@ -362,16 +321,9 @@ bool reading_table_has_namesakes(reading_table *table)
     return false;
 }
 
-bool reading_table_is_first(reading_table *table, uint32_t row, bool any_id)
-{
-    reading_table_has_row(table, UINT32_MAX);
-    reading_instance *instance = reading_instances_counted(&table->instances, row);
-    return any_id ? instance->name_ordinal == 0 : find_id(&table->instances, instance)->row == row;
-}
-
 uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id)
 {
-    reading_instance wanted = {.key = *key};
+    reading_instance_key wanted = *key;
 
     if (!reading_table_has_row(table, 0)) {
         return UINT32_MAX;
@@ -379,6 +331,6 @@ uint32_t reading_table_find(reading_table *table, const reading_instance_key *ke
     reading_table_has_row(table, UINT32_MAX);
     reading_instances_counted(&table->instances, table->rows - 1);
     const reading_instance *found =
-        any_id ? wmem_map_lookup(table->instances.by_name, &wanted) : find_id(&table->instances, &wanted);
+        any_id ? find_named(&table->instances, &wanted, 0) : find_id(&table->instances, &wanted);
     return found ? found->row : UINT32_MAX;
 }

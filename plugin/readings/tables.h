@@ -19,17 +19,18 @@ typedef struct {
     uint64_t digest;      /* 0 as long as it was not needed; see reading_name_digest() */
 } reading_name;
 
-/* Longer names are told by their digests: a packet could have a name of megabytes compared for each of its values. */
-#define PERF_NAME_COMPARED 2048
-
-/* Worked out once for a name. */
+/* Names are told by their keyed digests of 64 bits: a packet could have a name of megabytes compared for each of its values.
+ * Worked out once for a name. */
 uint64_t reading_name_digest(reading_name *name);
+
+/* The digest of what has a digest and is further told by a number. */
+uint64_t reading_digest_with(uint64_t digest, uint64_t number);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
     reading_name name;
     uint32_t id;
-    uint32_t parent_name;  /* a number for its parent's name and object; 0 without one */
+    uint64_t parent;       /* digest of its parent's name and object; 0 without one */
     uint32_t parent_count; /* parents of that name: of one alone it is known which it is; 0 without one */
     uint32_t parent_table; /* for the layout: whose row the parent is, */
     uint32_t parent_row;   /* and which */
@@ -43,22 +44,18 @@ typedef struct {
     uint32_t name_ordinal;  /* among those with its name and parent's name, as paths count them; known when counted */
     uint32_t named_like_it; /* rows with both so far, if it is the first of them */
     uint32_t with_its_id;   /* the same of its id and parent's name, and its name unless the id is unique */
+    uint64_t place;         /* digest of name, parent's name and name_ordinal */
+    uint64_t identity;      /* digest of id, parent's name and, unless the id is unique, name */
 } reading_instance;
-
-/* Instances as keys of maps, by name and parent's name. */
-unsigned reading_name_hash(const void *instance);
-gboolean reading_name_equal(const void *a, const void *b);
 
 /* Begins as zeros but for the pool. */
 typedef struct {
     wmem_allocator_t *pool;
     wmem_array_t *rows;   /* reading_instance *, in the order of the sample; NULL before the first */
     uint32_t counted;     /* rows whose name_ordinal is known */
-    wmem_map_t *by_name;  /* reading_instance, by name and parent's name -> the first of them */
-    wmem_map_t *by_place; /* reading_instance, by name, parent's name and name_ordinal: those that are not the first */
+    wmem_map_t *by_place; /* `place` -> reading_instance */
     uint32_t with_id;     /* rows that by_id holds */
-    wmem_map_t
-        *by_id; /* reading_instance, by id, parent's name and, unless the id is unique, name -> the first of them */
+    wmem_map_t *by_id;    /* `identity` -> the first reading_instance that has it */
 } reading_instances;
 
 uint32_t reading_instances_count(const reading_instances *instances);
@@ -85,7 +82,8 @@ typedef struct {
     perf_raw (*cell)(const reading_table *table, uint32_t row, uint32_t column);
     /* The own id of the process or thread that a row is, of a table that was read whole; size 0 if nothing tells it. */
     perf_raw (*own_id)(reading_table *table, uint32_t row);
-    /* The table that a row's parent stands in; NULL if it has none, or none is there. */
+    /* The table that a row's parent stands in; NULL if it has none, or none is there. NULL for a layout without
+     * parents. */
     reading_table *(*parents)(reading_table *table, uint32_t row);
 } table_layout;
 
@@ -157,6 +155,5 @@ table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *
 /* True if two rows have one name: the place alone does not tell them apart. */
 bool reading_table_has_namesakes(reading_table *table);
 
-/* The first row with this name and, unless `any_id`, id; UINT32_MAX if there is none. True if the row is the first so. */
+/* The first row with this name and, unless `any_id`, id; UINT32_MAX if there is none. */
 uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id);
-bool reading_table_is_first(reading_table *table, uint32_t row, bool any_id);

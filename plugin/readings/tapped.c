@@ -170,23 +170,6 @@ static char *note(tapped_form form, const char *what, uint64_t count, const char
                                 : g_strdup_printf("%s: %" PRIu64 "; %s", what, count, why);
 }
 
-static char *assumed_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, tapped_form form)
-{
-    return note(
-        form, wmem_strdup_printf(pool, "%s of an assumed counter or instance", what), left->assumed,
-        wmem_strdup_printf(pool,
-                           "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
-                           "behind it are not in the capture, or several instances have one name",
-                           queries_named(pool, left)));
-}
-
-static char *failed_note(wmem_allocator_t *pool, const tapped_left_out *left, tapped_form form)
-{
-    return note(form, left->opened ? "calls that failed" : "no query was opened; calls that failed", left->failed,
-                wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
-                                   left->failed_operation, left->failed_error));
-}
-
 /* All that there is was read, and nothing else is to be said of it. */
 static bool has_only_no_samples(const tapped_left_out *left)
 {
@@ -195,47 +178,42 @@ static bool has_only_no_samples(const tapped_left_out *left)
            left->requests <= left->responses && left->unread[0].why == NULL;
 }
 
-static char *no_samples_note(const tapped_left_out *left, tapped_form form)
+static const char *nothing_read(tapped_form form)
 {
-    if (left->probes > 0) {
-        return note(form, "no samples, but size probes", left->probes,
-                    "each time the client offers less room than the server needs");
-    }
+    return form == TAPPED_BRIEF
+               ? "no performance counter call is here or passes the filter"
+               : "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the "
+                 "filter; or SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, "
+                 "or "
+                 "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
+                 "from before the client connects; or the client got no further than to log on or to open the pipe "
+                 "winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)";
+}
+
+/* The last note: calls were read, none failed, and there is still no sample. */
+static const char *why_no_samples(const tapped_left_out *left, tapped_form form)
+{
     if (left->opened) {
-        return g_strdup("a query was opened, and no answer has its counter data");
+        return "a query was opened, and no answer has its counter data";
     }
-    return g_strdup(form == TAPPED_BRIEF
-                        ? "no query was opened: only names and types were asked for"
-                        : "no query was opened: all calls that were read ask for names, types and instances");
+    return form == TAPPED_BRIEF ? "no query was opened: only names and types were asked for"
+                                : "no query was opened: all calls that were read ask for names, types and instances";
 }
 
 static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, const char *what, unsigned number,
                        tapped_form form)
 {
-    for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
-        if (number-- == 0) {
-            return note(form, "requests and responses not read", left->unread[i].calls, left->unread[i].why);
-        }
-    }
-    if (!left->any_read && left->unread[0].why == NULL && number-- == 0) {
-        return g_strdup(
-            form == TAPPED_BRIEF
-                ? "no performance counter call is here or passes the filter"
-                : "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the "
-                  "filter; or "
-                  "SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, or "
-                  "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
-                  "from before the client connects; or the client got no further than to log on or to open the pipe "
-                  "winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)");
-    }
-    if (left->failed > 0 && left->samples == 0 && left->unread[0].why == NULL && number-- == 0) {
-        return failed_note(pool, left, form);
-    }
-    bool any_unanswered = left->requests > left->responses + (left->samples > 0); /* one: the capture ends */
+    bool any_unread = left->unread[0].why != NULL, has_no_samples = has_only_no_samples(left);
+    bool any_unanswered =
+        left->requests > left->responses + (left->samples > 0); /* one alone is no loss: the capture ended in between */
     const struct {
         uint64_t count;
         const char *what, *why;
     } notes[] = {
+        {left->samples > 0 || any_unread ? 0 : left->failed,
+         left->opened ? "calls that failed" : "no query was opened; calls that failed",
+         wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
+                            left->failed ? left->failed_operation : "", left->failed ? left->failed_error : "")},
         {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
          "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
          "capture"},
@@ -243,8 +221,7 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
         {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
         {left->empty, "answers without data",
          "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or nothing "
-         "has "
-         "them now"},
+         "has them now"},
         {left->nameless, "values of a counter that is not known",
          "they have no column (-z pcq,long has them): capture from before the client adds counters"},
         {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
@@ -252,16 +229,29 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
          "another capture that has them (-o pcq.names_file:FILE)"},
         {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
          "the capture does not hold the types; what the file says has to be true of this server"},
+        {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter or instance", what),
+         wmem_strdup_printf(pool,
+                            "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
+                            "behind it are not in the capture, or several instances have one name",
+                            queries_named(pool, left))},
+        {has_no_samples ? left->probes : 0, "no samples, but size probes",
+         "each time the client offers less room than the server needs"},
     };
+
+    for (unsigned i = 0; i < TAPPED_REASONS && left->unread[i].why; i++) {
+        if (number-- == 0) {
+            return note(form, "requests and responses not read", left->unread[i].calls, left->unread[i].why);
+        }
+    }
+    if (!left->any_read && !any_unread && number-- == 0) {
+        return g_strdup(nothing_read(form));
+    }
     for (unsigned i = 0; i < array_length(notes); i++) {
         if (notes[i].count > 0 && number-- == 0) {
             return note(form, notes[i].what, notes[i].count, notes[i].why);
         }
     }
-    if (left->assumed > 0 && number-- == 0) {
-        return assumed_note(pool, left, what, form);
-    }
-    return number == 0 && has_only_no_samples(left) ? no_samples_note(left, form) : NULL;
+    return number == 0 && has_no_samples && left->probes == 0 ? g_strdup(why_no_samples(left, form)) : NULL;
 }
 
 char *tapped_note(const tapped_left_out *left, const char *what, unsigned number, tapped_form form)

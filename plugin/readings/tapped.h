@@ -18,7 +18,8 @@ typedef struct {
     const void *connection; /* tells it, or a query of it, from others of the capture; NULL if the call is not sealed */
     uint32_t size;          /* bytes of the stub */
     uint32_t sample_size;   /* of them counter data, 0 without any */
-    nstime_t request_time;  /* when the request began */
+    nstime_t request_time;  /* when the request began, */
+    uint32_t request_frame; /* and where */
     bool returns_data;      /* a response of an operation that does, */
     bool has_data;          /* and this one did: no size probe and no failure */
     bool uses_query;        /* an operation on a query handle, */
@@ -58,7 +59,6 @@ typedef struct {
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
     bool is_ndr64;
-    unsigned byte_order;           /* of its parameters: ENC_… */
     uint32_t request_code;         /* of QueryCounterSetRegistrationInfo */
     tvbuff_t *buffer;              /* lpData that PerflibV2 returned, NULL if it is empty */
     const readings_answer *answer; /* NULL without performance data */
@@ -117,7 +117,7 @@ void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 typedef struct {
     bool any_read;         /* some call could be read */
-    bool opened;           /* ... and was about a handle */
+    bool opened;           /* ... and was about a handle: a query's or a key's */
     bool needs_no_samples; /* names are wanted, or each monitor says why it has none */
     uint64_t samples;      /* answers with values */
     uint64_t probes;       /* of samples */

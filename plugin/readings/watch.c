@@ -6,7 +6,6 @@
 #include "readings/watch.h"
 
 #include "perf/pattern.h"
-#include "readings/columns.h"
 
 #include <epan/uat.h>
 #include <wsutil/report_message.h>
@@ -29,11 +28,20 @@ static watch_row *rows; /* that became fields */
 static unsigned num_rows;
 static hf_register_info *fields; /* theirs */
 
-/* What the answers to a handle had in each place: state_handle -> watch_stream. */
-static GHashTable *streams;
+/* Path -> the rows that fit it, with a NULL behind them: found once, as long as there are few paths. */
+static GHashTable *found;
+static size_t found_bytes; /* of the paths */
+#define MAX_FOUND_BYTES (16 << 20)
 
-/* All that places keep of paths. */
-static uint32_t kept;
+/* The same for nearly all paths. */
+static watch_row *none[] = {NULL};
+
+static void free_fitting(void *fitting)
+{
+    if (fitting != none) {
+        g_free(fitting);
+    }
+}
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
 UAT_CSTRING_CB_DEF(table, paths, table_row)
@@ -58,6 +66,7 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
+/* A row of the preference's table is good if its name can be a filter field's and its paths can be read; else *error says why. */
 static ws_pref_bool check_row(void *record, char **error)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -80,15 +89,15 @@ static ws_pref_bool check_row(void *record, char **error)
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-static void forget_streams(void)
+static void forget_found(void)
 {
-    g_hash_table_remove_all(streams);
-    kept = 0;
+    g_hash_table_remove_all(found);
+    found_bytes = 0;
 }
 
 static void forget_rows(void)
 {
-    forget_streams();
+    forget_found();
     for (unsigned i = 0; i < num_rows; i++) {
         proto_deregister_field(proto_watch, rows[i].hf);
         g_free(rows[i].patterns);
@@ -156,55 +165,6 @@ static void take_table(void)
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
-struct watch_stream {
-    columns columns;
-    GPtrArray *fitting; /* of the path with each number: watch_row *, with a NULL behind them */
-    watch_row **alone;  /* the same of the path without a number that was looked up last */
-};
-
-/* Who asks through more handles than these has the others looked up again. */
-#define MAX_HANDLES 1000
-
-/* The same for nearly all paths. */
-static watch_row *none[] = {NULL};
-
-static void free_fitting(void *fitting)
-{
-    if (fitting != none) {
-        g_free(fitting);
-    }
-}
-
-static void free_stream(void *data)
-{
-    watch_stream *stream = data;
-
-    columns_clear(&stream->columns);
-    g_ptr_array_free(stream->fitting, TRUE);
-    free_fitting(stream->alone);
-    g_free(stream);
-}
-
-/* One for all answers to a handle; those to none share one too. */
-static watch_stream *stream_of(const readings_answer *answer)
-{
-    const state_handle *handle = answer->sample ? answer->sample->handle : answer->handle;
-    watch_stream *stream = g_hash_table_lookup(streams, handle);
-
-    if (stream == NULL) {
-        if (g_hash_table_size(streams) >= MAX_HANDLES || kept > MAX_PATH_BYTES / 2) {
-            forget_streams();
-        }
-        stream = g_new0(watch_stream, 1);
-        columns_init(&stream->columns, &kept);
-        stream->fitting = g_ptr_array_new_with_free_func(free_fitting);
-        stream->alone = none;
-        g_hash_table_insert(streams, (void *)(uintptr_t)handle, stream);
-    }
-    columns_next_answer(&stream->columns);
-    return stream;
-}
-
 /* Of nothing, or as GLib's memory. */
 static watch_row **find_fitting(const char *shown_path)
 {
@@ -222,34 +182,35 @@ static watch_row **find_fitting(const char *shown_path)
     return fitting;
 }
 
-watch_row *const *watch_fitting(watch_stream *stream, readings *r)
+watch_row *const *watch_fitting(readings *r)
 {
-    uint32_t number = columns_number(&stream->columns, r);
+    const char *path = readings_path(r);
+    watch_row **fitting = path ? g_hash_table_lookup(found, path) : none;
 
-    if (number == NO_COLUMN) {
-        const char *path = readings_path(r);
-        free_fitting(stream->alone);
-        return stream->alone = path ? find_fitting(path) : none;
+    if (fitting == NULL) {
+        if (found_bytes > MAX_FOUND_BYTES) {
+            forget_found();
+        }
+        fitting = find_fitting(path);
+        found_bytes += strlen(path);
+        g_hash_table_insert(found, g_strdup(path), fitting);
     }
-    while (stream->fitting->len <= number) {
-        g_ptr_array_add(stream->fitting, find_fitting(columns_path(&stream->columns, stream->fitting->len)));
-    }
-    return g_ptr_array_index(stream->fitting, number);
+    return fitting;
 }
 
-watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer)
+bool watch_is_wanted(proto_tree *tree)
 {
     for (unsigned i = 0; tree && i < num_rows; i++) {
         if (proto_field_is_referenced(tree, rows[i].hf)) {
-            return stream_of(answer);
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
-watch_stream *watch_begin_all(const readings_answer *answer)
+bool watch_has_rows(void)
 {
-    return num_rows > 0 ? stream_of(answer) : NULL;
+    return num_rows > 0;
 }
 
 void watch_register(int proto, module_t *module)
@@ -268,7 +229,7 @@ void watch_register(int proto, module_t *module)
     };
 
     proto_watch = proto;
-    streams = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, free_stream);
+    found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_fitting);
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);
@@ -276,5 +237,5 @@ void watch_register(int proto, module_t *module)
                                   "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
                                   "pcq.watch.NAME holds the results of the values whose paths fit.",
                                   uat);
-    register_cleanup_routine(forget_streams);
+    register_cleanup_routine(forget_found);
 }

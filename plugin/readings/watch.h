@@ -1,6 +1,6 @@
 /* watch.h
- * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`. Which values each row means is found
- * once for a place in the answers to a handle, and holds as long as they have the same path there.
+ * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`. Which rows fit a path is
+ * found once.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -18,15 +18,13 @@ typedef struct {
 /* The table, as a preference of `module`; its fields are `proto`'s. */
 void watch_register(int proto, module_t *module);
 
-/* The watched values of one answer; NULL if nobody looks at one of the fields. */
-typedef struct watch_stream watch_stream;
-watch_stream *watch_begin(proto_tree *tree, const readings_answer *answer);
+/* True if somebody looks at one of the fields. */
+bool watch_is_wanted(proto_tree *tree);
+/* True if the user watches any counter: for the Info column, which shows values without a tree. */
+bool watch_has_rows(void);
 
-/* The same for whoever shows what the user watches, without a tree; NULL if the table is empty. */
-watch_stream *watch_begin_all(const readings_answer *answer);
-
-/* The rows that fit the reading which was pulled last, with a NULL behind them. To be called for each reading in turn. */
-watch_row *const *watch_fitting(watch_stream *stream, readings *r);
+/* The rows that fit the reading which was pulled last, with a NULL behind them; until it is asked of another. */
+watch_row *const *watch_fitting(readings *r);
 
 /* As Windows compares names: letter by letter in capitals, and never one for two. To be freed. */
 char *watch_in_capitals(const char *text);

@@ -12,16 +12,15 @@
 
 #include "perf/known-countersets.h"
 
-static wmem_map_t *facts;        /* fact_key -> subject_facts; emptied with the file */
-static GHashTable *file_facts;   /* fact_key -> state_fact; the names file, which outlives captures */
-static GHashTable *file_servers; /* addresses that it names; emptied with it */
-static GHashTable *builtin;      /* fact_key -> state_fact; what was looked up in the built-in list */
+static wmem_map_t *facts;      /* fact_key -> subject_facts; emptied with the file */
+static GHashTable *file_facts; /* fact_key -> state_fact; the names file, which outlives captures */
+static GHashTable *builtin;    /* fact_key -> state_fact; what was looked up in the built-in list */
 
 #define ANY_SERVER "*" /* in a names file */
 #define NO_KIND PERF_NUM_FACT_KINDS
 
 typedef struct {
-    const void *owner; /* state_host, or an address of file_servers; ANY_SERVER is one, too */
+    const void *owner; /* state_host, or the quark of an address in a names file; ANY_SERVER is one, too */
     state_subject subject;
     state_fact_kind kind;
 } fact_key;
@@ -36,17 +35,18 @@ typedef struct {
 typedef struct {
     uint32_t event;
     uint32_t
-        sampled; /* event of the server's newest sample then: what was told in between is of the one thing or the other */
+        sampled; /* event of the server's newest sample then: of what was learned since, nobody knows which of the two it names */
 } fact_renewal;
 
 /* What was learned of a server's subject. */
 typedef struct subject_facts {
-    fact_key key;                                /* of no kind */
+    fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
 } subject_facts;
 
+/* Of the key a packet chooses the subject alone, so that alone needs a keyed hash. */
 static unsigned fact_key_hash(const void *key)
 {
     const fact_key *k = key;
@@ -183,7 +183,6 @@ static void free_fact(void *data)
 void facts_file_clear(void)
 {
     g_hash_table_remove_all(file_facts);
-    g_hash_table_remove_all(file_servers);
 }
 
 static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state_fact *fact)
@@ -198,14 +197,9 @@ static state_fact *keep_fact(GHashTable *table, const fact_key *key, const state
 
 void facts_file_add(const char *server, state_subject subject, state_fact_kind kind, const state_fact *fact)
 {
-    const char *owner = server ? server : ANY_SERVER;
-    fact_key key = {g_hash_table_lookup(file_servers, owner), subject, kind};
+    GQuark owner = g_quark_from_string(server ? server : ANY_SERVER);
+    const fact_key key = {GUINT_TO_POINTER(owner), subject, kind};
 
-    if (key.owner == NULL) {
-        char *kept = g_strdup(owner); /* one copy of each */
-        g_hash_table_add(file_servers, kept);
-        key.owner = kept;
-    }
     keep_fact(file_facts, &key, fact);
 }
 
@@ -227,7 +221,7 @@ static state_known from_capture(const subject_facts *learned, state_fact_kind ki
     return (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
-/* Of server and port, address, any: the first that has it. Owners are compared as pointers. */
+/* Of server and port, address, any: the first that has it. */
 static state_known from_file(const fact_key *wanted)
 {
     const state_host *server = wanted->owner;
@@ -236,7 +230,7 @@ static state_known from_file(const fact_key *wanted)
 
     for (unsigned i = 0; fact == NULL && i < array_length(owners) && g_hash_table_size(file_facts) > 0; i++) {
         fact_key key = *wanted;
-        key.owner = g_hash_table_lookup(file_servers, owners[i]);
+        key.owner = GUINT_TO_POINTER(g_quark_try_string(owners[i]));
         fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
     }
     return (state_known){fact, PERF_SOURCE_FILE, 0};
@@ -295,7 +289,7 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 {
     const subject_facts *learned = find_facts(server, &subject);
     fact_key wanted = {server, subject, kind};
-    state_known known = from_capture(learned, kind, event);
+    state_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     /* LATER stands for the whole capture here: what it has in other languages comes before the file's English */
     for (state_source source = PERF_SOURCE_LATER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
@@ -429,6 +423,5 @@ void facts_register(void)
 {
     file_facts = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
     builtin = g_hash_table_new_full(fact_key_hash, fact_key_equal, g_free, free_fact);
-    file_servers = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     facts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), fact_key_hash, fact_key_equal);
 }

@@ -9,7 +9,6 @@
 
 static wmem_map_t *servers; /* state_host, as its own key: address and port; emptied with the file */
 static wmem_map_t *firsts;  /* state_host, as its own key: address -> the first with it */
-static state_host *recent;  /* request and response look up the same */
 static uint32_t last_event;
 
 static unsigned address_hash(const void *key)
@@ -62,12 +61,35 @@ state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe)
 {
     const state_host key = {.addr = is_request ? pinfo->dst : pinfo->src,
                             .port = is_request ? pinfo->destport : pinfo->srcport};
+    state_host *server = wmem_map_lookup(servers, &key);
 
-    if (recent == NULL || !server_equal(recent, &key)) {
-        state_host *server = wmem_map_lookup(servers, &key);
-        recent = server ? server : create_server(&key, is_pipe);
+    return (server ? server : create_server(&key, is_pipe))->whole;
+}
+
+/* "SRV01" and "srv01.example.com" are one name. */
+static bool is_same_name(const char *a, const char *b)
+{
+    return g_ascii_strncasecmp(a, b, MAX(strcspn(a, "."), strcspn(b, "."))) == 0;
+}
+
+state_host *host_called(const packet_info *pinfo, const char *machine)
+{
+    const state_host key = {.addr = pinfo->dst, .port = pinfo->destport};
+    state_host *port = wmem_map_lookup(servers, &key), *whole = port->whole;
+
+    if (*machine == '\0' || port->is_called) {
+        return whole;
     }
-    return recent->whole;
+    port->is_called = true;
+    if (whole->called == NULL) {
+        whole->called = machine;
+    } else if (!is_same_name(whole->called, machine)) {
+        port->whole = wmem_memdup(wmem_file_scope(), port, sizeof *port);
+        port->whole->whole = port->whole;
+        port->whole->is_first = false;
+        port->whole->shares = whole->shares = true;
+    }
+    return port->whole;
 }
 
 const char *host_address(const state_host *server)
@@ -122,7 +144,6 @@ void *event_latest(wmem_array_t *array, uint32_t event)
 
 static void reset(void)
 {
-    recent = NULL;
     last_event = 0;
 }
 

@@ -17,6 +17,8 @@ typedef struct state_host {
     bool serves[2];           /* TCP, named pipes */
     bool is_first;            /* of its address */
     bool shares;              /* its address has another server, too */
+    const char *called;       /* szMachine of its first call that has one, NULL before */
+    bool is_called;           /* this port had one, too */
     const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
     bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
     uint32_t sampled;         /* event of its newest sample, 0 before */
@@ -26,6 +28,10 @@ typedef struct state_host {
 
 /* The server that a PDU is to or from; the same pointer for the same address and port. `is_pipe`: by SMB. */
 state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe);
+
+/* The server of a request, which host_of() knows, with that szMachine, which has to hold as long as the file: where clients call what
+ * one port leads to other than the other port, they are two. */
+state_host *host_called(const packet_info *pinfo, const char *machine);
 
 /* What it is called where nobody named it, no two servers alike: by its address, all but the first of it by their port, too. */
 const char *host_address(const state_host *server);

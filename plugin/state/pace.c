@@ -5,12 +5,72 @@
  */
 #include "state/pace.h"
 
+#include <math.h>
+
+/* Of PerfTime100NSec, and seconds by which its time may differ from PerfTime's: who sets a clock moves it by less. */
+#define UNITS_A_SECOND 1e7
+#define MOST_DRIFT 3600.0
+
 static state_pace *paces; /* all of the capture */
 
 void state_pace_free(state_pace *pace)
 {
     perf_spread_free(&pace->intervals);
     perf_spread_free(&pace->waits);
+}
+
+double pace_interval(const perf_point *current, const perf_point *previous)
+{
+    double interval = perf_interval(current, previous);
+    double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / UNITS_A_SECOND;
+    bool has_other = current->time_100ns > 0 && previous->time_100ns > 0;
+
+    return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
+}
+
+unsigned pace_clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
+                         double *interval)
+{
+    bool is_older = clock->event > 0 && perf_is_older(clocks, &clock->clocks);
+
+    *interval = 0;
+    if (is_older && sample_overlaps(request_event, clock->event)) {
+        return PACE_OVERTAKEN;
+    }
+    if (clock->event > 0) {
+        *interval = pace_interval(clocks, &clock->clocks);
+    }
+    *clock = (pace_clock){*clocks, event};
+    return is_older ? PACE_RESTARTED : PACE_FOLLOWS;
+}
+
+perf_point pace_request_point(const nstime_t *asked)
+{
+    enum { NANOSECONDS = 1000000000 };
+
+    return (perf_point){.perf_time = (uint64_t)asked->secs * NANOSECONDS + (uint64_t)asked->nsecs,
+                        .perf_freq = NANOSECONDS};
+}
+
+void pace_ask(pace_requests *requests, double when)
+{
+    if (requests->newest > 0 && !requests->is_waiting) {
+        requests->longest = MAX(requests->longest, when - requests->newest);
+    }
+    requests->first = requests->count++ > 0 ? requests->first : when;
+    requests->newest = when;
+    requests->is_waiting = true;
+}
+
+void pace_requests_join(pace_requests *requests, const pace_requests *later)
+{
+    if (later->count > 0) {
+        pace_ask(requests, later->first);
+        requests->longest = MAX(requests->longest, later->longest);
+        requests->count += later->count - 1;
+        requests->newest = later->newest;
+        requests->is_waiting = later->is_waiting;
+    }
 }
 
 static unsigned verdict_of(const state_pace *pace, double interval)
@@ -20,7 +80,11 @@ static unsigned verdict_of(const state_pace *pace, double interval)
     if (pace->intervals.count < PACE_FEWEST || interval <= PACE_LATE * usual) {
         return PACE_IN_TIME;
     }
-    return pace->waited - waits >= (interval - usual) / 2 ? PACE_ANSWERED_LATE : PACE_ASKED_LATE;
+    if (pace->waited - waits >= (interval - usual) / 2) {
+        return PACE_ANSWERED_LATE;
+    }
+    bool asked_in_time = pace->requests.count > 1 && pace->requests.longest <= PACE_LATE * usual;
+    return asked_in_time || pace->requests.misses_some ? PACE_IN_TIME : PACE_ASKED_LATE;
 }
 
 unsigned state_pace_judge(state_pace *pace, double interval)
@@ -32,6 +96,18 @@ unsigned state_pace_judge(state_pace *pace, double interval)
     return verdict;
 }
 
+void state_pace_wait(state_pace *pace, double seconds)
+{
+    pace->waited += MAX(seconds, 0);
+    pace->requests.is_waiting = false;
+}
+
+void state_pace_go_on(state_pace *pace, double seconds)
+{
+    pace->waited = MAX(seconds, 0);
+    pace->requests = (pace_requests){.newest = pace->requests.newest};
+}
+
 state_pace *pace_new(void)
 {
     state_pace *pace = wmem_new0(wmem_file_scope(), state_pace);
@@ -41,18 +117,22 @@ state_pace *pace_new(void)
     return pace;
 }
 
-const struct state_late *pace_judge(state_pace *pace, double interval, double seconds)
+const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
+                                   double seconds)
 {
     struct state_late *late = NULL;
-    double usual = perf_spread_median(&pace->intervals);
+    double usual = perf_spread_median(&pace->intervals), interval;
 
     pace->waited += MAX(seconds, 0);
+    if (pace_clock_pass(&pace->clock, request_event, event, clocks, &interval) == PACE_OVERTAKEN) {
+        return NULL;
+    }
     unsigned verdict = interval > 0 ? state_pace_judge(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
         *late = (struct state_late){verdict, interval, usual};
     }
-    pace->waited = MAX(seconds, 0);
+    state_pace_go_on(pace, seconds);
     return late;
 }
 
@@ -71,21 +151,27 @@ static state_pace *pace_of(state_handle *handle, const char *question)
     return pace;
 }
 
+void pace_request(state_handle *handle, const char *question, const nstime_t *when, uint32_t missing)
+{
+    state_pace *pace = pace_of(handle, question);
+
+    pace_ask(&pace->requests, nstime_to_sec(when));
+    pace->requests.misses_some |= missing > pace->clock.event;
+}
+
 void pace_wait(state_handle *handle, const char *question, double seconds)
 {
-    pace_of(handle, question)->waited += MAX(seconds, 0);
+    state_pace_wait(pace_of(handle, question), seconds);
 }
 
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds)
 {
     state_pace *pace = pace_of(sample->handle, question);
-    bool is_first = pace->clocks.perf_time == 0 && pace->clocks.time_100ns == 0;
 
-    sample->late = pace_judge(pace, is_first ? 0 : perf_interval(clocks, &pace->clocks), seconds);
-    pace->clocks = *clocks;
+    sample->late = pace_pass(pace, sample->request_event, sample->event, clocks, seconds);
 }
 
-/* Before the file's memory goes, which holds the paces themselves. */
+/* Frees what the paces point to. They themselves are the file's memory, which goes after this. */
 static void reset(void)
 {
     for (; paces; paces = paces->next) {

@@ -17,13 +17,51 @@
 
 enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE, PACE_VERDICTS };
 
+/* The newest of some samples, by the server's clock. Begins as zeros. */
+typedef struct {
+    perf_point clocks;
+    uint32_t event; /* when it was answered, 0 without one */
+} pace_clock;
+
+/* The next sample was taken: later than the newest; before it, since the two calls were under way at once; or the server's clock began
+ * again. */
+enum { PACE_FOLLOWS, PACE_OVERTAKEN, PACE_RESTARTED };
+
+/* Seconds between two samples by the server's clocks, 0 if they contradict each other, or are of two machines. */
+double pace_interval(const perf_point *current, const perf_point *previous);
+
+/* Which of them, and how many seconds later by the server's clock; 0: that is not known, or it is the first, or overtaken. The sample
+ * was asked for at `request_event`, and answered at `event`. */
+unsigned pace_clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
+                         double *interval);
+
+/* What stands for the clocks of a sealed sample, which nobody reads: when it was asked for. Its frames are its events. */
+perf_point pace_request_point(const nstime_t *asked);
+
+/* Those for a sample since the sample before, whatever came of them: who asked in time is not to blame if the server failed. All times in seconds;
+ * begins as zeros. */
+typedef struct {
+    double first;
+    double newest;  /* this may be that of the sample before */
+    double longest; /* from one to the next, while the client waited for no answer */
+    unsigned count;
+    bool is_waiting;  /* the newest has no answer yet */
+    bool misses_some; /* perhaps: calls were not captured */
+} pace_requests;
+
+void pace_ask(pace_requests *requests, double when);
+
+/* Another query goes on with it. */
+void pace_requests_join(pace_requests *requests, const pace_requests *later);
+
 /* All times in seconds. Begins as zeros; state_pace_free() frees what it points to. */
 typedef struct state_pace {
     double
         waited; /* for answers: of the calls since the sample before, and of its own, which delays the next one, too */
+    pace_requests requests;
     perf_spread intervals;
     perf_spread waits;
-    perf_point clocks; /* of the newest sample */
+    pace_clock clock;
     struct state_pace *next;
 } state_pace;
 
@@ -33,6 +71,12 @@ void state_pace_free(state_pace *pace);
  * at least half of what the time is too long. */
 unsigned state_pace_judge(state_pace *pace, double interval);
 
+/* A response without one came in so many seconds. */
+void state_pace_wait(state_pace *pace, double seconds);
+
+/* Behind a sample, which was answered in so many seconds. */
+void state_pace_go_on(state_pace *pace, double seconds);
+
 /* A late sample. */
 struct state_late {
     unsigned verdict;
@@ -40,13 +84,15 @@ struct state_late {
     double usual;
 };
 
-/* On the first pass: one that lives as long as the file; and a sample that came so long after the one before (0: there is none) and took
- * so long. NULL if it is in time. */
+/* On the first pass: one that lives as long as the file; and its next sample, which took so many seconds. NULL if it is in time. */
 state_pace *pace_new(void);
-const struct state_late *pace_judge(state_pace *pace, double interval, double seconds);
+const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
+                                   double seconds);
 
-/* On the first pass, how long a call of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
+/* On the first pass, when a sample was asked for; a call that was not captured may have been missing up to event `missing`. How long a call
+ * of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
  * long after the one before it came, and sets `late`; of `clocks` only the three clocks are read. Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
+void pace_request(state_handle *handle, const char *question, const nstime_t *when, uint32_t missing);
 void pace_wait(state_handle *handle, const char *question, double seconds);
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
 

@@ -12,32 +12,25 @@
 struct state_query_epoch {
     uint32_t event;
     struct state_query *query;
-    bool complete;      /* the entries are all that the query holds */
-    bool unanswered;    /* changes without an answer may have changed it */
-    bool calls_missing; /* calls that were not captured may have changed it: what is known is assumed, */
-    const state_query_index *index_before_missing; /* and so is this QueryCounterInfo of before; NULL without one */
-    wmem_array_t *counter_infos; /* state_query_index, ascending events, shared where nothing changed in between */
+    bool complete;               /* the entries are all that the query holds */
+    bool calls_missing;          /* calls that were not captured may have changed it: what is known is assumed */
+    wmem_array_t *counter_infos; /* state_query_index, ascending events */
     uint32_t assumed_from; /* learned later: behind this event the query may have changed; UINT32_MAX: it did not */
 };
 
-/* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an
- * array of their own then: whoever has the old one finds there what held at his event. */
-typedef struct {
-    wmem_array_t *entries; /* state_query_entry * */
-    uint32_t count;        /* of them, that have not ended */
-} entry_list;
-
-/* What held from an event on. */
+/* What held from an event on: entries in the order they were added. Those that ended stay until they are as many as the others,
+ * which go on in an array of their own then: whoever has the old one finds there what held at his event. */
 typedef struct {
     uint32_t event;
-    entry_list all;
-    entry_list accepted; /* the same without those of refused identifiers */
+    wmem_array_t *entries; /* state_query_entry * */
+    uint32_t held;         /* of them, that have not ended */
+    uint32_t accepted;     /* of those, by the server */
 } held_counters;
 
 /* A change of the counters that was asked for. */
 typedef struct {
     uint32_t event;            /* of its request */
-    uint32_t response_event;   /* 0 as long as there is none */
+    bool is_answered;          /* or QueryCounterInfo told what came of it */
     const uint32_t *end_frame; /* *: of the response or fault, read or not; 0 as long as there is none */
 } query_change;
 
@@ -49,40 +42,20 @@ typedef struct {
 
 struct state_query {
     held_counters newest;
-    wmem_array_t *history;     /* held_counters, ascending events */
-    wmem_map_t *held_now;      /* state_identifier -> its newest state_query_entry */
-    wmem_array_t *epochs;      /* state_query_epoch, ascending events */
-    wmem_array_t *changes;     /* query_change, ascending events */
-    wmem_array_t *answered;    /* answered_change, ascending events */
-    uint32_t changed_until;    /* event of the latest of both */
-    unsigned first_change;     /* of those behind which no later call was answered */
-    uint32_t unanswered;       /* changes without an answer when a later call had one */
-    uint32_t unanswered_as_of; /* event of the latest such call's request */
-    uint32_t settled_as_of;    /* the same of the QueryCounterInfo that settled what came of them */
-    uint32_t info_as_of;   /* gaps that ended before this request count already, or QueryCounterInfo made up for them */
-    wmem_array_t *gaps;    /* uint32_t, ascending: events by which a call is missing */
-    wmem_array_t *counted; /* the same of what told what came of it */
+    wmem_array_t *history;  /* held_counters, ascending events */
+    wmem_map_t *held_now;   /* state_identifier -> its newest state_query_entry */
+    wmem_array_t *epochs;   /* state_query_epoch, ascending events */
+    wmem_array_t *changes;  /* query_change, ascending events */
+    wmem_array_t *answered; /* answered_change, ascending events */
+    uint32_t changed_until; /* event of the latest of both */
+    uint32_t
+        info_as_of; /* a QueryCounterInfo that was asked for before this event may tell what held before a change: it settles nothing */
+    uint32_t missed_from; /* event from which on a call may be missing; UINT32_MAX: none is */
     uint32_t
         doubt_not_before; /* the newest epoch's begin, or its last QueryCounterInfo's request: what is doubted later was certain then */
-    /* of the newest epoch, but for the changes without an answer */
-    bool complete;
-    bool calls_missing;
-    const state_query_index *index_before_missing;
-    wmem_array_t *counter_infos;
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
-
-/* A name is kept once, whatever number of identifiers has it, and looked over once. */
-typedef struct {
-    const uint8_t *utf16;
-    uint32_t size;
-    uint64_t digest;
-    const char *instance;
-    state_asks asks;
-} kept_name;
-
-static wmem_map_t *names; /* kept_name -> itself, emptied with the file */
 
 /* One hash of 32 bits would be the same for two of so many names. */
 uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
@@ -97,19 +70,6 @@ uint64_t query_name_digest(const uint8_t *utf16, uint32_t size)
     return MAX(1, whole << 32 | halves);
 }
 
-static unsigned name_hash(const void *key)
-{
-    return (unsigned)((const kept_name *)key)->digest;
-}
-
-/* Digests are keyed and of 64 bits; names that were compared byte by byte for each identifier could be megabytes long. */
-static gboolean name_equal(const void *a, const void *b)
-{
-    const kept_name *x = a, *y = b;
-
-    return x->digest == y->digest && x->size == y->size;
-}
-
 static state_asks asks_for(const char *instance)
 {
     return instance == NULL || strpbrk(instance, "*?") == NULL ? PERF_ASKS_ONE
@@ -117,31 +77,14 @@ static state_asks asks_for(const char *instance)
                                                                : PERF_ASKS_PATTERN;
 }
 
-static const kept_name *keep_name(const state_identifier *identifier)
-{
-    uint64_t digest = query_name_digest(identifier->utf16, identifier->utf16_size);
-    kept_name key = {identifier->utf16, identifier->utf16_size, digest, NULL, PERF_ASKS_ONE};
-    kept_name *name = wmem_map_lookup(names, &key);
-
-    if (name == NULL) {
-        name = wmem_memdup(wmem_file_scope(), &key, sizeof key);
-        name->utf16 = wmem_memdup(wmem_file_scope(), key.utf16, key.size);
-        name->instance = identifier->instance ? wmem_strdup(wmem_file_scope(), identifier->instance) : NULL;
-        name->asks = asks_for(name->instance);
-        wmem_map_insert(names, name, name);
-    }
-    return name;
-}
-
 static void copy_identifier(state_identifier *kept, const state_identifier *identifier)
 {
     *kept = *identifier;
     if (identifier->utf16_size > 0) {
-        const kept_name *name = keep_name(identifier);
-        kept->instance = name->instance;
-        kept->utf16 = name->utf16;
-        kept->asks = name->asks;
-        kept->digest = name->digest;
+        kept->instance = identifier->instance ? wmem_strdup(wmem_file_scope(), identifier->instance) : NULL;
+        kept->utf16 = wmem_memdup(wmem_file_scope(), identifier->utf16, identifier->utf16_size);
+        kept->asks = asks_for(kept->instance);
+        kept->digest = query_name_digest(kept->utf16, kept->utf16_size);
     }
 }
 
@@ -168,11 +111,6 @@ gboolean query_identifier_equal(const void *a, const void *b)
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
 
-void queries_register(void)
-{
-    names = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), name_hash, name_equal);
-}
-
 /* --- Entries --------------------------------------------------------------------------------------------------- */
 
 static wmem_array_t *new_entries(void)
@@ -180,39 +118,16 @@ static wmem_array_t *new_entries(void)
     return wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
 }
 
-static state_query_entry *entry_at(const entry_list *list, unsigned i)
+static state_query_entry *entry_at(const held_counters *held, unsigned i)
 {
-    return *(state_query_entry **)wmem_array_index(list->entries, i);
-}
-
-static void list_add(entry_list *list, state_query_entry *entry)
-{
-    wmem_array_append_one(list->entries, entry);
-    list->count++;
-}
-
-static void list_ended_one(entry_list *list)
-{
-    unsigned count = wmem_array_get_count(list->entries);
-
-    if (count <= 2 * --list->count) {
-        return;
-    }
-    wmem_array_t *remaining = new_entries();
-    for (unsigned i = 0; i < count; i++) {
-        state_query_entry *entry = entry_at(list, i);
-        if (entry->end == UINT32_MAX) {
-            wmem_array_append_one(remaining, entry);
-        }
-    }
-    list->entries = remaining;
+    return *(state_query_entry **)wmem_array_index(held->entries, i);
 }
 
 /* The next that holds at an event. */
-static const state_query_entry *list_next(const entry_list *list, uint32_t event, unsigned *next)
+static const state_query_entry *next_entry(const held_counters *held, uint32_t event, unsigned *next)
 {
-    while (*next < wmem_array_get_count(list->entries)) {
-        const state_query_entry *entry = entry_at(list, (*next)++);
+    while (*next < wmem_array_get_count(held->entries)) {
+        const state_query_entry *entry = entry_at(held, (*next)++);
         if (entry->from <= event && entry->end > event) {
             return entry;
         }
@@ -220,51 +135,58 @@ static const state_query_entry *list_next(const entry_list *list, uint32_t event
     return NULL;
 }
 
-/* --- What a query holds ---------------------------------------------------------------------------------------- */
-
-/* From the query's fields; while a change has no answer the epoch knows neither entries nor an index. */
-static void begin_epoch(struct state_query *query, uint32_t event)
+static void leave_ended_behind(held_counters *newest)
 {
-    bool is_settled = query->unanswered == 0;
-    state_query_epoch epoch = {
-        event,
-        query,
-        is_settled && query->complete,
-        !is_settled,
-        query->calls_missing,
-        query->index_before_missing,
-        is_settled ? query->counter_infos : NULL,
-        UINT32_MAX,
-    };
+    wmem_array_t *remaining = new_entries();
 
-    query->doubt_not_before = event;
-
-    wmem_array_append_one(query->epochs, epoch);
+    for (unsigned i = 0; i < wmem_array_get_count(newest->entries); i++) {
+        state_query_entry *entry = entry_at(newest, i);
+        if (entry->end == UINT32_MAX) {
+            wmem_array_append_one(remaining, entry);
+        }
+    }
+    newest->entries = remaining;
 }
 
-/* The blocks moved. */
+/* --- What a query holds ---------------------------------------------------------------------------------------- */
+
+static state_query_epoch *newest_epoch(const struct state_query *query)
+{
+    return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
+}
+
+/* Of the newest one but for its QueryCounterInfos. */
+static state_query_epoch *begin_epoch(struct state_query *query, const state_query_epoch *like, uint32_t event)
+{
+    state_query_epoch epoch = *like;
+
+    epoch.event = query->doubt_not_before = event;
+    epoch.counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
+    epoch.assumed_from = UINT32_MAX;
+    wmem_array_append_one(query->epochs, epoch);
+    return newest_epoch(query);
+}
+
+/* The query changed, or may have: what QueryCounterInfo said before no longer tells whose a block is. `complete`: all that the query holds
+ * from here on is known. */
 static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
 {
-    query->complete = complete;
-    query->index_before_missing = NULL;
-    query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
-    begin_epoch(query, event);
+    begin_epoch(query, newest_epoch(query), event)->complete = complete;
 }
 
 static struct state_query *query_of(state_handle *handle)
 {
     if (handle->query == NULL) {
         struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
-        query->newest.all.entries = new_entries();
-        query->newest.accepted.entries = new_entries();
+        const state_query_epoch first = {.query = query, .complete = handle->opened_frame != 0};
+        query->newest.entries = new_entries();
         query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(query_change), 1);
         query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
-        query->gaps = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
-        query->counted = wmem_array_sized_new(wmem_file_scope(), sizeof(uint32_t), 1);
+        query->missed_from = UINT32_MAX;
         query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
         query->history = wmem_array_new(wmem_file_scope(), sizeof(held_counters));
         query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
-        begin_changed_epoch(query, handle->begin, handle->opened_frame != 0);
+        begin_epoch(query, &first, handle->begin);
     }
     return handle->query;
 }
@@ -275,9 +197,10 @@ static void end_entry(struct state_query *query, const state_identifier *identif
 
     if (entry) {
         entry->end = event;
-        list_ended_one(&query->newest.all);
-        if (entry->identifier.status == 0) {
-            list_ended_one(&query->newest.accepted);
+        query->newest.held--;
+        query->newest.accepted -= entry->identifier.status == 0;
+        if (wmem_array_get_count(query->newest.entries) > 2 * query->newest.held) {
+            leave_ended_behind(&query->newest);
         }
     }
 }
@@ -290,10 +213,9 @@ static void add_entry(struct state_query *query, const state_identifier *identif
     copy_identifier(&entry->identifier, identifier);
     entry->from = event;
     entry->end = UINT32_MAX;
-    list_add(&query->newest.all, entry);
-    if (identifier->status == 0) {
-        list_add(&query->newest.accepted, entry);
-    }
+    wmem_array_append_one(query->newest.entries, entry);
+    query->newest.held++;
+    query->newest.accepted += identifier->status == 0;
     wmem_map_insert(query->held_now, &entry->identifier, entry);
 }
 
@@ -328,7 +250,7 @@ void query_changed(state_handle *handle, bool add, const state_identifier *ident
     }
     note_held(query, event);
     if (changed) {
-        begin_changed_epoch(query, event, query->complete);
+        begin_changed_epoch(query, event, newest_epoch(query)->complete);
     }
 }
 
@@ -340,43 +262,35 @@ void query_unknown_change(state_handle *handle, uint32_t event)
 void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame)
 {
     struct state_query *query = query_of(handle);
-    query_change change = {event, 0, end_frame};
+    query_change change = {event, false, end_frame};
 
     query->changed_until = event;
     wmem_array_append_one(query->changes, change);
 }
 
-void query_answered(state_handle *handle, uint32_t request_event, uint32_t event)
+static void note_answered(struct state_query *query, query_change *change, uint32_t event)
 {
-    struct state_query *query = query_of(handle);
-    unsigned end = request_event > 0 ? event_count_until(query->changes, request_event - 1) : 0;
-    uint32_t before = query->unanswered;
+    answered_change answered = {event, change->event};
 
-    for (; query->first_change < end; query->first_change++) {
-        const query_change *change = wmem_array_index(query->changes, query->first_change);
-        query->unanswered += change->response_event == 0;
-    }
-    if (query->unanswered > before) {
-        query->unanswered_as_of = request_event;
-        begin_epoch(query, event);
-    }
+    change->is_answered = true;
+    wmem_array_append_one(query->answered, answered);
 }
 
 void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = query_of(handle);
     query_change *change = event_latest(query->changes, request_event);
-    answered_change answered = {event, request_event};
 
-    change->response_event = query->changed_until = event;
-    wmem_array_append_one(query->answered, answered);
-    /* only what query_answered() counted, and no QueryCounterInfo settled */
-    if (request_event < query->unanswered_as_of && request_event >= query->settled_as_of) {
-        query->unanswered--;
-        if (query->unanswered == 0) {
-            begin_epoch(query, event);
-        }
+    query->changed_until = event;
+    if (!change->is_answered) { /* else by QueryCounterInfo: what that said is assumed, for this was still to come */
+        note_answered(query, change, event);
     }
+}
+
+/* How many changes that were asked for until an event have no answer at another: what came of them is not known until then. */
+static unsigned changes_open(const struct state_query *query, uint32_t asked, uint32_t event)
+{
+    return event_count_until(query->changes, asked) - event_count_until(query->answered, event);
 }
 
 /* How many changes were asked or answered between two events. */
@@ -391,36 +305,14 @@ static unsigned changes_between(const struct state_query *query, uint32_t begin,
 
 static const state_query_index *latest_info(const struct state_query *query)
 {
-    unsigned count = wmem_array_get_count(query->counter_infos);
-
-    return count > 0 ? wmem_array_index(query->counter_infos, count - 1) : query->index_before_missing;
-}
-
-static uint32_t latest_of(wmem_array_t *events, uint32_t event)
-{
-    const uint32_t *latest = event_latest(events, event);
-
-    return latest ? *latest : 0;
-}
-
-/* True if a call may be missing of which nothing told until an event whether it was a change. */
-static bool misses_one(const struct state_query *query, uint32_t until, uint32_t event)
-{
-    return latest_of(query->gaps, event) > latest_of(query->counted, until);
-}
-
-/* What no change overlaps. */
-static void note_counted(struct state_query *query, uint32_t event)
-{
-    if (misses_one(query, event, event)) {
-        wmem_array_append_one(query->counted, event);
-    }
+    return event_latest(newest_epoch(query)->counter_infos, UINT32_MAX);
 }
 
 void query_call_missed(state_handle *handle, uint32_t end, uint32_t event)
 {
-    if (end > handle->begin && (handle->query == NULL || end > latest_of(handle->query->gaps, event))) {
-        wmem_array_append_one(query_of(handle)->gaps, event);
+    if (end > handle->begin) {
+        struct state_query *query = query_of(handle);
+        query->missed_from = MIN(query->missed_from, event);
     }
 }
 
@@ -429,12 +321,12 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t reques
     struct state_query *query = handle->query;
     const state_query_epoch *newest = query_epoch_at(handle, event);
 
-    if (newest == NULL || !newest->complete || changes_between(query, request_event, event) > 0) {
+    if (newest == NULL || !newest->complete || request_event < query->changed_until ||
+        changes_open(query, event, event) > 0) {
         return;
     }
-    note_counted(query, event);
     const state_query_index *info = latest_info(query);
-    if (blocks != (info ? info->count : query->newest.accepted.count)) {
+    if (blocks != (info ? info->count : query->newest.accepted)) {
         begin_changed_epoch(query, event, false);
     }
 }
@@ -442,9 +334,34 @@ void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t reques
 /* What the newest epoch was known to hold is assumed behind an event. */
 static void assume_from(struct state_query *query, uint32_t event)
 {
-    state_query_epoch *newest = wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
+    state_query_epoch *newest = newest_epoch(query);
 
     newest->assumed_from = MIN(newest->assumed_from, MAX(event, query->doubt_not_before));
+}
+
+static void end_accepted_entries(struct state_query *query, uint32_t event)
+{
+    const held_counters before = query->newest;
+    const state_query_entry *entry;
+    unsigned next = 0;
+
+    while ((entry = next_entry(&before, event, &next)) != NULL) {
+        if (entry->identifier.status == 0) {
+            end_entry(query, &entry->identifier, event);
+        }
+    }
+}
+
+/* The whole list as QueryCounterInfo told it, where another one was known, or in another order. */
+static void hold_these(struct state_query *query, const state_identifier *identifiers, uint32_t count, uint32_t event)
+{
+    end_accepted_entries(query, event);
+    for (uint32_t i = 0; i < count; i++) {
+        state_identifier identifier = identifiers[i];
+        identifier.status = 0;
+        add_entry(query, &identifier, event);
+    }
+    note_held(query, event);
 }
 
 /* Samples that other connections took since then: not more are looked through for the last certain one. */
@@ -456,6 +373,7 @@ void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint
         return;
     }
     struct state_query *query = query_of(handle);
+    const state_query_index *info = latest_info(query);
     const state_sample *certain = handle->newest;
 
     for (int i = 0; i < MOST_SAMPLES_MEANWHILE && certain && certain->request_event > begin; i++) {
@@ -463,33 +381,11 @@ void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint
     }
     assume_from(query, certain && certain->request_event <= begin ? MAX(begin, certain->event) : begin);
     query->info_as_of = event;
-    query->calls_missing = true;
-    query->index_before_missing = latest_info(query);
-    query->counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
-    begin_epoch(query, event);
-}
-
-static void end_all_entries(struct state_query *query, uint32_t event)
-{
-    const entry_list before = query->newest.all;
-    const state_query_entry *entry;
-    unsigned next = 0;
-
-    while ((entry = list_next(&before, event, &next)) != NULL) {
-        end_entry(query, &entry->identifier, event);
+    if (info) {
+        hold_these(query, info->by_index, info->count, event); /* its blocks are assumed in this order from here on */
     }
-}
-
-/* The whole list where it was not known. */
-static void hold_these(struct state_query *query, const state_identifier *identifiers, uint32_t count, uint32_t event)
-{
-    end_all_entries(query, event);
-    for (uint32_t i = 0; i < count; i++) {
-        state_identifier identifier = identifiers[i];
-        identifier.status = 0;
-        add_entry(query, &identifier, event);
-    }
-    note_held(query, event);
+    begin_epoch(query, newest_epoch(query), event)->calls_missing = true;
+    handle->server->facts_version += handle->newest != NULL;
 }
 
 static bool holds_these(const struct state_query *query, const state_identifier *identifiers, uint32_t count)
@@ -499,29 +395,25 @@ static bool holds_these(const struct state_query *query, const state_identifier 
     for (uint32_t i = 0; i < count; i++) {
         held += is_held(query, &identifiers[i]);
     }
-    return held == count && count == query->newest.accepted.count;
+    return held == count && count == query->newest.accepted;
 }
 
-/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them may still be carried
- * out: neither its response nor its fault was seen. */
-static bool settle_changes(struct state_query *query, uint32_t request_event, uint32_t event)
+/* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them has neither response nor
+ * fault: the server may still carry it out, so what was told is only assumed. */
+static bool settle_changes(struct state_query *query, uint32_t event)
 {
+    unsigned open = changes_open(query, event, event);
     bool may_still_happen = false;
 
-    for (unsigned i = event_count_until(query->changes, request_event); i-- > 0;) {
-        const query_change *change = wmem_array_index(query->changes, i);
-        answered_change answered = {event, change->event};
-        if (change->event <= query->settled_as_of) {
-            break;
-        }
-        if (change->response_event == 0) {
-            query->changed_until = event;
-            wmem_array_append_one(query->answered, answered);
+    query->changed_until = event;
+    for (unsigned i = wmem_array_get_count(query->changes); i > 0 && open > 0; i--) {
+        query_change *change = wmem_array_index(query->changes, i - 1);
+        if (!change->is_answered) {
             may_still_happen |= *change->end_frame == 0;
+            note_answered(query, change, event);
+            open--;
         }
     }
-    query->unanswered = 0;
-    query->settled_as_of = request_event;
     return may_still_happen;
 }
 
@@ -530,24 +422,25 @@ static bool settle_changes(struct state_query *query, uint32_t request_event, ui
 static void take_info(struct state_query *query, const state_identifier *identifiers, uint32_t request_event,
                       const state_query_index *info)
 {
+    const state_query_epoch *before = newest_epoch(query);
     bool is_assumed = false;
 
-    if (query->unanswered > 0) {
-        is_assumed = settle_changes(query, request_event, info->event);
+    if (changes_open(query, info->event, info->event) > 0) {
+        is_assumed = settle_changes(query, info->event);
         begin_changed_epoch(query, info->event, false);
-    } else if (query->complete && !query->calls_missing && !holds_these(query, identifiers, info->count)) {
+    } else if (before->complete && !before->calls_missing && !holds_these(query, identifiers, info->count)) {
         assume_from(query, query->doubt_not_before);
         begin_changed_epoch(query, info->event, false);
     }
-    if (!query->complete || query->calls_missing) {
-        hold_these(query, identifiers, info->count, info->event);
-        state_query_epoch *newest = event_latest(query->epochs, info->event);
-        query->complete = newest->complete = true;
-        query->calls_missing = newest->calls_missing = is_assumed;
-        query->index_before_missing = newest->index_before_missing = is_assumed ? info : NULL;
+    state_query_epoch *newest = newest_epoch(query);
+    if (!newest->complete || newest->calls_missing) {
+        /* in the order of their blocks where these are assumed by it */
+        hold_these(query, is_assumed ? info->by_index : identifiers, info->count, info->event);
+        newest->complete = true;
+        newest->calls_missing = is_assumed;
     }
     if (!is_assumed) {
-        wmem_array_append_one(query->counter_infos, *info);
+        wmem_array_append_one(newest->counter_infos, *info);
         query->doubt_not_before = request_event;
     }
 }
@@ -557,7 +450,7 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
 {
     struct state_query *query = query_of(handle);
 
-    if (request_event < query->info_as_of || changes_between(query, request_event, event) > 0) {
+    if (request_event < query->info_as_of || request_event < query->changed_until) {
         return; /* of before or after what is missing or changes: nobody knows */
     }
     state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
@@ -566,8 +459,8 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
         copy_identifier(&info->by_index[identifiers[i].index], &identifiers[i]);
     }
     query->info_as_of = request_event;
-    note_counted(query, event);
     take_info(query, identifiers, request_event, info);
+    handle->server->facts_version += handle->newest != NULL;
 }
 
 /* NULL if nothing is known. */
@@ -580,15 +473,15 @@ void query_counts(const state_handle *handle, uint32_t event, unsigned *accepted
 {
     const held_counters *held = held_as_of(handle->query, event);
 
-    *accepted = held ? held->accepted.count : 0;
-    *refused = held ? held->all.count - held->accepted.count : 0;
+    *accepted = held ? held->accepted : 0;
+    *refused = held ? held->held - held->accepted : 0;
 }
 
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next)
 {
     const held_counters *held = held_as_of(handle->query, event);
 
-    return held ? list_next(&held->all, event, next) : NULL;
+    return held ? next_entry(held, event, next) : NULL;
 }
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
@@ -608,21 +501,30 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
     return handle && handle->query ? event_latest(handle->query->epochs, event) : NULL;
 }
 
+static bool has_info(const state_query_epoch *epoch)
+{
+    return epoch && wmem_array_get_count(epoch->counter_infos) > 0;
+}
+
+/* The latest of the epoch; before its first that: it held as long as the epoch. */
+static const state_query_index *info_at(const state_query_epoch *epoch, uint32_t event)
+{
+    const state_query_index *info = event_latest(epoch->counter_infos, event);
+
+    return info ? info : wmem_array_index(epoch->counter_infos, 0);
+}
+
 bool query_is_complete(const state_handle *handle, uint32_t event)
 {
     const state_query_epoch *epoch = query_epoch_at(handle, event);
 
-    return epoch && epoch->complete && (!epoch->calls_missing || query_has_info(epoch));
+    return epoch && epoch->complete && changes_open(handle->query, event - 1, event) == 0 &&
+           (!epoch->calls_missing || has_info(epoch)) && event <= epoch->assumed_from;
 }
 
-unsigned query_certainty(const state_query_epoch *epoch, uint32_t event)
+bool query_is_assumed(const state_query_epoch *epoch, uint32_t event)
 {
-    return (query_has_info(epoch) ? QUERY_HAS_INFO : 0) | (epoch && event > epoch->assumed_from ? QUERY_IS_ASSUMED : 0);
-}
-
-bool query_has_info(const state_query_epoch *epoch)
-{
-    return epoch && epoch->counter_infos && wmem_array_get_count(epoch->counter_infos) > 0;
+    return epoch && event > epoch->assumed_from;
 }
 
 /* How many blocks an answer has that shows the query as of an event; UINT32_MAX if that is not known. */
@@ -631,11 +533,10 @@ static uint32_t blocks_as_of(const struct state_query *query, uint32_t event, co
     const held_counters *held = held_as_of(query, event);
 
     *epoch = event_latest(query->epochs, event);
-    if (query_has_info(*epoch)) {
-        const state_query_index *info = event_latest((*epoch)->counter_infos, event);
-        return (info ? info : (const state_query_index *)wmem_array_index((*epoch)->counter_infos, 0))->count;
+    if (has_info(*epoch)) {
+        return info_at(*epoch, event)->count;
     }
-    return *epoch && (*epoch)->complete && !(*epoch)->calls_missing ? (held ? held->accepted.count : 0) : UINT32_MAX;
+    return *epoch && (*epoch)->complete && !(*epoch)->calls_missing ? (held ? held->accepted : 0) : UINT32_MAX;
 }
 
 /* More changes than a client makes during one call are not looked through. */
@@ -645,18 +546,19 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
 {
     const struct state_query *query = handle ? handle->query : NULL;
 
-    if (query == NULL || changes_between(query, request_event, response_event) == 0) {
+    if (query == NULL) {
         return response_event;
+    }
+    unsigned open = changes_open(query, response_event, response_event);
+    if (changes_between(query, request_event, response_event) == 0) {
+        return open == 0 ? response_event : 0;
     }
     unsigned next = event_count_until(query->answered, request_event);
     unsigned end = event_count_until(query->answered, response_event), changes = end - next;
-    unsigned open =
-        event_count_until(query->changes, response_event) - event_count_until(query->changes, request_event);
-    const state_query_epoch *last, *epoch = query_epoch_at(handle, response_event);
+    const state_query_epoch *last, *epoch;
     uint32_t found = blocks_as_of(query, request_event, &last) == blocks ? request_event : 0;
 
-    if (changes > MOST_CHANGES_IN_A_CALL || misses_one(query, request_event, response_event) ||
-        (epoch && epoch->unanswered)) {
+    if (changes > MOST_CHANGES_IN_A_CALL || query->missed_from <= response_event) {
         return 0;
     }
     /* how many blocks there are behind each change; of changes that overlap each other nobody knows the order */
@@ -668,7 +570,6 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
         if (!is_known || change->request_event < asked_before || (count == blocks && found > 0 && epoch != last)) {
             return 0;
         }
-        open -= change->request_event > request_event;
         found = found == 0 && count == blocks ? change->event : found;
         last = epoch;
         asked_before = change->event;
@@ -678,58 +579,33 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
 
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks)
 {
-    if (!query_has_info(epoch)) {
-        return NULL;
-    }
-    const state_query_index *info = event_latest(epoch->counter_infos, event);
-    info = info ? info : wmem_array_index(epoch->counter_infos, 0);
-    return info->count == blocks ? info : NULL;
+    const state_query_index *info = has_info(epoch) ? info_at(epoch, event) : NULL;
+
+    return info && info->count == blocks ? info : NULL;
 }
 
 /* --- Without an index ------------------------------------------------------------------------------------------ */
 
-/* The only identifier for the only block is certain; several are assumed to have their blocks in the order in which they were
- * added, if all fit so. */
-static void assign_by_order(const state_identifier **identifiers, const uint32_t *types, state_assignment *assignment)
+/* The accepted identifiers in the order in which they were added, if there is one for each block and all fit so. */
+static bool assign_by_order(const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
+                            state_assignment *assignment)
 {
-    for (uint32_t i = 0; i < assignment->count; i++) {
-        if (!query_identifier_fits(identifiers[i], types[i])) {
-            return;
-        }
-    }
-    for (uint32_t i = 0; i < assignment->count; i++) {
-        assignment->assumed[i] = assignment->count > 1;
-        assignment->blocks[i] = identifiers[i];
-    }
-}
-
-/* What held at an event, in order; NULL unless that is one for each of `count` blocks. */
-static const state_identifier **identifiers_of(wmem_allocator_t *pool, const struct state_query *query, uint32_t event,
-                                               uint32_t count)
-{
-    const held_counters *held = held_as_of(query, event);
+    const held_counters *held = held_as_of(epoch->query, event);
     const state_query_entry *entry;
     unsigned next = 0;
 
-    if (held == NULL || held->accepted.count != count) {
-        return NULL;
-    }
-    const state_identifier **identifiers = wmem_alloc_array(pool, const state_identifier *, count);
-    for (uint32_t i = 0; i < count && (entry = list_next(&held->accepted, event, &next)) != NULL; i++) {
-        identifiers[i] = &entry->identifier;
-    }
-    return identifiers;
-}
-
-/* As QueryCounterInfo said it before calls were missing, if there are as many blocks; one whose type does not fit is nobody's. */
-static bool assign_as_before_missing(const state_query_index *info, const uint32_t *types, state_assignment *assignment)
-{
-    if (info == NULL || info->count != assignment->count) {
+    if (held == NULL || held->accepted != assignment->count) {
         return false;
     }
-    for (uint32_t i = 0; i < info->count; i++) {
-        const state_identifier *identifier = &info->by_index[i];
-        assignment->blocks[i] = query_identifier_fits(identifier, types[i]) ? identifier : NULL;
+    for (uint32_t i = 0; i < assignment->count && (entry = next_entry(held, event, &next)) != NULL;) {
+        if (entry->identifier.status != 0) {
+            continue;
+        }
+        if (!query_identifier_fits(&entry->identifier, types[i])) {
+            memset(assignment->blocks, 0, assignment->count * sizeof assignment->blocks[0]);
+            return false;
+        }
+        assignment->blocks[i++] = &entry->identifier;
     }
     return true;
 }
@@ -737,19 +613,10 @@ static bool assign_as_before_missing(const state_query_index *info, const uint32
 void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
                   uint32_t count, state_assignment *assignment)
 {
-    const state_identifier **identifiers;
-
-    assignment->count = count;
-    assignment->blocks = wmem_alloc0_array(pool, const state_identifier *, count);
-    assignment->assumed = wmem_alloc0_array(pool, bool, count);
+    *assignment = (state_assignment){wmem_alloc0_array(pool, const state_identifier *, count), false, count};
     if (epoch == NULL || !epoch->complete || count == 0) {
         return;
     }
-    if (!assign_as_before_missing(epoch->index_before_missing, types, assignment) &&
-        (identifiers = identifiers_of(pool, epoch->query, event, count)) != NULL) {
-        assign_by_order(identifiers, types, assignment);
-    }
-    for (uint32_t i = 0; i < count && epoch->calls_missing; i++) {
-        assignment->assumed[i] = assignment->blocks[i] != NULL;
-    }
+    /* the only identifier for the only block is certain, as long as no calls are missing */
+    assignment->assumed = assign_by_order(epoch, event, types, assignment) && (count > 1 || epoch->calls_missing);
 }

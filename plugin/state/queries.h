@@ -40,8 +40,6 @@ uint64_t query_name_digest(const uint8_t *utf16, uint32_t size);
 unsigned query_identifier_hash(const void *key);
 gboolean query_identifier_equal(const void *a, const void *b);
 
-void queries_register(void);
-
 /* An identifier and the server's verdict on it, from one event to another. */
 typedef struct {
     state_identifier identifier;
@@ -53,12 +51,8 @@ typedef struct {
  * read. */
 void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame);
 
-/* The response to the call of `request_event`: where a change that was asked for before has no answer yet, it
- * is not known what the query holds, nor in which blocks, until that answer or QueryCounterInfo tells. */
-void query_answered(state_handle *handle, uint32_t request_event, uint32_t event);
-
-/* The response to the ValidateCounters of `request_event`, whatever its status. Behind the last change without an answer it is known
- * again what the query holds. */
+/* The response to the ValidateCounters of `request_event`, whatever its status. Until then it is not known what the query holds, nor in
+ * which blocks, unless QueryCounterInfo tells. */
 void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event);
 
 /* What it did: adds or removes the identifiers whose status is 0, and notes the others. */
@@ -71,7 +65,7 @@ void query_unknown_change(state_handle *handle, uint32_t event);
 void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event);
 
 /* At event `event` it is known that one call is missing, before `end`. It may have been a change, which the next answer's number of blocks
- * tells, unless another change overlaps that. */
+ * tells; of answers that another change overlaps nothing is known from here on. */
 void query_call_missed(state_handle *handle, uint32_t end, uint32_t event);
 
 /* At event `event` it is known that two calls are missing between two others, perhaps a removal and an addition: what was known is
@@ -91,7 +85,7 @@ void query_counts(const state_handle *handle, uint32_t event, unsigned *held, un
 /* What a query was from one change of its counters to the next. */
 typedef struct state_query_epoch state_query_epoch;
 
-/* True if all that the query holds at an event is known. */
+/* True if all that the query holds at an event is known: no change that was asked for before is under way, nor was one missed. */
 bool query_is_complete(const state_handle *handle, uint32_t event);
 
 /* An answer shows the query as of some moment between its request and its response. Where changes were asked or answered in
@@ -105,7 +99,7 @@ const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t eve
 /* Which identifier each block of a sample belongs to. */
 typedef struct {
     const state_identifier **blocks; /* `count` of them, NULL where it is not known */
-    bool *assumed;                   /* of each: by the order of the identifiers, or as before calls that are missing */
+    bool assumed; /* they are: by the order of the identifiers, or as before calls that are missing */
     uint32_t count;
 } state_assignment;
 
@@ -120,11 +114,9 @@ typedef struct {
 /* The one that tells whose the `blocks` blocks of a sample of the epoch are; NULL where only query_assign() can tell. A
  * block is an identifier's if its type (dwType) fits. */
 const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks);
-bool query_has_info(const state_query_epoch *epoch);
 
-/* How sure it is by now whose the blocks of an answer of the epoch are, as of an event. */
-enum { QUERY_HAS_INFO = 1, QUERY_IS_ASSUMED = 2 };
-unsigned query_certainty(const state_query_epoch *epoch, uint32_t event);
+/* Calls that were missed since may have changed whose the blocks of an answer of the epoch are, as of an event. */
+bool query_is_assumed(const state_query_epoch *epoch, uint32_t event);
 bool query_identifier_fits(const state_identifier *identifier, uint32_t type);
 
 /* Without an index: the only block is the only identifier's; several are assumed to stand in the order in which the identifiers

@@ -18,7 +18,7 @@ static struct {
 
 static size_t size_of_objects(const state_sample *sample)
 {
-    return sample->num_objects * (sizeof sample->objects[0] + sizeof sample->by_title[0]);
+    return sample->num_objects * (sizeof sample->objects[0] + sizeof(void *)); /* in a table by title index, too */
 }
 
 static size_t size_of_form(const perf_form *form)
@@ -45,6 +45,8 @@ static void take_form(state_sample *sample, perf_form *form, uint64_t *numbers)
     }
 }
 
+/* The sample gives up its form and its numbers; the last that has a form frees it. Who calls has taken the numbers off samples.bytes, and
+ * clears sample->bytes, which were the form's. */
 static void leave_form(state_sample *sample)
 {
     perf_form *form = sample->form;
@@ -71,13 +73,13 @@ static void drop_oldest(void)
         g_free(oldest->bytes);
     }
     g_free(oldest->objects);
-    g_free(oldest->by_title);
+    g_clear_pointer(&oldest->by_title, g_hash_table_destroy);
     oldest->bytes = NULL;
     oldest->objects = NULL;
-    oldest->by_title = NULL;
 }
 
-/* The newest of all handles stays, however large: whoever has just kept it goes on with it. */
+/* Drops the oldest samples of all handles until the rest fits. The latest of the capture stays, however large: whoever has just kept it
+ * goes on with it. */
 static void obey_limit(void)
 {
     while (samples.bytes > samples.limit && samples.oldest != samples.newest) {
@@ -121,24 +123,11 @@ static void add_newest(state_sample *sample)
     obey_limit();
 }
 
-/* What memcpy() copies in words; longer pieces are one instruction for each byte where instructions are counted. */
-#define PIECE 1024
-
-static uint8_t *copy_of(const uint8_t *bytes, uint32_t size)
-{
-    uint8_t *copy = g_malloc(size);
-
-    for (uint32_t at = 0; at < size; at += PIECE) {
-        memcpy(copy + at, bytes + at, MIN(PIECE, size - at));
-    }
-    return copy;
-}
-
 state_sample *sample_keep(state_handle *handle, const uint8_t *bytes, uint32_t size, uint32_t event, uint32_t frame)
 {
     state_sample *sample = new_sample(handle, size, event, frame);
 
-    sample->bytes = copy_of(bytes, size);
+    sample->bytes = g_memdup2(bytes, size);
     add_newest(sample);
     return sample;
 }
@@ -228,16 +217,6 @@ const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 
 /* --- HKPD -------------------------------------------------------------------------------------------------------- */
 
-static int compare_objects(const void *a, const void *b)
-{
-    const state_object *x = *(state_object *const *)a, *y = *(state_object *const *)b;
-
-    if (x->title_index != y->title_index) {
-        return x->title_index < y->title_index ? -1 : 1;
-    }
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count)
 {
     state_handle *handle = sample->handle;
@@ -246,24 +225,19 @@ void sample_holds(state_sample *sample, const state_object_place *places, uint32
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
     sample->objects = g_new0(state_object, count);
-    sample->by_title = g_new0(state_object *, count);
+    sample->by_title = g_hash_table_new(g_direct_hash, g_direct_equal);
     sample->object_marks = wmem_alloc0(wmem_file_scope(), count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
-        state_object *object = sample->by_title[i] = &sample->objects[i];
-        state_sample *previous = wmem_map_lookup(handle->objects, GUINT_TO_POINTER(places[i].title_index));
-        *object = (state_object){places[i].title_index, i, places[i].offset, previous};
-        sample->object_marks[i] = object->title_index == PERF_NO_OBJECT ? PERF_OBJECT_DOUBTFUL
-                                  : previous                            ? PERF_OBJECT_FOLLOWS
-                                                                        : 0;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (places[i].title_index != PERF_NO_OBJECT) {
-            wmem_map_insert(handle->objects, GUINT_TO_POINTER(places[i].title_index), sample);
+        void *title_index = GUINT_TO_POINTER(places[i].title_index);
+        if (places[i].title_index == PERF_NO_OBJECT) {
+            sample->object_marks[i] = PERF_OBJECT_DOUBTFUL;
+            continue;
         }
-    }
-    if (count > 1) {
-        qsort(sample->by_title, count, sizeof sample->by_title[0], compare_objects);
+        state_sample *previous = wmem_map_insert(handle->objects, title_index, sample);
+        sample->objects[i] = (state_object){i, places[i].offset, previous};
+        sample->object_marks[i] = previous ? PERF_OBJECT_FOLLOWS : 0;
+        g_hash_table_insert(sample->by_title, title_index, &sample->objects[i]);
     }
     samples.bytes += size_of_objects(sample);
     obey_limit();
@@ -284,19 +258,7 @@ const state_sample *sample_before(const state_sample *sample, uint32_t number)
 
 const state_object *sample_object(const state_sample *sample, uint32_t title_index)
 {
-    uint32_t low = 0, high = sample->by_title ? sample->num_objects : 0;
-    uint32_t count = high;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (sample->by_title[middle]->title_index < title_index) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    const state_object *found = low < count ? sample->by_title[low] : NULL;
-    return found && found->title_index == title_index && title_index != PERF_NO_OBJECT ? found : NULL;
+    return sample->by_title ? g_hash_table_lookup(sample->by_title, GUINT_TO_POINTER(title_index)) : NULL;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

@@ -13,7 +13,6 @@ typedef struct state_sample state_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct {
-    uint32_t title_index;
     uint32_t number;        /* in the answer, 0 for the first */
     uint32_t offset;        /* in the answer, in bytes */
     state_sample *previous; /* the latest sample before that holds it too, NULL for the first */
@@ -28,7 +27,7 @@ enum {
 /* One intact answer with counter data. */
 struct state_sample {
     state_handle *handle;
-    uint32_t request_event; /* PerflibV2 */
+    uint32_t request_event; /* 0: the request was not captured */
     uint32_t event;         /* of the response */
     uint32_t frame;
     uint8_t *bytes; /* its own, or its form's; NULL once the limit made it go */
@@ -43,7 +42,7 @@ struct state_sample {
     state_sample *previous;        /* the sample before it of the same handle, NULL for the first */
     uint32_t num_objects;          /* HKPD, 0 elsewhere */
     state_object *objects;         /* in the order of the block; gone with the bytes */
-    state_object **by_title;       /* the same in the order of their title indexes */
+    GHashTable *by_title;          /* title index -> the same */
     uint8_t *object_marks;         /* PERF_OBJECT_… in the order of the block */
     state_sample *newer;           /* of all samples, for dropping the oldest */
 };
@@ -58,6 +57,12 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
 
 /* True if these bytes have the form of a sample that is still kept. */
 bool sample_has_form(const state_sample *sample, const uint8_t *bytes, uint32_t size);
+
+/* Two calls were under way at once: this one was asked before the other one was answered, by the event of that. */
+static inline bool sample_overlaps(uint32_t request_event, uint32_t answered)
+{
+    return request_event > 0 && request_event < answered;
+}
 
 /* PerflibV2: some of its blocks are compared with nothing. */
 static inline bool sample_has_doubts(const state_sample *sample)
@@ -89,7 +94,7 @@ const state_sample *sample_before(const state_sample *sample, uint32_t number);
 /* HKPD: PERF_OBJECT_… of an object, by its number; 0 without a sample. */
 unsigned sample_object_marks(const state_sample *sample, uint32_t number);
 
-/* HKPD: the first object with a title index, NULL if the sample does not hold it. */
+/* HKPD: the object with a title index, NULL if the sample does not hold it. */
 const state_object *sample_object(const state_sample *sample, uint32_t title_index);
 
 /* Preference: the most that all samples may take, in bytes. */

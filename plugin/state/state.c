@@ -13,7 +13,6 @@ void state_register(void)
         hosts_register();
         facts_register();
         handles_register();
-        queries_register();
         samples_register();
         paces_register();
         done = true;
