@@ -6,6 +6,7 @@
 #include "names/names.h"
 
 #include <wsutil/report_message.h>
+#include <wsutil/strtoi.h>
 
 #include "perf/counter-types.h"
 #include "state/state.h"
@@ -17,51 +18,34 @@
 /* The schema allows 1,023 characters. */
 #define MAX_NAME_LENGTH 1024
 
-/* A name that waits for the manifest's end, where the tables of strings stand. */
-typedef struct {
-    state_subject subject;
-    char *name; /* owned */
-    int line;
-} named;
-
 typedef struct {
     GMarkupParseContext *parser;
-    unsigned depth;
     unsigned countersets;
     bool in_counterset;
     uint8_t guid[16]; /* of the counterset */
 
-    /* $(string.ID): the table that is being read, and those of English and of the first other language. */
+    /* $(string.ID): the table that is being read, and those of English and of the first other language. They stand behind what
+     * names them: all is read twice, counters the second time. */
+    bool has_strings;
     GHashTable *table;
     GHashTable *english;
     GHashTable *other;
     uint32_t other_lcid;
 
-    GArray *names;
     GString *problems;
     unsigned num_problems;
 } manifest;
 
 /* --- Small things ---------------------------------------------------------------------------------------------- */
 
-static void problem_at(manifest *m, int line, const char *what)
-{
-    if (m->num_problems++ < MAX_REPORTED_LINES) {
-        g_string_append_printf(m->problems, "%sline %d: %s", m->problems->len ? ", " : "", line, what);
-    }
-}
-
-static int current_line(manifest *m)
+static void problem(manifest *m, const char *what)
 {
     int line, character;
 
     g_markup_parse_context_get_position(m->parser, &line, &character);
-    return line;
-}
-
-static void problem(manifest *m, const char *what)
-{
-    problem_at(m, current_line(m), what);
+    if (m->num_problems++ < MAX_REPORTED_LINES) {
+        g_string_append_printf(m->problems, "%sline %d: %s", m->problems->len ? ", " : "", line, what);
+    }
 }
 
 /* Names without the prefix of their namespace, which every manifest chooses for itself. */
@@ -85,6 +69,65 @@ static const char *attribute(const attributes *list, const char *name)
         }
     }
     return NULL;
+}
+
+/* --- Tables of strings ----------------------------------------------------------------------------------------- */
+
+static GHashTable *new_table(void)
+{
+    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
+}
+
+static void begin_resources(manifest *m, const attributes *list)
+{
+    const char *culture = attribute(list, "culture");
+    size_t length = culture ? strlen(culture) : 0;
+
+    m->table = NULL;
+    if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
+        m->table = m->english = m->english ? m->english : new_table();
+    } else if (m->other == NULL) {
+        m->table = m->other = new_table();
+        for (const value_string *row = lcid_vals; row->strptr && m->other_lcid == 0; row++) {
+            bool is_it = g_ascii_strncasecmp(row->strptr, culture, length) == 0 && row->strptr[length] == ',';
+            m->other_lcid = is_it ? row->value : 0; /* of a tag like de-DE, 0 if it has none */
+        }
+    }
+}
+
+/* GMarkup has seen to it that it is UTF-8. */
+static bool is_name(const char *text)
+{
+    return *text != '\0' && g_utf8_strlen(text, -1) <= MAX_NAME_LENGTH;
+}
+
+static const char *look_up(GHashTable *table, const char *id)
+{
+    const char *name = table ? g_hash_table_lookup(table, id) : NULL;
+
+    return name && is_name(name) ? name : NULL;
+}
+
+/* A name as it is, or as $(string.ID) names it. */
+static bool resolve(const manifest *m, const char *name, state_fact *fact, state_fact_kind *kind)
+{
+    static const char opening[] = "$(string.";
+    size_t length = strlen(name);
+
+    *kind = PERF_FACT_ENGLISH;
+    fact->name = name;
+    if (!g_str_has_prefix(name, opening) || name[length - 1] != ')') {
+        return true;
+    }
+    char *id = g_strndup(name + strlen(opening), length - strlen(opening) - 1);
+    fact->name = look_up(m->english, id);
+    if (fact->name == NULL) {
+        *kind = PERF_FACT_LOCAL;
+        fact->lcid = m->other_lcid;
+        fact->name = look_up(m->other, id);
+    }
+    g_free(id);
+    return fact->name != NULL;
 }
 
 /* --- Countersets and counters ---------------------------------------------------------------------------------- */
@@ -112,26 +155,21 @@ static bool parse_word(const value_string *list, const char *word, uint32_t *num
     return false;
 }
 
-/* GMarkup has seen to it that it is UTF-8. */
-static bool is_name(const char *text)
+static void add_name(manifest *m, uint32_t id, const char *name)
 {
-    return *text != '\0' && g_utf8_strlen(text, -1) <= MAX_NAME_LENGTH;
-}
-
-static void keep_name(manifest *m, uint32_t id, const char *name)
-{
-    named waiting = {facts_subject(m->guid, id), NULL, current_line(m)};
+    state_fact fact = {0};
+    state_fact_kind kind;
 
     if (name == NULL) {
         return; /* of a counter that is not displayed */
     }
     if (!is_name(name)) {
         problem(m, "the name is empty or too long");
-        return;
+    } else if (resolve(m, name, &fact, &kind)) {
+        facts_file_add(NULL, facts_subject(m->guid, id), kind, &fact);
+    } else {
+        problem(m, "the name's string is missing");
     }
-    waiting.name = g_strdup(name);
-    g_array_append_val(m->names, waiting);
-    /* cppcheck-suppress memleak */
 }
 
 static void begin_counterset(manifest *m, const attributes *list)
@@ -150,7 +188,7 @@ static void begin_counterset(manifest *m, const attributes *list)
     } else {
         problem(m, "unknown kind of instances");
     }
-    keep_name(m, PERF_NO_ID, attribute(list, "name"));
+    add_name(m, PERF_NO_ID, attribute(list, "name"));
 }
 
 /* An id that need not be given. */
@@ -173,7 +211,7 @@ static bool parse_counter(const attributes *list, state_counter_info *counter)
            parse_reference(list, "perfTimeID", &counter->time_id) &&
            parse_reference(list, "perfFreqID", &counter->freq_id) &&
            parse_reference(list, "multiCounterID", &counter->multi_id) &&
-           (scale == NULL || names_parse_scale(scale, &counter->scale));
+           (scale == NULL || ws_strtoi32(scale, NULL, &counter->scale));
 }
 
 static void read_counter(manifest *m, const attributes *list)
@@ -194,97 +232,29 @@ static void read_counter(manifest *m, const attributes *list)
     } else {
         problem(m, "a counter whose type or reference is not known");
     }
-    keep_name(m, subject.id, attribute(list, "name"));
-}
-
-/* --- Tables of strings ----------------------------------------------------------------------------------------- */
-
-static GHashTable *new_table(void)
-{
-    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-}
-
-static void begin_resources(manifest *m, const attributes *list)
-{
-    const char *culture = attribute(list, "culture");
-    size_t length = culture ? strlen(culture) : 0;
-
-    m->table = NULL;
-    if (culture == NULL || g_ascii_strncasecmp(culture, "en", 2) == 0) {
-        m->table = m->english = m->english ? m->english : new_table();
-    } else if (m->other == NULL) {
-        m->table = m->other = new_table();
-        for (const value_string *row = lcid_vals; row->strptr && m->other_lcid == 0; row++) {
-            bool is_it = g_ascii_strncasecmp(row->strptr, culture, length) == 0 && row->strptr[length] == ',';
-            m->other_lcid = is_it ? row->value : 0; /* of a tag like de-DE, 0 if it has none */
-        }
-    }
-}
-
-static const char *look_up(GHashTable *table, const char *id)
-{
-    const char *name = table ? g_hash_table_lookup(table, id) : NULL;
-
-    return name && is_name(name) ? name : NULL;
-}
-
-/* A name as it is, or as $(string.ID) names it. */
-static bool resolve(const manifest *m, char *name, state_fact *fact, state_fact_kind *kind)
-{
-    static const char opening[] = "$(string.";
-    size_t length = strlen(name);
-
-    *kind = PERF_FACT_ENGLISH;
-    fact->name = name;
-    if (!g_str_has_prefix(name, opening) || name[length - 1] != ')') {
-        return true;
-    }
-    char *id = g_strndup(name + strlen(opening), length - strlen(opening) - 1);
-    fact->name = look_up(m->english, id);
-    if (fact->name == NULL) {
-        *kind = PERF_FACT_LOCAL;
-        fact->lcid = m->other_lcid;
-        fact->name = look_up(m->other, id);
-    }
-    g_free(id);
-    return fact->name != NULL;
-}
-
-static void add_names(manifest *m)
-{
-    for (unsigned i = 0; i < m->names->len; i++) {
-        named *waiting = &g_array_index(m->names, named, i);
-        state_fact fact = {0};
-        state_fact_kind kind;
-        if (resolve(m, waiting->name, &fact, &kind)) {
-            facts_file_add(NULL, waiting->subject, kind, &fact);
-        } else {
-            problem_at(m, waiting->line, "the name's string is missing");
-        }
-        g_free(waiting->name);
-    }
+    add_name(m, subject.id, attribute(list, "name"));
 }
 
 /* --- XML ------------------------------------------------------------------------------------------------------- */
 
-static void start_element(GMarkupParseContext *parser _U_, const char *element, const char **names, const char **values,
+static void start_element(GMarkupParseContext *parser, const char *element, const char **names, const char **values,
                           void *user, GError **error)
 {
     manifest *m = user;
     attributes list = {names, values};
     const char *name = local_name(element);
 
-    if (++m->depth > MAX_DEPTH) {
-        g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "line %d: more than %d elements deep",
-                    current_line(m), MAX_DEPTH);
-    } else if (strcmp(name, "counterSet") == 0) {
-        begin_counterset(m, &list);
-    } else if (strcmp(name, "counter") == 0) {
-        read_counter(m, &list);
+    /* GMarkup keeps each element that is open */
+    if (g_slist_length((GSList *)g_markup_parse_context_get_element_stack(parser)) > MAX_DEPTH) {
+        g_set_error(error, G_MARKUP_ERROR, G_MARKUP_ERROR_INVALID_CONTENT, "more than %d elements deep", MAX_DEPTH);
     } else if (strcmp(name, "resources") == 0) {
         begin_resources(m, &list);
     } else if (strcmp(name, "string") == 0 && m->table && attribute(&list, "id") && attribute(&list, "value")) {
         g_hash_table_replace(m->table, g_strdup(attribute(&list, "id")), g_strdup(attribute(&list, "value")));
+    } else if (strcmp(name, "counterSet") == 0 && m->has_strings) {
+        begin_counterset(m, &list);
+    } else if (strcmp(name, "counter") == 0 && m->has_strings) {
+        read_counter(m, &list);
     }
 }
 
@@ -293,43 +263,11 @@ static void end_element(GMarkupParseContext *parser _U_, const char *element, vo
     manifest *m = user;
     const char *name = local_name(element);
 
-    m->depth--;
     if (strcmp(name, "counterSet") == 0) {
         m->in_counterset = false;
     } else if (strcmp(name, "resources") == 0) {
         m->table = NULL;
     }
-}
-
-/* "UTF-16LE", "UTF-16BE", or NULL for UTF-8; `mark` is the size of the byte order mark. */
-static const char *encoding_of(const char *text, size_t size, size_t *mark)
-{
-    *mark = 0;
-    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) {
-        *mark = 3;
-        return NULL;
-    }
-    if (size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0)) {
-        *mark = 2;
-        return text[0] == '\xFF' ? "UTF-16LE" : "UTF-16BE";
-    }
-    if (size >= 2 && (memcmp(text, "<\0", 2) == 0 || memcmp(text, "\0<", 2) == 0)) {
-        return text[0] == '<' ? "UTF-16LE" : "UTF-16BE";
-    }
-    return NULL;
-}
-
-bool manifest_is_one(const char *text, size_t size)
-{
-    size_t at;
-
-    if (encoding_of(text, size, &at) != NULL) {
-        return true; /* a names file is UTF-8 */
-    }
-    while (at < size && g_ascii_isspace(text[at])) {
-        at++;
-    }
-    return at < size && text[at] == '<';
 }
 
 static bool parse(manifest *m, const char *text, size_t size, GError **error)
@@ -343,54 +281,23 @@ static bool parse(manifest *m, const char *text, size_t size, GError **error)
     return whole;
 }
 
-static void report(const manifest *m, const char *path)
+void manifest_read(const char *path, const char *text, size_t size)
 {
-    if (m->num_problems > 0) {
-        report_warning("pcq: manifest %s: %s%s; the rest counts", path, m->problems->str,
-                       m->num_problems > MAX_REPORTED_LINES ? ", and others" : "");
-    } else if (m->countersets == 0) {
-        report_warning("pcq: manifest %s describes no counterset", path);
-    }
-}
-
-static void read_utf8(const char *path, const char *text, size_t size)
-{
-    manifest m = {0};
+    manifest m = {.problems = g_string_new(NULL)};
     GError *error = NULL;
 
-    m.names = g_array_new(FALSE, FALSE, sizeof(named));
-    m.problems = g_string_new(NULL);
-    bool whole = parse(&m, text, size, &error);
-    add_names(&m);
-    if (!whole) {
+    parse(&m, text, size, NULL); /* what is wrong is said behind the second reading */
+    m.has_strings = true;
+    if (!parse(&m, text, size, &error)) {
         report_warning("pcq: manifest %s is read up to its first fault: %s", path, error->message);
         g_error_free(error);
-    } else {
-        report(&m, path);
+    } else if (m.num_problems > 0) {
+        report_warning("pcq: manifest %s: %s%s; the rest counts", path, m.problems->str,
+                       m.num_problems > MAX_REPORTED_LINES ? ", and others" : "");
+    } else if (m.countersets == 0) {
+        report_warning("pcq: manifest %s describes no counterset", path);
     }
     g_clear_pointer(&m.english, g_hash_table_destroy);
     g_clear_pointer(&m.other, g_hash_table_destroy);
-    g_array_free(m.names, TRUE);
     g_string_free(m.problems, TRUE);
-}
-
-void manifest_read(const char *path, const char *text, size_t size)
-{
-    size_t mark;
-    const char *encoding = encoding_of(text, size, &mark);
-    GError *error = NULL;
-    gsize utf8_size;
-
-    if (encoding == NULL) {
-        read_utf8(path, text + mark, size - mark);
-        return;
-    }
-    char *utf8 = g_convert(text + mark, (gssize)(size - mark), "UTF-8", encoding, NULL, &utf8_size, &error);
-    if (utf8) {
-        read_utf8(path, utf8, utf8_size);
-        g_free(utf8);
-    } else {
-        report_warning("pcq: manifest %s cannot be read: %s", path, error->message);
-        g_error_free(error);
-    }
 }

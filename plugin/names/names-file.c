@@ -7,12 +7,9 @@
 
 #include "state/state.h"
 
-#include <stdio.h>
-
-#include <glib/gstdio.h>
-
 #include <wsutil/filesystem.h>
 #include <wsutil/report_message.h>
+#include <wsutil/strtoi.h>
 
 #include "text/value-strings.h"
 
@@ -20,7 +17,6 @@
 #define DEFAULT_NAME "pcq_names"
 
 /* Of what is read. */
-#define MAX_FILE_SIZE (64U << 20)
 #define MAX_FILES 1000
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -103,10 +99,33 @@ char *names_file_text(void)
     return g_string_free(out.text, out.server == NULL);
 }
 
-/* --- Reading its lines --------------------------------------------------------------------------------------------------- */
+/* --- Words of both kinds of file --------------------------------------------------------------------------------- */
 
-/* Room for a name of 16-bit length. */
-#define MAX_LINE_SIZE (256 * 1024)
+bool names_parse_number(const char *text, uint32_t *number)
+{
+    bool is_hex = g_str_has_prefix(text, "0x");
+
+    return g_ascii_isdigit(*text) && (is_hex ? ws_hexstrtou32 : ws_strtou32)(text, NULL, number);
+}
+
+bool names_parse_guid(const char *text, uint8_t guid[16])
+{
+    static const char form[] = "{........-....-....-....-............}";
+    static const uint8_t places[16] = {7, 5, 3, 1, 12, 10, 17, 15, 20, 22, 25, 27, 29, 31, 33, 35};
+
+    for (unsigned i = 0; i < sizeof form; i++) {
+        if (form[i] == '.' ? !g_ascii_isxdigit(text[i]) : text[i] != form[i]) {
+            return false;
+        }
+    }
+    for (unsigned i = 0; i < sizeof places; i++) {
+        const char *digits = text + places[i];
+        guid[i] = (uint8_t)(g_ascii_xdigit_value(digits[0]) << 4 | g_ascii_xdigit_value(digits[1]));
+    }
+    return true;
+}
+
+/* --- Reading its lines --------------------------------------------------------------------------------------------------- */
 
 /* Of the longest kind of line, and one more to notice what is too much. */
 #define MAX_FIELDS 10
@@ -158,7 +177,7 @@ static bool parse_counter(char **fields, state_counter_info *counter)
 {
     return names_parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
            parse_id(fields[2], &counter->time_id) && parse_id(fields[3], &counter->freq_id) &&
-           parse_id(fields[4], &counter->multi_id) && names_parse_scale(fields[5], &counter->scale);
+           parse_id(fields[4], &counter->multi_id) && ws_strtoi32(fields[5], NULL, &counter->scale);
 }
 
 static bool parse_fact(const line_fields *line, state_subject *subject, state_fact_kind *kind, state_fact *fact)
@@ -193,7 +212,7 @@ static bool read_line(line_fields *line)
 
     if (strcmp(line->fields[0], "server") == 0 && line->count == 2) {
         g_free(line->server);
-        line->server = strcmp(line->fields[1], "*") == 0 ? NULL : g_strdup(line->fields[1]);
+        line->server = g_strdup(line->fields[1]);
         return true;
     }
     if (!parse_fact(line, &subject, &kind, &fact)) {
@@ -212,7 +231,7 @@ static bool read_raw_line(const char *start, size_t size, line_fields *line)
     if (size == 0 || *start == '#') {
         return true;
     }
-    if (size > MAX_LINE_SIZE || memchr(start, '\0', size) != NULL) {
+    if (memchr(start, '\0', size) != NULL) {
         return false;
     }
     char *text = g_strndup(start, size);
@@ -227,15 +246,11 @@ static bool read_raw_line(const char *start, size_t size, line_fields *line)
 /* Lines that cannot be read are reported under the name `path` and skipped. */
 static void read_lines(const char *path, const char *text, size_t size)
 {
-    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     const char *end = text + size;
     GString *broken = g_string_new(NULL);
     line_fields line = {NULL, 0, NULL};
     unsigned number = 0, count = 0;
 
-    if (size >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        text += 3;
-    }
     while (text < end) {
         const char *line_end = memchr(text, '\n', (size_t)(end - text));
         line_end = line_end ? line_end : end;
@@ -263,38 +278,55 @@ void names_file_choose(const char *path)
     chosen = g_strdup(path);
 }
 
-/* g_stat() would say it in a structure that MSVC's GLib and MinGW's lay out in two ways. */
-static bool is_too_big(const char *path)
+/* UTF-8 of what a file holds; NULL if it cannot be read. That of Windows' tools may be UTF-16. */
+static char *contents(const char *path, size_t *size, GError **error)
 {
-    FILE *file = g_fopen(path, "rb");
-    bool too_big = false;
+    char *text, *utf8;
 
-    if (file) {
-        long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-        too_big = size < 0 || size > (long)MAX_FILE_SIZE;
-        fclose(file);
+    if (!g_file_get_contents(path, &text, size, error)) {
+        return NULL;
     }
-    return too_big;
+    bool is_little = *size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "<\0", 2) == 0);
+    bool is_big = *size >= 2 && (memcmp(text, "\xFE\xFF", 2) == 0 || memcmp(text, "\0<", 2) == 0);
+    if (!is_little && !is_big) {
+        return text;
+    }
+    utf8 = g_convert(text, (gssize)*size, "UTF-8", is_little ? "UTF-16LE" : "UTF-16BE", NULL, size, error);
+    g_free(text);
+    return utf8;
+}
+
+/* A file that begins so is XML, a manifest. */
+static bool is_manifest(const char *text, const char *end)
+{
+    while (text < end && g_ascii_isspace(*text)) {
+        text++;
+    }
+    return text < end && *text == '<';
 }
 
 /* One file, whichever of the two forms it has. */
 static void read_file(const char *path)
 {
-    char *text = NULL;
+    static const char byte_order_mark[] = "\xEF\xBB\xBF";
     GError *error = NULL;
     size_t size;
 
     if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
         report_failure("pcq: names file %s is neither a file nor a folder", path);
-    } else if (is_too_big(path)) {
-        report_failure("pcq: names file %s has more than %u MiB and is not read", path, MAX_FILE_SIZE >> 20);
-    } else if (!g_file_get_contents(path, &text, &size, &error)) {
-        report_failure("pcq: names file: %s", error->message);
+        return;
+    }
+    char *text = contents(path, &size, &error);
+    if (text == NULL) {
+        report_failure("pcq: names file %s: %s", path, error->message);
         g_error_free(error);
-    } else if (manifest_is_one(text, size)) {
-        manifest_read(path, text, size);
+        return;
+    }
+    size_t mark = size >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
+    if (is_manifest(text + mark, text + size)) {
+        manifest_read(path, text + mark, size - mark);
     } else {
-        read_lines(path, text, size);
+        read_lines(path, text + mark, size - mark);
     }
     g_free(text);
 }

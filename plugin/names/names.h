@@ -18,12 +18,8 @@ char *names_file_text(void);
 void names_file_choose(const char *path);
 
 /* A manifest is the XML from which a counterset is installed on Windows, with its GUID, its counters' ids, types, base ids and
- * names: it does for a names file. The schema is at learn.microsoft.com, "Performance Counters Schema". Does a file that begins so
- * hold XML, in UTF-8 or UTF-16? */
-bool manifest_is_one(const char *text, size_t size);
-
-/* Adds the countersets of `size` bytes, for any server. What cannot be read is reported under the name `path` and left
- * out. Time and memory are proportional to the size. */
+ * names: it does for a names file. The schema is at learn.microsoft.com, "Performance Counters Schema". Adds its countersets, for
+ * any server. What cannot be read is reported under the name `path` and left out. Time and memory are proportional to the size. */
 void manifest_read(const char *path, const char *text, size_t size);
 
 /* --- What both write alike --------------------------------------------------------------------------------------- */
@@ -33,9 +29,6 @@ void manifest_read(const char *path, const char *text, size_t size);
 
 /* A whole word, decimal or hexadecimal with 0x, up to 32 bits. */
 bool names_parse_number(const char *text, uint32_t *number);
-
-/* The same with a sign, up to 31 bits. */
-bool names_parse_scale(const char *text, int32_t *scale);
 
 /* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes. */
 bool names_parse_guid(const char *text, uint8_t guid[16]);
