@@ -110,13 +110,11 @@ static void learn(packet_info *pinfo, const char *account)
     uint64_t key = key_of(pinfo, dcerpc_get_transport_salt(pinfo));
     const char *known = wmem_map_lookup(accounts, &key);
 
-    if (known == NULL) {
-        wmem_map_insert(accounts, wmem_memdup(wmem_file_scope(), &key, sizeof key),
-                        wmem_strdup(wmem_file_scope(), account));
-    } else if (strstr(known, account) == NULL && strlen(known) < MAX_ACCOUNTS) {
-        wmem_map_insert(accounts, wmem_memdup(wmem_file_scope(), &key, sizeof key),
-                        wmem_strdup_printf(wmem_file_scope(), "%s or %s", known, account));
+    if (known && (strstr(known, account) || strlen(known) >= MAX_ACCOUNTS)) {
+        return;
     }
+    wmem_map_insert(accounts, wmem_memdup(wmem_file_scope(), &key, sizeof key),
+                    wmem_strconcat(wmem_file_scope(), known ? known : "", known ? " or " : "", account, NULL));
 }
 
 static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dissect_t *edt, const void *frame _U_,

@@ -34,30 +34,15 @@ static struct {
     int guids;
 } nodes;
 
-/* A node more costs Wireshark a step for each node beside it: a packet must not choose how many there are. */
-#define MAX_STATUSES 1000
+/* Each new node costs Wireshark a step for every other: statuses without a name, which a packet chooses freely, share one. */
 #define OTHER_STATUSES "other statuses"
 
-/* Of one tree. */
-typedef struct {
-    GHashTable *waiting;  /* texts: the calls that probes were for */
-    GHashTable *statuses; /* those with a node of their own */
-} tree_state;
-
-static GHashTable *trees; /* stats_tree -> tree_state; Wireshark has no place for it in the tree */
+/* stats_tree -> the calls that probes were for, as texts; Wireshark has no place for them in the tree. */
+static GHashTable *trees;
 
 static const char *protocol_name(const tapped_call *tapped)
 {
     return tapped->is_hkpd ? "HKEY_PERFORMANCE_DATA" : "PerflibV2";
-}
-
-static void free_state(void *data)
-{
-    tree_state *state = data;
-
-    g_hash_table_destroy(state->waiting);
-    g_hash_table_destroy(state->statuses);
-    g_free(state);
 }
 
 static void end(stats_tree *tree)
@@ -72,10 +57,7 @@ static void begin(stats_tree *tree)
     nodes.sizes = stats_tree_create_node(tree, NODE_SIZES, 0, STAT_DT_INT, TRUE);
     nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
     stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
-    tree_state *state = g_new(tree_state, 1);
-    state->waiting = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    state->statuses = g_hash_table_new(g_direct_hash, g_direct_equal);
-    g_hash_table_replace(trees, tree, state);
+    g_hash_table_replace(trees, tree, g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL));
     table_say_left_out();
 }
 
@@ -100,7 +82,7 @@ static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 static void count_empty(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped, const char *node,
                         bool is_empty)
 {
-    GHashTable *waiting = ((tree_state *)g_hash_table_lookup(trees, tree))->waiting;
+    GHashTable *waiting = g_hash_table_lookup(trees, tree);
     char *key = call_key(pinfo, tapped);
 
     if (is_empty) {
@@ -119,20 +101,6 @@ static void count_empty(stats_tree *tree, const packet_info *pinfo, const tapped
 
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
-static const char *status_name(stats_tree *tree, wmem_allocator_t *pool, uint32_t status)
-{
-    GHashTable *statuses = ((tree_state *)g_hash_table_lookup(trees, tree))->statuses;
-    void *key = GUINT_TO_POINTER(status);
-
-    if (!g_hash_table_contains(statuses, key)) {
-        if (g_hash_table_size(statuses) == MAX_STATUSES) {
-            return OTHER_STATUSES;
-        }
-        g_hash_table_add(statuses, key);
-    }
-    return text_win32_error(pool, status);
-}
-
 static void count_response(stats_tree *tree, const packet_info *pinfo, const tapped_call *tapped)
 {
     if (tapped->is_repeated) {
@@ -140,8 +108,9 @@ static void count_response(stats_tree *tree, const packet_info *pinfo, const tap
         return;
     }
     if (tapped->has_status) {
+        const char *name = try_val_to_str_ext(tapped->status, &win32_error_ext);
         tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
-        int status = tick_stat_node(tree, status_name(tree, pinfo->pool, tapped->status), nodes.statuses, TRUE);
+        int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, nodes.statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);
     }
     if (tapped->has_sizes && (tapped->is_probe || tapped_succeeded(tapped))) {
@@ -196,6 +165,6 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 
 void calls_tree_register(void)
 {
-    trees = g_hash_table_new_full(NULL, NULL, NULL, free_state);
+    trees = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_destroy);
     stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, count, begin, end);
 }

@@ -5,7 +5,6 @@
  */
 #include "taps/taps.h"
 
-#include "readings/columns.h"
 #include "taps/table.h"
 #include "perf/summary.h"
 
@@ -53,8 +52,7 @@ typedef struct {
 
 /* One handle. */
 typedef struct {
-    columns columns;
-    GArray *series; /* of each column */
+    GHashTable *series; /* path -> series */
     uint64_t answers;
     answer_count all;
     GHashTable *objects; /* title of an object -> answer_count */
@@ -63,8 +61,11 @@ typedef struct {
 /* Of one view. */
 typedef struct {
     GHashTable *followers; /* state_handle -> follower */
-    uint32_t kept;         /* bytes of the paths that columns keep */
+    size_t kept;           /* bytes of their paths */
 } counters;
+
+/* Who opens ever new handles has the gaps of the others forgotten. */
+#define MAX_PATH_BYTES (32 << 20)
 
 /* --- Life ------------------------------------------------------------------------------------------------------ */
 
@@ -72,8 +73,7 @@ static void free_follower(void *data)
 {
     follower *f = data;
 
-    columns_clear(&f->columns);
-    g_array_free(f->series, TRUE);
+    g_hash_table_destroy(f->series);
     g_hash_table_destroy(f->objects);
     g_free(f);
 }
@@ -100,14 +100,18 @@ static void forget_handles(table_view *view)
     all->kept = 0;
 }
 
-static follower *follower_of(counters *all, const state_handle *handle)
+static follower *follower_of(table_view *view, const state_handle *handle)
 {
+    counters *all = view->own;
+
+    if (all->kept > MAX_PATH_BYTES) {
+        forget_handles(view);
+    }
     follower *f = g_hash_table_lookup(all->followers, handle);
 
     if (f == NULL) {
         f = g_new0(follower, 1);
-        columns_init(&f->columns, &all->kept);
-        f->series = g_array_new(FALSE, TRUE, sizeof(series));
+        f->series = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
         f->objects = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
         g_hash_table_insert(all->followers, (void *)handle, f);
     }
@@ -155,20 +159,15 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
 
 static series *series_of(table_view *view, follower *f, readings *r)
 {
-    uint32_t number = columns_number(&f->columns, r);
+    const char *path = readings_path(r), *place = r->answer.handle->place;
+    series *s = path ? g_hash_table_lookup(f->series, path) : NULL;
 
-    if (number == NO_COLUMN) {
-        return NULL;
-    }
-    if (number >= f->series->len) {
-        g_array_set_size(f->series, number + 1);
-    }
-    series *s = &g_array_index(f->series, series, number);
-    if (s->counter == NULL) {
-        const char *path = columns_path(&f->columns, number);
-        const char *place = r->answer.handle->place;
+    if (path && s == NULL) {
         const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
+        s = g_new0(series, 1);
         s->counter = table_row(view, shown, shown, NULL);
+        g_hash_table_insert(f->series, g_strdup(path), s);
+        ((counters *)view->own)->kept += strlen(path);
     }
     return s;
 }
@@ -196,13 +195,8 @@ static void count_sample(table_view *view, counter *c, readings *r)
 
 static void count_value(table_view *view, follower *f, readings *r, const reading *at, answer_count *answered)
 {
-    uint64_t left_out = f->columns.left_out;
     series *s = series_of(view, f, r);
 
-    if (s == NULL && f->columns.left_out > left_out) { /* no room for its path */
-        count_sample(view, table_others(view), r);
-        table_changed(view, ((counter *)table_others(view))->row);
-    }
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
     }
@@ -231,14 +225,13 @@ static void count_refusal(table_view *view, const char *path, const readings *r)
 static void count_answer(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    follower *f = follower_of(view->own, tapped->answer->handle);
+    follower *f = follower_of(view, tapped->answer->handle);
     uint32_t number = UINT32_MAX;
     answer_count *answered = NULL;
     const reading *at;
 
     r->with_refusals = true;
     f->answers++;
-    columns_next_answer(&f->columns);
     count_of(f, r, false);
     while ((at = readings_next(r)) != NULL) {
         if (r->number != number) {

@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "taps/output.h"
-
 #if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
 #define fseeko _fseeki64
 #endif
@@ -25,13 +23,76 @@
 #define CELLS_OF_ALL (8 << 20)
 
 #define NO_TIME INT64_MIN
+#define NO_COLUMN UINT32_MAX
 
-/* A row as it waits in the scratch file. Its columns follow, then its values. */
+/* A row as it waits in the scratch file. Its cells follow. */
 typedef struct {
     int64_t seconds; /* NO_TIME: its frame has none */
     uint32_t nanoseconds;
     uint32_t count;
+    const state_sample *sample; /* of the document's handle, as long as that is known */
 } row_header;
+
+typedef struct {
+    double value; /* NAN for none */
+    uint32_t column;
+} document_cell;
+
+/* A counter that the query was refused. */
+typedef struct {
+    state_identifier identifier; /* its instance as text alone */
+    uint32_t event;
+    const char *path; /* as it was called then */
+} refused_counter;
+
+/* --- Columns --------------------------------------------------------------------------------------------------- */
+
+/* The same text for equal ones; NULL if there is no room for it. */
+static const char *keep_text(documents *d, const char *text)
+{
+    char *kept = g_hash_table_lookup(d->texts, text);
+    size_t size = strlen(text) + 1;
+
+    if (kept == NULL && size <= MAX_PATH_BYTES - d->texts_bytes) {
+        d->texts_bytes += size;
+        kept = g_strdup(text);
+        g_hash_table_add(d->texts, kept);
+    }
+    return kept;
+}
+
+static void columns_init(document_columns *c)
+{
+    memset(c, 0, sizeof *c);
+    c->paths = g_ptr_array_new();
+    c->marks = g_array_new(FALSE, TRUE, sizeof(uint8_t));
+    c->numbers = g_hash_table_new(NULL, NULL);
+}
+
+static void columns_clear(document_columns *c)
+{
+    g_ptr_array_free(c->paths, TRUE);
+    g_array_free(c->marks, TRUE);
+    g_hash_table_destroy(c->numbers);
+}
+
+static uint32_t column_of(documents *d, document_columns *c, const char *path)
+{
+    const char *text = keep_text(d, path);
+    uint32_t number = text ? GPOINTER_TO_UINT(g_hash_table_lookup(c->numbers, text)) : 0;
+
+    if (number > 0) {
+        return number - 1;
+    }
+    if (text == NULL || c->paths->len >= MAX_COLUMNS) {
+        c->left_out++;
+        return NO_COLUMN;
+    }
+    g_ptr_array_add(c->paths, (void *)(uintptr_t)text);
+    g_array_set_size(c->marks, c->paths->len);
+    g_hash_table_insert(c->numbers, (void *)(uintptr_t)text, GUINT_TO_POINTER(c->paths->len));
+    return c->paths->len - 1;
+}
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
 
@@ -41,14 +102,9 @@ static void free_document(void *data)
 
     columns_clear(&doc->columns);
     g_array_free(doc->rows, TRUE);
+    g_array_free(doc->refused, TRUE);
     g_free(doc->machine);
     g_free(doc);
-}
-
-static void free_columns(void *data)
-{
-    columns_clear(data);
-    g_free(data);
 }
 
 static GSList *all_documents; /* documents that were made */
@@ -58,16 +114,19 @@ static void forget_capture(void)
 {
     for (GSList *at = all_documents; at; at = at->next) {
         documents *d = at->data;
-        d->session += g_hash_table_size(d->owners) > 0;
+        document *last = d->all->len > 0 ? g_ptr_array_index(d->all, d->all->len - 1) : NULL;
+        d->session += last && last->session == d->session;
         g_hash_table_remove_all(d->owners);
-        g_hash_table_remove_all(d->refused);
-        for (unsigned i = 0; i < d->all->len; i++) {
-            GArray *rows = ((document *)g_ptr_array_index(d->all, i))->rows;
-            for (unsigned j = 0; j < rows->len; j++) {
-                g_array_index(rows, document_row, j).sample = NULL;
-            }
+        for (unsigned i = 0; i < d->every->len; i++) {
+            ((document *)g_ptr_array_index(d->every, i))->handle = NULL;
         }
     }
+}
+
+/* Room for a row, also for one without a value: nobody writes from or reads into NULL. */
+static GArray *new_cells(void)
+{
+    return g_array_sized_new(FALSE, FALSE, sizeof(document_cell), 1);
 }
 
 documents *documents_new(const char *beside)
@@ -81,12 +140,11 @@ documents *documents_new(const char *beside)
     }
     all_documents = g_slist_prepend(all_documents, d);
     d->beside = g_strdup(beside);
-    d->all = g_ptr_array_new_with_free_func(free_document);
+    d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    d->every = g_ptr_array_new_with_free_func(free_document);
+    d->all = g_ptr_array_new();
     d->owners = g_hash_table_new(NULL, NULL);
-    d->refused = g_hash_table_new(NULL, NULL);
-    d->all_refused = g_ptr_array_new_with_free_func(free_columns);
-    d->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    d->values = g_array_new(FALSE, FALSE, sizeof(double));
+    d->cells = new_cells();
     return d;
 }
 
@@ -97,11 +155,10 @@ void documents_free(documents *d)
         fclose(d->scratch);
     }
     g_ptr_array_free(d->all, TRUE);
+    g_ptr_array_free(d->every, TRUE);
     g_hash_table_destroy(d->owners);
-    g_hash_table_destroy(d->refused);
-    g_ptr_array_free(d->all_refused, TRUE);
-    g_array_free(d->numbers, TRUE);
-    g_array_free(d->values, TRUE);
+    g_hash_table_destroy(d->texts);
+    g_array_free(d->cells, TRUE);
     g_free(d->beside);
     g_free(d);
 }
@@ -125,63 +182,24 @@ void documents_count_marks(const documents *d, tapped_left_out *left)
     left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
-        left->nameless += doc->nameless;
+        left->nameless += doc->columns.nameless;
         for (unsigned j = 0; j < doc->columns.marks->len; j++) {
             tapped_count_marks(left, doc->number, doc->is_hkpd, g_array_index(doc->columns.marks, uint8_t, j));
         }
     }
 }
 
-/* --- Adding ---------------------------------------------------------------------------------------------------- */
-
-static document *document_of(documents *d, packet_info *pinfo, const tapped_call *tapped, const readings *r)
-{
-    const state_handle *handle = tapped->answer->handle;
-    document *doc = g_hash_table_lookup(d->owners, handle);
-
-    if (doc == NULL) {
-        doc = g_new0(document, 1);
-        doc->layout = tapped->answer->layout;
-        doc->number = handle->number;
-        doc->session = d->session;
-        doc->is_hkpd = tapped->is_hkpd;
-        doc->first_frame = pinfo->num;
-        doc->machine = g_strdup(r->machine);
-        columns_init(&doc->columns, &d->kept);
-        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
-        g_ptr_array_add(d->all, doc);
-        g_hash_table_insert(d->owners, (void *)handle, doc);
-    }
-    return doc;
-}
-
-void documents_refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
-{
-    uint64_t left = tapped_paths_size(tapped);
-    columns *refused = tapped->num_identifiers > 0 ? g_hash_table_lookup(d->refused, tapped->handle) : NULL;
-
-    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
-        if (!tapped_is_refused(tapped, i)) {
-            continue;
-        }
-        if (refused == NULL) {
-            refused = g_new(columns, 1);
-            columns_init(refused, &d->kept);
-            g_ptr_array_add(d->all_refused, refused);
-            g_hash_table_insert(d->refused, (void *)tapped->handle, refused);
-        }
-        columns_of_path(refused, tapped_identifier_path(pinfo->pool, tapped, i, &left));
-    }
-}
+/* --- Rows ------------------------------------------------------------------------------------------------------ */
 
 /* A value of the row at hand, if it has a column. */
-static void add_value(documents *d, document *doc, uint32_t number, double value, unsigned marks)
+static void add_value(documents *d, document *doc, const char *path, double value, unsigned marks)
 {
-    doc->nameless += number == NO_COLUMN && (marks & TAPPED_UNTYPED);
-    if (number != NO_COLUMN) {
-        g_array_index(doc->columns.marks, uint8_t, number) |= (uint8_t)marks;
-        g_array_append_val(d->numbers, number);
-        g_array_append_val(d->values, value);
+    document_cell cell = {value, path ? column_of(d, &doc->columns, path) : NO_COLUMN};
+
+    doc->columns.nameless += cell.column == NO_COLUMN && (marks & TAPPED_UNTYPED);
+    if (cell.column != NO_COLUMN) {
+        g_array_index(doc->columns.marks, uint8_t, cell.column) |= (uint8_t)marks;
+        g_array_append_val(d->cells, cell);
     }
 }
 
@@ -191,9 +209,7 @@ static bool collect_row(documents *d, document *doc, readings *r)
     const reading *at;
     bool whole = true;
 
-    g_array_set_size(d->numbers, 0);
-    g_array_set_size(d->values, 0);
-    columns_next_answer(&doc->columns);
+    g_array_set_size(d->cells, 0);
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;
@@ -204,133 +220,115 @@ static bool collect_row(documents *d, document *doc, readings *r)
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, columns_number(&doc->columns, r), value, tapped_marks(r, &result));
+        add_value(d, doc, readings_path(r), value, tapped_marks(r, &result));
     }
     return whole;
 }
 
-static void put(documents *d, const void *data, size_t size)
+/* The row at hand, at the end of the scratch file. */
+static bool put_row(documents *d, row_header *row)
 {
-    if (!d->failed && size > 0 && fwrite(data, 1, size, d->scratch) != size) {
-        fail(d);
+    row->count = d->cells->len;
+    if (fseeko(d->scratch, d->size, SEEK_SET) != 0 || fwrite(row, sizeof *row, 1, d->scratch) != 1 ||
+        fwrite(d->cells->data, sizeof(document_cell), row->count, d->scratch) != row->count) {
+        return false;
     }
-    d->size += (int64_t)size;
+    d->size += (int64_t)(sizeof *row + row->count * sizeof(document_cell));
+    return true;
 }
 
-/* At the end of the scratch file. */
-static void put_row(documents *d, int64_t seconds, uint32_t nanoseconds)
+static bool get_row(documents *d, int64_t at, row_header *row)
 {
-    row_header row = {seconds, nanoseconds, d->numbers->len};
-
-    put(d, &row, sizeof row);
-    put(d, d->numbers->data, row.count * sizeof(uint32_t));
-    put(d, d->values->data, row.count * sizeof(double));
+    if (fseeko(d->scratch, at, SEEK_SET) != 0 || fread(row, sizeof *row, 1, d->scratch) != 1) {
+        return false;
+    }
+    g_array_set_size(d->cells, row->count);
+    return fread(d->cells->data, sizeof(document_cell), row->count, d->scratch) == row->count;
 }
 
-static unsigned certainty_of(const state_sample *sample)
+/* --- Adding ---------------------------------------------------------------------------------------------------- */
+
+static document *document_of(documents *d, const state_handle *handle)
 {
-    return query_certainty(query_epoch_at(sample->handle, sample->event), sample->event);
+    document *doc = g_hash_table_lookup(d->owners, handle);
+
+    if (doc == NULL) {
+        doc = g_new0(document, 1);
+        doc->handle = handle;
+        doc->session = d->session;
+        columns_init(&doc->columns);
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        doc->refused = g_array_new(FALSE, FALSE, sizeof(refused_counter));
+        g_ptr_array_add(d->every, doc);
+        g_hash_table_insert(d->owners, (void *)(uintptr_t)handle, doc);
+    }
+    return doc;
 }
 
-/* What was known when the row's answer was read. */
-static void note_known(document_row *row)
+static void begin_document(documents *d, document *doc, packet_info *pinfo, const tapped_call *tapped,
+                           const readings *r)
 {
-    if (row->sample) {
-        row->facts_version = row->sample->handle->server->facts_version;
-        row->certainty = certainty_of(row->sample);
+    doc->facts_version = doc->handle->server->facts_version;
+    doc->layout = tapped->answer->layout;
+    doc->number = doc->handle->number;
+    doc->is_hkpd = tapped->is_hkpd;
+    doc->first_frame = pinfo->num;
+    doc->machine = g_strdup(r->machine);
+    g_ptr_array_add(d->all, doc);
+}
+
+static void refuse(documents *d, packet_info *pinfo, const tapped_call *tapped)
+{
+    uint64_t left = tapped_paths_size(tapped);
+
+    for (uint32_t i = 0; tapped->handle && i < tapped->num_identifiers; i++) {
+        if (tapped_is_refused(tapped, i)) {
+            document *doc = document_of(d, tapped->handle);
+            const char *instance = tapped->identifiers[i].instance;
+            refused_counter asked = {
+                tapped->identifiers[i],
+                tapped->event,
+                keep_text(d, tapped_identifier_path(pinfo->pool, tapped, i, &left)),
+            };
+            asked.identifier.instance = instance ? keep_text(d, instance) : NULL;
+            if (asked.path && (instance == NULL || asked.identifier.instance)) {
+                g_array_append_val(doc->refused, asked);
+            }
+        }
     }
 }
 
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped)
 {
+    if (tapped->answer == NULL) {
+        refuse(d, pinfo, tapped);
+        return NULL;
+    }
     /* one that came twice has no sample */
     if (d->failed || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    document *doc = document_of(d, pinfo, tapped, r);
+    document *doc = document_of(d, tapped->answer->handle);
+    if (doc->rows->len == 0) {
+        begin_document(d, doc, pinfo, tapped, r);
+    }
     collect_row(d, doc, r);
-    doc->refused = g_hash_table_lookup(d->refused, tapped->handle);
-    doc->values += d->numbers->len;
+    doc->values += d->cells->len;
+    g_array_append_val(doc->rows, d->size);
     if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
         d->failed = true;
         return doc;
     }
-    document_row row = {.at = d->size, .sample = tapped->answer->sample};
-    note_known(&row);
-    g_array_append_val(doc->rows, row);
-    put_row(d, pinfo->presence_flags & PINFO_HAS_TS ? (int64_t)pinfo->abs_ts.secs : NO_TIME,
-            (uint32_t)pinfo->abs_ts.nsecs);
+    row_header row = {pinfo->presence_flags & PINFO_HAS_TS ? (int64_t)pinfo->abs_ts.secs : NO_TIME,
+                      (uint32_t)pinfo->abs_ts.nsecs, 0, tapped->answer->sample};
+    if (!put_row(d, &row)) {
+        fail(d);
+    }
     return doc;
 }
 
-/* --- Reading back ---------------------------------------------------------------------------------------------- */
-
-/* Reads rows in the order in which they were added. */
-typedef struct {
-    documents *d;
-    int64_t at; /* in the scratch file */
-    GArray *numbers;
-    GArray *values;
-    double *cells;   /* of each column, NAN for none */
-    unsigned *taken; /* by which row, counted from 1, the column's cell was taken last */
-} row_reader;
-
-static bool get(row_reader *reader, void *data, size_t size)
-{
-    reader->at += (int64_t)size;
-    return size == 0 || fread(data, 1, size, reader->d->scratch) == size;
-}
-
-static bool read_row(row_reader *reader, int64_t from, row_header *row)
-{
-    if (reader->at != from && fseeko(reader->d->scratch, from, SEEK_SET) != 0) {
-        return false;
-    }
-    reader->at = from;
-    if (!get(reader, row, sizeof *row)) {
-        return false;
-    }
-    g_array_set_size(reader->numbers, row->count);
-    g_array_set_size(reader->values, row->count);
-    return get(reader, reader->numbers->data, row->count * sizeof(uint32_t)) &&
-           get(reader, reader->values->data, row->count * sizeof(double));
-}
-
-static void reader_begin(row_reader *reader, documents *d)
-{
-    *reader = (row_reader){.d = d, .at = -1};
-    reader->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    reader->values = g_array_new(FALSE, FALSE, sizeof(double));
-}
-
-static void reader_end(row_reader *reader)
-{
-    g_array_free(reader->numbers, TRUE);
-    g_array_free(reader->values, TRUE);
-    g_free(reader->cells);
-    g_free(reader->taken);
-}
-
 /* --- What was learned later ------------------------------------------------------------------------------------ */
-
-static bool is_outdated(const document_row *row)
-{
-    const state_sample *sample = row->sample;
-
-    return sample &&
-           (row->facts_version != sample->handle->server->facts_version || row->certainty != certainty_of(sample));
-}
-
-static bool any_is_outdated(const document *doc)
-{
-    for (unsigned i = 0; i < doc->rows->len; i++) {
-        if (is_outdated(&g_array_index(doc->rows, document_row, i))) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Reads the answer once more. False if it, or one that it is compared with, was dropped. */
 static bool collect_again(documents *d, document *doc, const state_sample *sample, wmem_allocator_t *pool)
@@ -346,141 +344,155 @@ static bool collect_again(documents *d, document *doc, const state_sample *sampl
 }
 
 /* The row as it was, its columns found in the new list. */
-static void collect_old(documents *d, document *doc, const columns *old, const row_reader *reader)
+static void renumber(documents *d, document *doc, const document_columns *old)
 {
-    g_array_set_size(d->numbers, 0);
-    g_array_set_size(d->values, 0);
-    for (unsigned i = 0; i < reader->numbers->len; i++) {
-        uint32_t number = g_array_index(reader->numbers, uint32_t, i);
-        add_value(d, doc, columns_of_path(&doc->columns, columns_path(old, number)),
-                  g_array_index(reader->values, double, i), g_array_index(old->marks, uint8_t, number));
+    GArray *cells = d->cells;
+
+    d->cells = new_cells();
+    for (unsigned i = 0; i < cells->len; i++) {
+        const document_cell *cell = &g_array_index(cells, document_cell, i);
+        add_value(d, doc, g_ptr_array_index(old->paths, cell->column), cell->value,
+                  g_array_index(old->marks, uint8_t, cell->column));
     }
+    g_array_free(cells, TRUE);
 }
 
-static bool settle_row(row_reader *reader, document *doc, const columns *old, document_row *row, wmem_allocator_t *pool)
+static bool settle_row(documents *d, document *doc, const document_columns *old, int64_t *at, wmem_allocator_t *pool)
 {
-    documents *d = reader->d;
-    row_header header;
+    row_header row;
 
-    if (!read_row(reader, row->at, &header)) {
+    if (!get_row(d, *at, &row)) {
         return false;
     }
-    if (!is_outdated(row) || !collect_again(d, doc, row->sample, pool)) {
-        collect_old(d, doc, old, reader);
+    if (!collect_again(d, doc, row.sample, pool)) {
+        if (!get_row(d, *at, &row)) {
+            return false;
+        }
+        renumber(d, doc, old);
     }
-    row->at = d->size;
-    note_known(row);
-    reader->at = -1;
-    if (fseeko(d->scratch, d->size, SEEK_SET) != 0) {
-        return false;
-    }
-    put_row(d, header.seconds, header.nanoseconds);
-    return !d->failed;
+    *at = d->size;
+    return put_row(d, &row);
 }
 
 /* Rows that were read before something was learned are read once more, and all are put behind the others with a new list
  * of columns. */
 static bool settle(documents *d, document *doc)
 {
-    columns old = doc->columns;
-    row_reader reader;
+    document_columns old = doc->columns;
     bool done = true;
 
-    if (!any_is_outdated(doc)) {
+    if (doc->handle == NULL || doc->facts_version == doc->handle->server->facts_version) {
         return true;
     }
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    reader_begin(&reader, d);
-    d->kept -= old.bytes;
-    doc->nameless = 0;
-    columns_init(&doc->columns, &d->kept);
+    columns_init(&doc->columns);
     for (unsigned i = 0; done && i < doc->rows->len; i++) {
-        done = settle_row(&reader, doc, &old, &g_array_index(doc->rows, document_row, i), pool);
+        done = settle_row(d, doc, &old, &g_array_index(doc->rows, int64_t, i), pool);
     }
     doc->columns.left_out = MAX(doc->columns.left_out, old.left_out);
+    doc->facts_version = doc->handle->server->facts_version;
     columns_clear(&old);
-    reader_end(&reader);
     wmem_destroy_allocator(pool);
     return done;
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
-/* The counter was refused whenever it was asked for. */
-static bool is_blank(const document *doc, uint32_t refused)
+/* A document as it is written. */
+typedef struct {
+    output_file *file; /* NULL: the text has all */
+    perf_csv *text;
+    unsigned count; /* columns, */
+    unsigned blank; /* and those that stay blank */
+    double *cells;  /* of each column, NAN for none */
+} writing;
+
+static void take_long(writing *w)
 {
-    return !g_hash_table_contains(doc->columns.numbers, columns_path(doc->refused, refused));
+    if (w->file) {
+        output_take_long(w->file, w->text);
+    }
 }
 
-static void write_cells(row_reader *reader, unsigned count, unsigned blank, perf_csv *text, document_take take,
-                        void *user)
+static void write_cells(writing *w)
 {
-    for (unsigned i = 0; i < count; i++) {
-        if (isnan(reader->cells[i])) {
-            perf_csv_pdh_text(text, " ");
+    for (unsigned i = 0; i < w->count; i++) {
+        if (isnan(w->cells[i])) {
+            perf_csv_pdh_text(w->text, " ");
         } else {
-            perf_csv_pdh_number(text, reader->cells[i]);
-            reader->cells[i] = NAN;
+            perf_csv_pdh_number(w->text, w->cells[i]);
+            w->cells[i] = NAN;
         }
-        if (i % 1024 == 1023) {
-            take(user, text, false);
-        }
+        take_long(w);
     }
-    for (unsigned i = 0; i < blank; i++) {
-        perf_csv_pdh_text(text, " ");
+    for (unsigned i = 0; i < w->blank; i++) {
+        perf_csv_pdh_text(w->text, " ");
     }
-    perf_csv_end_row(text);
-    take(user, text, false);
+    perf_csv_end_row(w->text);
+    take_long(w);
 }
 
-/* Returns how many columns stay blank: those of refused counters, `most` of them, behind all others. */
-static unsigned write_header(const document *doc, unsigned count, uint64_t most, perf_csv *text, document_take take,
-                             void *user)
+/* By a name that may have been learned since. */
+static const char *refused_path(documents *d, const document *doc, const refused_counter *refused, uint64_t *left)
 {
-    unsigned blank = 0;
-
-    perf_csv_pdh_text(text, HEADER);
-    for (uint32_t i = 0; i < count; i++) {
-        perf_csv_pdh_text(text, columns_path(&doc->columns, i));
-        take(user, text, false);
+    if (doc->handle == NULL) {
+        return refused->path;
     }
-    for (uint32_t i = 0; doc->refused && i < doc->refused->paths->len && blank < most; i++) {
-        if (is_blank(doc, i)) {
-            blank++;
-            perf_csv_pdh_text(text, columns_path(doc->refused, i));
-            take(user, text, false);
-        }
-    }
-    perf_csv_end_row(text);
-    take(user, text, false);
-    return blank;
+    state_host *server = doc->handle->server;
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
+    const char *path = keep_text(d, readings_identifier_path(pool, server, handle_machine(doc->handle, server),
+                                                             &refused->identifier, refused->event, left));
+    wmem_destroy_allocator(pool);
+    return path;
 }
 
-static bool write_rows(row_reader *reader, document *doc, unsigned count, unsigned blank, perf_csv *text,
-                       document_take take, void *user)
+/* Columns of counters that were refused whenever they were asked for stand behind all others, `most` of them. */
+static void write_header(documents *d, const document *doc, uint64_t most, writing *w)
+{
+    GHashTable *blank = g_hash_table_new(NULL, NULL);
+    uint64_t left = READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)doc->refused->len);
+
+    perf_csv_pdh_text(w->text, HEADER);
+    for (uint32_t i = 0; i < w->count; i++) {
+        perf_csv_pdh_text(w->text, g_ptr_array_index(doc->columns.paths, i));
+        take_long(w);
+    }
+    for (uint32_t i = 0; i < doc->refused->len && w->blank < most; i++) {
+        const char *path = refused_path(d, doc, &g_array_index(doc->refused, refused_counter, i), &left);
+        if (path && !g_hash_table_contains(doc->columns.numbers, path) &&
+            g_hash_table_add(blank, (void *)(uintptr_t)path)) {
+            w->blank++;
+            perf_csv_pdh_text(w->text, path);
+            take_long(w);
+        }
+    }
+    perf_csv_end_row(w->text);
+    g_hash_table_destroy(blank);
+}
+
+static bool write_rows(documents *d, document *doc, writing *w)
 {
     row_header row;
 
     for (unsigned i = 0; i < doc->rows->len; i++) {
-        if (!read_row(reader, g_array_index(doc->rows, document_row, i).at, &row)) {
+        if (!get_row(d, g_array_index(doc->rows, int64_t, i), &row)) {
             return false;
         }
-        for (unsigned j = 0; j < reader->values->len; j++) {
-            uint32_t number = g_array_index(reader->numbers, uint32_t, j);
-            if (number >= count) {
+        /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
+        for (unsigned j = d->cells->len; j-- > 0;) {
+            const document_cell *cell = &g_array_index(d->cells, document_cell, j);
+            if (cell->column < w->count) {
+                w->cells[cell->column] = cell->value;
+            } else {
                 doc->left_out++;
-            } else if (reader->taken[number] != i + 1) {
-                /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
-                reader->taken[number] = i + 1;
-                reader->cells[number] = g_array_index(reader->values, double, j);
             }
         }
         if (row.seconds == NO_TIME) {
-            perf_csv_pdh_text(text, " ");
+            perf_csv_pdh_text(w->text, " ");
         } else {
-            perf_csv_pdh_time(text, row.seconds, row.nanoseconds);
+            perf_csv_pdh_time(w->text, row.seconds, row.nanoseconds);
         }
-        write_cells(reader, count, blank, text, take, user);
+        write_cells(w);
     }
     return true;
 }
@@ -493,11 +505,8 @@ static uint64_t most_columns(const documents *d, const document *doc)
     return cells / MAX(doc->rows->len, 1);
 }
 
-bool document_write(documents *d, document *doc, document_take take, void *user)
+bool document_write(documents *d, document *doc, output_file *file, perf_csv *text)
 {
-    row_reader reader;
-    perf_csv text = {0};
-
     if (!d->failed && !settle(d, doc)) {
         fail(d);
     }
@@ -506,19 +515,18 @@ bool document_write(documents *d, document *doc, document_take take, void *user)
     }
     uint64_t most = most_columns(d, doc);
     unsigned count = (unsigned)MIN(doc->columns.paths->len, most);
-    doc->left_out = 0;
-    reader_begin(&reader, d);
-    reader.cells = g_new(double, count);
-    reader.taken = g_new0(unsigned, count);
+    writing w = {file, text, count, 0, g_new(double, count)};
     for (unsigned i = 0; i < count; i++) {
-        reader.cells[i] = NAN;
+        w.cells[i] = NAN;
     }
-    unsigned blank = write_header(doc, count, most - count, &text, take, user);
-    if (!write_rows(&reader, doc, count, blank, &text, take, user) || fseeko(d->scratch, d->size, SEEK_SET) != 0) {
+    doc->left_out = 0;
+    write_header(d, doc, most - count, &w);
+    if (!write_rows(d, doc, &w)) {
         fail(d);
     }
-    take(user, &text, true);
-    perf_csv_free(&text);
-    reader_end(&reader);
+    if (file) {
+        output_take_all(file, text);
+    }
+    g_free(w.cells);
     return !d->failed;
 }

@@ -11,6 +11,7 @@
 #include <epan/expert.h>
 #include <epan/stat_tap_ui.h>
 
+#include "dcerpc/reader.h"
 #include "perf/block-walk.h"
 #include "readings/layout.h"
 #include "taps/ledger.h"
@@ -27,6 +28,25 @@ typedef struct {
     uint64_t frame; /* the first where it did not hold, else where it did */
 } assumption;
 
+#define LEDGER_ROW(id, sentence, source, otherwise, seen) {#id, sentence, source, otherwise},
+static const struct {
+    const char *id;
+    const char *sentence;
+    const char *source;
+    const char *otherwise;
+} ledger[] = {LEDGER(LEDGER_ROW)};
+
+#define COLUMNS(X) \
+    X(SENTENCE, TABLE_ITEM_STRING, "Assumption", NULL, 0) \
+    X(HELD, TABLE_ITEM_UINT, "Held", "%u", offsetof(assumption, held)) \
+    X(FAILED, TABLE_ITEM_UINT, "Did not", "%u", offsetof(assumption, failed)) \
+    X(FRAME, TABLE_ITEM_UINT, "First frame", "%u", offsetof(assumption, frame)) \
+    X(OTHERWISE, TABLE_ITEM_STRING, "If it does not hold", NULL, 0)
+
+enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
+
+static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
+
 /* What is remembered of a handle. */
 typedef struct {
     perf_point clocks; /* of the last answer; a frequency of 0 before the first */
@@ -42,22 +62,40 @@ typedef struct {
 } block_names;
 
 typedef struct {
-    assumption rows[LEDGER_NUM_ROWS];
-    GTree *numbers;      /* "dwType  6" -> how often */
-    GHashTable *handles; /* state_handle -> handle_memory */
+    assumption rows[LEDGER_NUM_ROWS]; /* of the text; */
+    table_view *view;                 /* a window has its own */
+    GTree *numbers;                   /* "dwType  6" -> how often */
+    GHashTable *handles;              /* state_handle -> handle_memory */
     uint32_t frame;
     char *path;
 } evidence;
 
+static assumption *assumption_of(evidence *e, unsigned row)
+{
+    bool is_new = false;
+
+    if (e->view == NULL) {
+        return &e->rows[row];
+    }
+    assumption *shown = table_row(e->view, ledger[row].id, ledger[row].sentence, &is_new);
+    if (is_new) {
+        table_set_text(e->view, shown->row, OTHERWISE, ledger[row].otherwise);
+    }
+    return shown;
+}
+
 static void see(evidence *e, unsigned row, bool holds)
 {
-    assumption *a = &e->rows[row];
+    assumption *a = assumption_of(e, row);
 
     if (a->frame == 0 || (!holds && a->failed == 0)) {
         a->frame = e->frame;
     }
     a->held += holds;
     a->failed += !holds;
+    if (e->view) {
+        table_changed(e->view, a->row);
+    }
 }
 
 static void G_GNUC_PRINTF(2, 3) count_number(evidence *e, const char *format, ...)
@@ -164,20 +202,6 @@ static bool see_list(evidence *e, unsigned row, const uint8_t *bytes, uint32_t s
     return true;
 }
 
-static void see_guids(evidence *e, const uint8_t *bytes, uint32_t size, unsigned order)
-{
-    bool is_sorted = true;
-
-    for (uint32_t at = 16; at + 16 <= size; at += 16) {
-        uint32_t before = order == ENC_LITTLE_ENDIAN ? perf_le32(bytes + at - 16) : perf_be32(bytes + at - 16);
-        uint32_t first = order == ENC_LITTLE_ENDIAN ? perf_le32(bytes + at) : perf_be32(bytes + at);
-        is_sorted &= before >= first;
-    }
-    if (size > 16) {
-        see(e, LEDGER_LIST_SORTED, is_sorted);
-    }
-}
-
 /* QueryCounterInfo's identifiers. */
 static void see_index(evidence *e, const tapped_call *tapped)
 {
@@ -209,21 +233,12 @@ static void see_index(evidence *e, const tapped_call *tapped)
 
 /* --- Counter data ------------------------------------------------------------------------------------------------ */
 
-/* SYSTEMTIME: year, month, day of the week, day, hour, minute, second, millisecond, of 2 bytes each. */
-static bool is_same_time(const uint8_t *systemtime, uint64_t filetime)
+static void see_time(evidence *e, tvbuff_t *data, uint64_t filetime)
 {
-    static const int64_t from_1601_to_1970 = INT64_C(11644473600);
-    uint16_t part[8];
+    nstime_t date, stamp;
+    bool valid = systemtime_at(data, 32, ENC_LITTLE_ENDIAN, &date) && filetime_to_nstime(&stamp, filetime);
 
-    for (unsigned i = 0; i < array_length(part); i++) {
-        part[i] = perf_le16(systemtime + 2 * i);
-    }
-    GDateTime *date = g_date_time_new_utc(part[0], part[1], part[3], part[4], part[5], part[6]);
-    int64_t seconds = date ? g_date_time_to_unix(date) + from_1601_to_1970 : 0;
-    if (date) {
-        g_date_time_unref(date);
-    }
-    return date && (uint64_t)seconds * 1000 + part[7] == filetime / 10000;
+    see(e, LEDGER_SYSTEM_TIME, valid && date.secs == stamp.secs && date.nsecs / 1000000 == stamp.nsecs / 1000000);
 }
 
 static void see_clocks(evidence *e, handle_memory *memory, const perf_point *clocks)
@@ -351,7 +366,8 @@ static void see_data(evidence *e, const tapped_call *tapped, const uint8_t *byte
         return;
     }
     uint32_t blocks = perf_le32(bytes + 4);
-    const state_query_epoch *epoch = query_epoch_at(tapped->handle, tapped->event);
+    uint32_t event = query_as_of(tapped->handle, tapped->answer->request_event, tapped->event, blocks);
+    const state_query_epoch *epoch = query_epoch_at(tapped->handle, event);
     perf_point clocks = {
         .perf_time = perf_le64(bytes + 8), .time_100ns = perf_le64(bytes + 16), .perf_freq = perf_le64(bytes + 24)};
 
@@ -359,7 +375,7 @@ static void see_data(evidence *e, const tapped_call *tapped, const uint8_t *byte
         see(e, LEDGER_INFO_FIRST, memory->has_info);
     }
     see(e, LEDGER_TOTAL, perf_le32(bytes) == size);
-    see(e, LEDGER_SYSTEM_TIME, is_same_time(bytes + 32, clocks.time_100ns));
+    see_time(e, tapped->buffer, clocks.time_100ns);
     see_clocks(e, memory, &clocks);
     if (blocks > 0 && size >= PERF_DATA_HEADER_SIZE + PERF_COUNTER_HEADER_SIZE) {
         uint32_t type = perf_le32(bytes + PERF_DATA_HEADER_SIZE + 4), room = size - PERF_DATA_HEADER_SIZE;
@@ -367,7 +383,7 @@ static void see_data(evidence *e, const tapped_call *tapped, const uint8_t *byte
         bool is_header = type <= PERF_COUNTERSET && block_size >= PERF_COUNTER_HEADER_SIZE && block_size <= room;
         see(e, LEDGER_HEADER, is_header);
         if (is_header) {
-            see_blocks(e, memory, bytes, size, query_index_at(epoch, tapped->event, blocks));
+            see_blocks(e, memory, bytes, size, query_index_at(epoch, event, blocks));
         }
     }
 }
@@ -401,9 +417,6 @@ static void see_objects(evidence *e, const uint8_t *bytes, uint32_t size)
 static void see_buffer(evidence *e, const tapped_call *tapped, const uint8_t *bytes, uint32_t size)
 {
     switch (tapped->opnum) {
-    case 0:
-        see_guids(e, bytes, size, tapped->byte_order);
-        break;
     case 1:
         if (tapped->request_code == PERF_REG_COUNTERSET_STRUCT) {
             see_registration(e, bytes, size);
@@ -508,14 +521,6 @@ static void see_call(evidence *e, packet_info *pinfo, const tapped_call *tapped)
 
 /* --- The text ---------------------------------------------------------------------------------------------------- */
 
-#define LEDGER_ROW(id, sentence, source, otherwise, seen) {#id, sentence, source, otherwise},
-static const struct {
-    const char *id;
-    const char *sentence;
-    const char *source;
-    const char *otherwise;
-} ledger[] = {LEDGER(LEDGER_ROW)};
-
 static gboolean write_number(void *key, void *value, void *text)
 {
     g_string_append_printf(text, "%s: %" PRIu64 "\n", (const char *)key, *(const uint64_t *)value);
@@ -526,7 +531,6 @@ static void draw(void *data)
 {
     evidence *e = data;
     GString *text = g_string_new(NULL);
-    output_file *file = output_open(e->path, e);
 
     g_string_printf(text,
                     "What a capture says of the assumptions of pcq " PCQ_VERSION
@@ -540,11 +544,7 @@ static void draw(void *data)
         g_string_append_printf(text, "%7" PRIu64 "  %7" PRIu64 "  %11" PRIu64 "  %s: %s\n", a->held, a->failed,
                                a->frame, ledger[i].id, ledger[i].sentence);
     }
-    if (file) {
-        output_write(file, text->str, text->len);
-        output_place(file);
-        output_close(file);
-    }
+    output_write_whole(e->path, e, text->str, text->len);
     g_string_free(text, TRUE);
 }
 
@@ -609,39 +609,25 @@ static ws_stat_started start(const char *argument, void *user _U_)
 
 /* --- The window -------------------------------------------------------------------------------------------------- */
 
-#define COLUMNS(X) \
-    X(SENTENCE, TABLE_ITEM_STRING, "Assumption", NULL, 0) \
-    X(HELD, TABLE_ITEM_UINT, "Held", "%u", offsetof(assumption, held)) \
-    X(FAILED, TABLE_ITEM_UINT, "Did not", "%u", offsetof(assumption, failed)) \
-    X(FRAME, TABLE_ITEM_UINT, "First frame", "%u", offsetof(assumption, frame)) \
-    X(OTHERWISE, TABLE_ITEM_STRING, "If it does not hold", NULL, 0)
-
-enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
-
-static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
-
 static void begin_view(table_view *view)
 {
-    empty(view->own);
+    evidence *e = view->own;
+
+    empty(e);
+    e->view = view;
 }
 
 static void count_in_view(table_view *view, packet_info *pinfo, const tapped_call *tapped)
 {
+    see_call(view->own, pinfo, tapped);
+}
+
+/* Its handles are another capture's. */
+static void forget_in_view(table_view *view)
+{
     evidence *e = view->own;
 
-    see_call(e, pinfo, tapped);
-    for (unsigned i = 0; i < LEDGER_NUM_ROWS; i++) {
-        const assumption *a = &e->rows[i];
-        bool is_new = false;
-        assumption *shown = a->frame > 0 ? table_row(view, ledger[i].id, ledger[i].sentence, &is_new) : NULL;
-        if (is_new) {
-            table_set_text(view, shown->row, OTHERWISE, ledger[i].otherwise);
-        }
-        if (shown && shown->held + shown->failed < a->held + a->failed) {
-            *shown = (assumption){shown->row, a->held, a->failed, a->frame};
-            table_changed(view, shown->row);
-        }
-    }
+    g_hash_table_remove_all(e->handles);
 }
 
 static void end_view(table_view *view)
@@ -663,6 +649,7 @@ void evidence_register(void)
         .own_size = sizeof(evidence),
         .begin = begin_view,
         .count = count_in_view,
+        .forget = forget_in_view,
         .end = end_view,
     };
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};

@@ -40,10 +40,6 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     const tapped_call *call = tapped;
 
     tapped_count(&export->task.left, call);
-    if (call->answer == NULL) {
-        documents_refuse(export->documents, pinfo, call);
-        return TAP_PACKET_DONT_REDRAW;
-    }
     documents_add(export->documents, pinfo, call);
     return export->documents->failed ? TAP_PACKET_FAILED : TAP_PACKET_REDRAW;
 }
@@ -65,20 +61,12 @@ static char *path_of(const csv_export *export, unsigned number)
     return path;
 }
 
-static void take(void *file, perf_csv *text, bool all)
-{
-    if (all) {
-        output_take_all(file, text);
-    } else {
-        output_take_long(file, text);
-    }
-}
-
 /* Without any answer the first file is empty. */
 static void write_one(csv_export *export, unsigned number)
 {
     static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
     documents *d = export->documents;
+    perf_csv text = {0};
     char *path = path_of(export, number);
     output_file *file = number == 0 ? g_steal_pointer(&export->task.file) : NULL;
 
@@ -90,30 +78,26 @@ static void write_one(csv_export *export, unsigned number)
     if (d->all->len == 0) {
         output_write(file, empty, strlen(empty));
     }
-    if (d->all->len == 0 || document_write(d, g_ptr_array_index(d->all, number), take, file)) {
+    if (d->all->len == 0 || document_write(d, g_ptr_array_index(d->all, number), file, &text)) {
         output_place(file);
     }
     output_close(file);
+    perf_csv_free(&text);
 }
 
 static void report_left_out(const documents *d)
 {
-    uint64_t values = 0, blank = 0;
+    uint64_t values = 0;
 
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
-        values += doc->columns.left_out;
-        blank += doc->left_out;
+        values += doc->columns.left_out + doc->left_out;
     }
     if (values > 0) {
         report_warning("pcq: %" PRIu64
-                       " values are not in the CSV: a query has more than %d counters, or paths of more than %d MiB",
-                       values, MAX_COLUMNS, MAX_PATH_BYTES >> 20);
-    }
-    if (blank > 0) {
-        report_warning("pcq: %" PRIu64 " values are not in the CSV: nearly all cells would be empty; "
-                       "-z pcq,long has a row for each value",
-                       blank);
+                       " values are not in the CSV: there are too many columns, or nearly all cells would be "
+                       "empty; -z pcq,long has a row for each value",
+                       values);
     }
 }
 

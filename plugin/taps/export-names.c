@@ -16,38 +16,30 @@
 /* One -z. */
 typedef struct {
     char *path;
-    bool has_packets;
     tapped_left_out left;
 } names_export;
 
-static tap_packet_status see(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped _U_,
-                             tap_flags_t flags _U_)
+static tap_packet_status count(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
+                               tap_flags_t flags _U_)
 {
-    ((names_export *)data)->has_packets = true;
+    names_export *export = data;
+
+    tapped_count(&export->left, tapped);
     return TAP_PACKET_REDRAW;
 }
 
-/* Wireshark draws statistics before it has opened a capture. */
+/* Wireshark draws statistics before it has opened a capture, too. */
 static void write_names(void *data)
 {
     names_export *export = data;
     char *text = names_file_text();
 
-    output_put_off(export->has_packets ? NULL : export->path);
-    if (!export->has_packets) {
-        g_free(text);
-        return;
-    }
-    output_file *file = text ? output_open(export->path, export) : NULL;
-    if (text == NULL) {
+    if (text) {
+        output_write_whole(export->path, export, text, strlen(text));
+    } else if (output_of_tshark()) {
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
                       export->path);
         output_say_left_out(&export->left, "names");
-    }
-    if (file) {
-        output_write(file, text, strlen(text));
-        output_place(file);
-        output_close(file);
     }
     g_free(text);
 }
@@ -63,8 +55,7 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
     names_export *export = g_new0(names_export, 1);
     export->path = g_strdup(argument + strlen(prefix));
     WS_STAT_STARTED(output_claim(export->path, export) &&
-                    output_listen("frame", export, NULL, NULL, see, write_names) &&
-                    output_listen(TAPPED_NAME, &export->left, NULL, NULL, output_count, NULL));
+                    output_listen(TAPPED_NAME, export, NULL, NULL, count, write_names));
 }
 
 void export_names_register(void)

@@ -51,29 +51,19 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
 
 /* --- Documents ------------------------------------------------------------------------------------------------- */
 
-/* Keeps the text, which becomes the object at the end. */
-static void take(void *user, perf_csv *text, bool whole)
-{
-    if (whole) {
-        *(perf_csv *)user = *text;
-        memset(text, 0, sizeof *text);
-    }
-}
-
 static void list_document(document *doc)
 {
     perf_csv text = {0};
-    const char *end = doc->machine + MIN(strlen(doc->machine), LONGEST_HOST);
+    size_t host = strlen(doc->machine);
 
-    while (end > doc->machine && ((uint8_t)*end & 0xC0) == 0x80) {
-        end--; /* not within a character */
+    if (host > LONGEST_HOST) {
+        host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + LONGEST_HOST + 1) - doc->machine);
     }
     doc->is_listed = true;
-    if (document_write(objects.documents, doc, take, &text) && !text.failed) {
+    if (document_write(objects.documents, doc, NULL, &text) && !text.failed) {
         /* the host first; a name that begins with a dot would be hidden */
         char *suffix = document_suffix(doc);
-        char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)(end - doc->machine),
-                                     doc->machine, suffix);
+        char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)host, doc->machine, suffix);
         list_object(doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
         g_free(suffix);
     }
@@ -171,10 +161,6 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
         list_names();
     }
     objects.documents = objects.documents ? objects.documents : documents_new(NULL);
-    if (tapped->answer == NULL) {
-        documents_refuse(objects.documents, pinfo, tapped);
-        return TAP_PACKET_REDRAW;
-    }
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
         list_document(doc);

@@ -151,17 +151,6 @@ static void append_cell(GString *text, const char *cell)
     g_string_append_c(text, '"');
 }
 
-static void write_file(watch_export *export, const char *path, const GString *text)
-{
-    output_file *file = output_open(path, export);
-
-    if (file) {
-        output_write(file, text->str, text->len);
-        output_place(file);
-        output_close(file);
-    }
-}
-
 static void draw(void *data)
 {
     static const char *const colours[] = {"1F77B4", "2CA02C", "FF7F0E", "8C564B", "E377C2", "D62728", "9467BD"};
@@ -187,8 +176,8 @@ static void draw(void *data)
         output_failed("pcq: %s was not written: no counter of this capture fits", export->watched);
         output_say_left_out(&export->left, "values");
     } else {
-        write_file(export, export->watched, watched);
-        write_file(export, export->graphs, graphs);
+        output_write_whole(export->watched, export, watched->str, watched->len);
+        output_write_whole(export->graphs, export, graphs->str, graphs->len);
     }
     if (export->left_out > 0) {
         report_warning("pcq: only the first %d counters are watched: say which, -z pcq,watch,FILE,PATTERN",

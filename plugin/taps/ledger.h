@@ -18,8 +18,6 @@
       "Clients ask again and again", "") \
     X(INFO_FIRST, "A client calls QueryCounterInfo before a handle's first QueryCounterData", "none", \
       "Whose a block is is assumed from the order of the additions", "") \
-    X(LIST_SORTED, "EnumerateCounterSet lists GUIDs in descending order", "perflib-explorer", \
-      "Nothing: it is not relied on", "") \
     X(REGISTRATION, "A registration has 32 bytes and 48 for each of NumCounters", "SDK", \
       "Types are read at wrong places", "") \
     X(IDS_UNIQUE, "No counter id comes twice in a counterset", "PCQ 2.2.4.2", \

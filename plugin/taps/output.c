@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#define _POSIX_C_SOURCE 200809L /* fdopen */
+#define _XOPEN_SOURCE 700 /* fdopen, realpath */
 #define _FILE_OFFSET_BITS 64
 
 #include "taps/output.h"
@@ -11,13 +11,13 @@
 #include "text/text.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include <fcntl.h>
 
 #include <glib/gstdio.h>
 
-#include <wiretap/wtap.h>
 #include <wsutil/report_message.h>
 
 #ifdef _WIN32
@@ -28,9 +28,8 @@
 #define O_TEMPORARY 0
 #endif
 
-#define MAX_LINKS 40
 #define ALL_MAY_WRITE 0666 /* as the umask allows */
-#define ALL_RIGHTS 07777
+#define ALL_RIGHTS 0777
 
 struct output_file {
     FILE *stream;     /* NULL: closed, in its place */
@@ -44,7 +43,6 @@ struct output_file {
 /* --- The program's end ----------------------------------------------------------------------------------------- */
 
 static bool has_failed;
-static const char *put_off;
 static GHashTable *said;   /* lines */
 static GHashTable *owners; /* file -> owner */
 
@@ -73,17 +71,15 @@ void output_say_left_out(const tapped_left_out *left, const char *what)
     }
 }
 
-void output_put_off(const char *path)
+bool output_of_tshark(void)
 {
-    put_off = path;
+    const char *program = g_get_prgname();
+
+    return program && strstr(program, "tshark");
 }
 
 static void leave(void)
 {
-    if (put_off) {
-        fprintf(stderr, "pcq: %s was not written: there was no packet\n", put_off);
-        has_failed = true;
-    }
     if (has_failed) {
         exit(EXIT_FAILURE);
     }
@@ -133,26 +129,17 @@ static void fail(output_file *file)
 
 /* --- Opening --------------------------------------------------------------------------------------------------- */
 
-/* What a link leads to, so that the link stays one. */
-static char *behind_links(const char *path)
+/* Where it is, behind links, so that they stay. */
+static char *real_path(const char *path)
 {
-    char *target = g_strdup(path);
+#ifndef _WIN32
+    char found[PATH_MAX];
 
-    for (int i = 0; i < MAX_LINKS && g_file_test(target, G_FILE_TEST_IS_SYMLINK); i++) {
-        char *next = g_file_read_link(target, NULL);
-        if (next == NULL) {
-            break;
-        }
-        if (!g_path_is_absolute(next)) {
-            char *folder = g_path_get_dirname(target), *joined = g_build_filename(folder, next, NULL);
-            g_free(folder);
-            g_free(next);
-            next = joined;
-        }
-        g_free(target);
-        target = next;
+    if (realpath(path, found)) {
+        return g_strdup(found);
     }
-    return target;
+#endif
+    return g_canonicalize_filename(path, NULL);
 }
 
 static FILE *open_temporary(const char *beside, int flags, char **name)
@@ -168,36 +155,19 @@ static FILE *open_temporary(const char *beside, int flags, char **name)
     return stream;
 }
 
-/* Gives a file the rights and the owner of the one whose place it is to take, if there is one. */
-static bool take_rights(const char *temporary, const char *target)
-{
-#ifndef _WIN32
-    GStatBuf old, new;
-
-    if (g_stat(target, &old) != 0) {
-        return errno == ENOENT;
-    }
-    bool has_owner = g_stat(temporary, &new) == 0 && old.st_uid == new.st_uid &&old.st_gid == new.st_gid;
-    return (has_owner || chown(temporary, old.st_uid, old.st_gid) == 0) &&
-           g_chmod(temporary, old.st_mode & ALL_RIGHTS) == 0;
-#else
-    (void)temporary, (void)target;
-    return true;
-#endif
-}
-
-/* What its user may not write stays, though the folder would let him replace it; so does what would get another owner. */
+/* What its user may not write stays, though the folder would let him replace it. What is replaced keeps its rights. */
 static void open_beside(output_file *file)
 {
     if (g_access(file->target, F_OK) == 0 && g_access(file->target, W_OK) != 0) {
         return;
     }
     file->stream = open_temporary(file->target, 0, &file->temporary);
-    if (file->stream && !take_rights(file->temporary, file->target)) {
-        fclose(file->stream);
-        file->stream = NULL;
-        errno = EPERM;
+#ifndef _WIN32
+    GStatBuf old;
+    if (file->stream && g_stat(file->target, &old) == 0) {
+        g_chmod(file->temporary, old.st_mode & ALL_RIGHTS);
     }
+#endif
 }
 
 static FILE *standard_output(void)
@@ -208,11 +178,14 @@ static FILE *standard_output(void)
     return stdout;
 }
 
+/* A link to nothing, too: it becomes a file where it leads to. */
 static bool is_special(const char *path)
 {
-    return g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
+    return !g_file_test(path, G_FILE_TEST_EXISTS) ? g_file_test(path, G_FILE_TEST_IS_SYMLINK)
+                                                  : !g_file_test(path, G_FILE_TEST_IS_REGULAR);
 }
 
+/* A mistyped name must not cost a capture, perhaps the one that is being read. */
 static bool is_text(const char *path)
 {
     char head[512];
@@ -226,43 +199,18 @@ static bool is_text(const char *path)
     return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
 }
 
-/* Wiretap takes many texts, and what is empty, for one of these. */
-static bool is_guess(int encapsulation)
-{
-    return encapsulation == WTAP_ENCAP_JSON || encapsulation == WTAP_ENCAP_MP4 ||
-           encapsulation == WTAP_ENCAP_IXVERIWAVE || encapsulation == WTAP_ENCAP_ERF ||
-           encapsulation == WTAP_ENCAP_DVBCI;
-}
-
-/* A mistyped name must not cost a capture, perhaps the one that is being read; nor one that is damaged. */
-static bool is_capture(const char *path)
-{
-    int error = 0;
-    char *details = NULL;
-    wtap *capture = ws_open_capture(path, &error, &details);
-
-    g_free(details);
-    if (capture == NULL) {
-        return error < 0 && error != WTAP_ERR_FILE_UNKNOWN_FORMAT && !is_text(path);
-    }
-    int encapsulation = wtap_file_encap(capture);
-    wtap_close(capture);
-    return !is_guess(encapsulation) || !is_text(path);
-}
-
 bool output_claim(const char *path, const void *owner)
 {
     if (is_special(path)) {
         return true;
     }
-    char *target = behind_links(path);
     bool is_file = strcmp(path, "-") != 0;
-    char *whole = is_file ? g_canonicalize_filename(target, NULL) : g_strdup(path);
+    char *whole = is_file ? real_path(path) : g_strdup(path);
     const void *other = g_hash_table_lookup(owners, whole);
     const char *why = NULL;
 
-    if (other == NULL && is_file && is_capture(target)) {
-        why = "it is a capture file";
+    if (other == NULL && is_file && !is_text(whole)) {
+        why = "what is there is no text; is it a capture?";
     } else if (other == NULL) {
         g_hash_table_insert(owners, g_strdup(whole), (void *)owner);
     } else if (other != owner) {
@@ -272,7 +220,6 @@ bool output_claim(const char *path, const void *owner)
         output_failed("pcq: cannot write %s: %s", name_of(path), why);
     }
     g_free(whole);
-    g_free(target);
     return why == NULL;
 }
 
@@ -289,7 +236,7 @@ output_file *output_open(const char *path, const void *owner)
     } else if (is_special(path)) {
         file->stream = g_fopen(path, "wb");
     } else {
-        file->target = behind_links(path);
+        file->target = real_path(path);
         open_beside(file);
     }
     if (file->stream == NULL) {
@@ -309,7 +256,7 @@ FILE *output_scratch(const char *path)
     FILE *stream;
 
     if (path && strcmp(path, "-") != 0 && !is_special(path)) {
-        char *target = behind_links(path), *name = NULL;
+        char *target = real_path(path), *name = NULL;
         stream = open_temporary(target, O_TEMPORARY, &name);
         if (stream) {
             g_unlink(name); /* on Windows, where an open file cannot go, it goes when it is closed */
@@ -406,6 +353,17 @@ void output_close(output_file *file)
     g_free(file->target);
     g_free(file->path);
     g_free(file);
+}
+
+void output_write_whole(const char *path, const void *owner, const char *text, size_t size)
+{
+    output_file *file = output_open(path, owner);
+
+    if (file) {
+        output_write(file, text, size);
+        output_place(file);
+        output_close(file);
+    }
 }
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@
 typedef struct output_file output_file;
 
 /* A file belongs to the output that asked for it first, whoever that is; devices and pipes belong to nobody. False, and
- * reported, if it is another's, or a capture. */
+ * reported, if it is another's, or no text. */
 bool output_claim(const char *path, const void *owner);
 
 /* Claims it. NULL, and reported, if it cannot be written. */
@@ -50,6 +50,9 @@ bool output_place(output_file *file);
 /* Ends it; what is not in its place goes. */
 void output_close(output_file *file);
 
+/* All of these for a text that is there at once. */
+void output_write_whole(const char *path, const void *owner, const char *text, size_t size);
+
 /* A file without a name, for rows that wait for their header; beside `path` if that is given. NULL and reported on
  * errors. */
 FILE *output_scratch(const char *path);
@@ -61,8 +64,8 @@ void output_report(const char *path, int error);
  * Wireshark lets a tap that is drawn neither fail nor set the status; so it is set when everything else is done. */
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* An output that waits for the first packet; NULL for none. If none comes, that is a failure at the program's end. */
-void output_put_off(const char *path);
+/* True in tshark, which draws statistics once, when all has been read. */
+bool output_of_tshark(void);
 
 /* Warns of what an output had to leave out, one line each and once a run; `what` are those that can be assumed: "values". */
 void output_say_left_out(const tapped_left_out *left, const char *what);

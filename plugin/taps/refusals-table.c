@@ -13,7 +13,7 @@
 
 #include <epan/to_str.h>
 
-/* One path, error and query. */
+/* One path, error, query and client. */
 typedef struct {
     unsigned row;
     uint64_t times;
@@ -38,7 +38,9 @@ static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
                    const char *error, bool assumed)
 {
-    char *key = g_strdup_printf("%p %u %s", (const void *)tapped->handle, status, path);
+    const char *client = address_to_str(pinfo->pool, &pinfo->dst);
+    char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
+                                status, path);
     bool is_new = false;
     refusal *refused = table_row(view, key, path, &is_new);
 
@@ -50,7 +52,7 @@ static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapp
                        is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query",
                                                      tapped->handle->number)
                                 : "");
-        table_set_text(view, refused->row, CLIENT, address_to_str(pinfo->pool, &pinfo->dst));
+        table_set_text(view, refused->row, CLIENT, client);
         table_set_text(view, refused->row, MEANING, text_error_meaning(status));
     }
     g_free(key);

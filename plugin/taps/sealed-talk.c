@@ -14,47 +14,33 @@
 
 #define OPEN "OpenQueryHandle"
 
-static void take_waiting(sealed_talk *talk)
+/* What waits, waits in vain. */
+static void give_up(sealed_talk *talk)
 {
-    talk->num_waiting--;
-    memmove(talk->waiting, talk->waiting + 1, talk->num_waiting * sizeof *talk->waiting);
-}
-
-/* What waits longest waits in vain. */
-static void give_up_waiting(sealed_talk *talk)
-{
-    if (talk->no_data++ == 0) {
-        talk->no_data_frame = talk->waiting[0].frame;
+    if (talk->no_data == 0) {
+        talk->no_data_frame = talk->waiting_frame;
     }
-    take_waiting(talk);
-}
-
-/* Those that nobody followed up in time were no probes. */
-static void expire_waiting(sealed_talk *talk, const nstime_t *now, const perf_spread *intervals)
-{
-    double usual = perf_spread_median(intervals);
-    double allowed = intervals->count < PACE_FEWEST ? PROBE_SECONDS : PROBE_SHARE * usual;
-    nstime_t waited;
-
-    while (talk->num_waiting > 0) {
-        nstime_delta(&waited, now, &talk->waiting[0].at);
-        if (nstime_to_sec(&waited) <= allowed && talk->num_waiting < SEALED_TALK_WAITING) {
-            return;
-        }
-        give_up_waiting(talk);
-    }
+    talk->no_data += talk->num_waiting;
+    talk->num_waiting = 0;
 }
 
 /* A response to who wanted data: a sample; a size probe, if one with data is asked for soon; or a failure. */
 static void count_response(sealed_talk *talk, const packet_info *pinfo, const tapped_call *tapped,
                            const perf_spread *intervals)
 {
-    expire_waiting(talk, &tapped->sealed.request_time, intervals);
+    double usual = perf_spread_median(intervals);
+    double allowed = intervals->count < PACE_FEWEST ? PROBE_SECONDS : PROBE_SHARE * usual;
+    nstime_t waited;
+
+    nstime_delta(&waited, &tapped->sealed.request_time, &talk->waiting_since);
+    if (nstime_to_sec(&waited) > allowed) {
+        give_up(talk);
+    }
     if (!tapped->sealed.has_data) {
-        talk->waiting[talk->num_waiting].at = pinfo->abs_ts;
-        talk->waiting[talk->num_waiting++].frame = pinfo->num;
+        talk->waiting_since = pinfo->abs_ts;
+        talk->waiting_frame = talk->num_waiting++ > 0 ? talk->waiting_frame : pinfo->num;
     } else if (talk->num_waiting > 0) {
-        take_waiting(talk);
+        talk->num_waiting--;
         talk->probes++;
     }
     talk->has_sample |= tapped->sealed.has_data;
@@ -82,6 +68,9 @@ void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped
     } else if (tapped->sealed.takes_sample) {
         count_response(talk, pinfo, tapped, intervals);
     }
+    if (talk->is_closed) {
+        give_up(talk);
+    }
 }
 
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later)
@@ -92,16 +81,6 @@ void sealed_talk_join(sealed_talk *talk, const sealed_talk *later)
     talk->has_sample = true; /* what it asks for is known */
     talk->asked_for = first.asked_for;
     talk->probes += first.probes;
-    talk->no_data = sealed_talk_no_data(&first, &talk->no_data_frame) + later->no_data;
-    if (talk->no_data_frame == 0) {
-        talk->no_data_frame = later->no_data_frame;
-    }
-}
-
-uint64_t sealed_talk_no_data(const sealed_talk *talk, uint32_t *frame)
-{
-    unsigned given_up = talk->is_closed ? talk->num_waiting : 0;
-
-    *frame = talk->no_data > 0 ? talk->no_data_frame : given_up > 0 ? talk->waiting[0].frame : 0;
-    return talk->no_data + given_up;
+    talk->no_data += first.no_data;
+    talk->no_data_frame = first.no_data > 0 ? first.no_data_frame : later->no_data_frame;
 }

@@ -8,9 +8,6 @@
 #include "perf/summary.h"
 #include "readings/tapped.h"
 
-/* Responses without data that wait for what the next ones say of them; more at a time are failures. */
-#define SEALED_TALK_WAITING 16
-
 /* Begins as zeros. */
 typedef struct {
     unsigned asked_for; /* stands for what was asked before the first sample, by operations and sizes */
@@ -20,11 +17,9 @@ typedef struct {
     uint64_t probes;
     uint64_t no_data;       /* answers that no data followed in time, */
     uint32_t no_data_frame; /* and the first */
-    unsigned num_waiting;
-    struct {
-        nstime_t at; /* when the response came, and in which frame */
-        uint32_t frame;
-    } waiting[SEALED_TALK_WAITING];
+    unsigned num_waiting;   /* others, for what the next ones say of them: */
+    nstime_t waiting_since; /* when the newest came, */
+    uint32_t waiting_frame; /* and in which frame the first */
 } sealed_talk;
 
 /* A call of a query; `intervals` are those between the samples so far. */
@@ -33,6 +28,3 @@ void sealed_talk_count(sealed_talk *talk, const packet_info *pinfo, const tapped
 
 /* Another query or connection goes on with it. */
 void sealed_talk_join(sealed_talk *talk, const sealed_talk *later);
-
-/* Answers to who wanted data that brought none, and were no size probe; and the first one's frame. */
-uint64_t sealed_talk_no_data(const sealed_talk *talk, uint32_t *frame);

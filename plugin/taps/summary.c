@@ -14,40 +14,40 @@
 
 #define STATISTIC "pcq,summary"
 
-/* Why there may be no call, or the first one, no answer, that could be read: X(what is said of the first such frame, filter) */
-#define SIGNS(X) \
-    X("frames were cut short: capture without a snapshot length", "frame.cap_len < frame.len") \
-    X("the server did not let the client connect: nobody listens there, or a firewall says no", \
-      "tcp.port in {135, 139, 445} && tcp.flags.reset == 1 && tcp.seq == 1 && tcp.ack == 1") \
-    X("the server did not answer: a firewall says nothing, or there is no such machine", \
-      "tcp.port in {135, 139, 445} && tcp.flags.syn == 1 && tcp.analysis.retransmission") \
-    X("SMB3 encrypts the calls, and no key opens them: docs/decryption.md", \
-      "smb2.header.transform.flags.encrypted == 1") \
-    X("the logon failed: name, password or clock are wrong, or the account is locked", \
-      "smb2.cmd == 1 && smb2.nt_status >= 0xc0000000 && smb2.nt_status != 0xc0000016") \
-    X("the share IPC$ was not given", "smb2.cmd == 3 && smb2.nt_status >= 0xc0000000") \
-    X("access denied to a pipe: the account may not log on from the network, or has no rights on winreg", \
-      "smb2.cmd == 5 && smb2.nt_status == 0xc0000022") \
-    X("a pipe is not there: the service Remote Registry does not run", \
-      "smb2.cmd == 5 && (smb2.nt_status == 0xc0000034 || smb2.nt_status == 0xc00000ac)") \
-    X("access denied to other calls: the account has no rights on winreg", \
-      "dcerpc.cn_status == 5 || winreg.werror == 5") \
-    X("the server refused the bind: it does not have the interface, or not for this logon", \
-      "dcerpc.pkt_type == 13 || (dcerpc.pkt_type == 12 && dcerpc.cn_ack_result != 0)") \
-    X("answers of a connection whose bind or requests were not captured: capture from before the client connects, " \
-      "both " \
-      "directions", \
-      "dcerpc.pkt_type == 2 && !dcerpc.opnum")
+#define CONNECTED "tcp.srcport in {135, 139, 445} && tcp.flags.syn == 1 && tcp.flags.ack == 1"
 
-enum { CUT };
-#define SIGN_ENTRY(text, filter) {text, filter},
+/* Why there may be no call, or the first one, no answer, that could be read: what is said of the first such frame. */
+enum { CUT, NOT_ANSWERED = 2 };
 static const struct {
     const char *text, *filter;
-} signs[] = {SIGNS(SIGN_ENTRY)};
+} signs[] = {
+    {"frames were cut short: capture without a snapshot length", "frame.cap_len < frame.len"},
+    {"the server did not let the client connect: nobody listens there, or a firewall says no",
+     "tcp.srcport in {135, 139, 445} && tcp.flags.reset == 1 && tcp.seq == 1 && tcp.ack == 1"},
+    {"the server did not answer: a firewall says nothing, or there is no such machine",
+     "tcp.dstport in {135, 139, 445} && tcp.flags.syn == 1 && tcp.analysis.retransmission"},
+    {"SMB3 encrypts the calls, and no key opens them: docs/decryption.md",
+     "smb2.header.transform.flags.encrypted == 1 && !smb2.cmd"},
+    {"the logon failed: name, password or clock are wrong, or the account is locked",
+     "smb2.cmd == 1 && smb2.nt_status >= 0xc0000000 && smb2.nt_status != 0xc0000016"},
+    {"a share was not given, perhaps IPC$, which pipes need", "smb2.cmd == 3 && smb2.nt_status >= 0xc0000000"},
+    {"access denied to a pipe: the account may not log on from the network, or has no rights on it",
+     "smb2.cmd == 5 && smb2.share_type == 2 && smb2.nt_status == 0xc0000022"},
+    {"a pipe is not there: if it is winreg, the service Remote Registry does not run",
+     "smb2.cmd == 5 && smb2.share_type == 2 && (smb2.nt_status == 0xc0000034 || smb2.nt_status == 0xc00000ac)"},
+    {"access denied to other calls of winreg: the account has no rights on it, or on a key", "winreg.werror == 5"},
+    {"the server refused the bind: it does not have the interface, or not for this logon",
+     "dcerpc.pkt_type == 13 || (dcerpc.pkt_type == 12 && dcerpc.cn_ack_result != 0)"},
+    {"answers of a connection whose bind or requests were not captured: capture from before the client connects, "
+     "both "
+     "directions",
+     "dcerpc.pkt_type == 2 && !dcerpc.opnum"},
+};
 
 typedef struct {
     uint64_t count;
-    uint32_t frame; /* the first */
+    uint32_t frame; /* the first, */
+    uint32_t port;  /* and where it came from */
 } sign_seen;
 
 /* One -z. */
@@ -59,19 +59,10 @@ typedef struct {
     sign_seen signs[G_N_ELEMENTS(signs)];
 } summary;
 
-#define FINDING_NAME(number, name, one, several, filter) name,
-#define FINDING_ONE(number, name, one, several, filter) one,
-#define FINDING_SEVERAL(number, name, one, several, filter) several,
-#define FINDING_FILTER(number, name, one, several, filter) filter,
-static const char *const finding_names[] = {MONITOR_FINDINGS(FINDING_NAME)};
-static const char *const findings_of_one[] = {MONITOR_FINDINGS(FINDING_ONE)};
-static const char *const findings_of_several[] = {MONITOR_FINDINGS(FINDING_SEVERAL)};
-static const char *const finding_filters[] = {MONITOR_FINDINGS(FINDING_FILTER)};
-
 static void append_filter(GString *text, unsigned finding, uint32_t frame)
 {
-    if (finding_filters[finding]) {
-        g_string_append(text, finding_filters[finding]);
+    if (monitor_finding_kinds[finding].filter) {
+        g_string_append(text, monitor_finding_kinds[finding].filter);
     } else {
         g_string_append_printf(text, "frame.number == %u", frame);
     }
@@ -80,10 +71,11 @@ static void append_filter(GString *text, unsigned finding, uint32_t frame)
 /* "2 calls failed, first OpenQueryHandle: ERROR_ACCESS_DENIED (no rights …)" */
 static void append_finding(GString *text, const monitor *of, unsigned finding)
 {
+    const monitor_finding_kind *kind = &monitor_finding_kinds[finding];
     const monitor_finding *found = &of->findings[finding];
 
-    g_string_append_printf(text, "%" PRIu64 " %s", found->count,
-                           (found->count == 1 ? findings_of_one : findings_of_several)[finding]);
+    g_string_append_printf(text, "%" PRIu64 " %s%s", found->count, found->count == 1 ? kind->one : kind->several,
+                           kind->rest);
     if (found->what) {
         g_string_append_printf(text, ", first %s", found->what);
     }
@@ -105,31 +97,32 @@ static void append_pace(GString *text, const monitor *of)
 
     if (of->samples == 0) {
         g_string_append(text,
-                        of->was_opened && of->probes > 1
+                        of->number > 0 && of->probes > 1 && of->unanswered == 0 &&
+                                of->findings[MONITOR_CALL_FAILED].count == 0
                             ? "no samples: each time the client offers less room than the server needs"
-                        : of->was_opened ? "no samples: a query was opened, and no answer has its counter data"
+                        : of->number > 0 ? "no samples: a query was opened, and no answer has its counter data"
                         : of->unanswered > 0 && !of->is_answered ? "no samples: no answer to its calls was captured"
-                        : of->unanswered > 0 || of->sealed ? "no samples: no answer with counter data was captured"
-                                                           : "no samples: no query was opened");
+                        : of->unanswered > 0 || of->is_sealed ? "no samples: no answer with counter data was captured"
+                                                              : "no samples: no query was opened");
         return;
     }
     g_string_append_printf(text, "%" PRIu64 " %s", of->samples, of->samples == 1 ? "sample" : "samples");
-    if (of->pace.judged.intervals.count > 0) {
+    if (of->pace.intervals.count > 0) {
         g_string_append(text, ", each ");
-        append_seconds(text, perf_spread_median(&of->pace.judged.intervals));
+        append_seconds(text, perf_spread_median(&of->pace.intervals));
         g_string_append_printf(text, late > 0 ? ", %" PRIu64 " late" : ", none late", late);
     }
-    if (of->pace.responses.count > 0) {
+    if (of->responses.count > 0) {
         g_string_append(text, ", answered in ");
-        append_seconds(text, perf_spread_median(&of->pace.responses));
+        append_seconds(text, perf_spread_median(&of->responses));
         g_string_append(text, " (slowest ");
-        append_seconds(text, of->pace.slowest);
-        g_string_append_printf(text, ", frame %u)", of->pace.slowest_frame);
+        append_seconds(text, of->slowest);
+        g_string_append_printf(text, ", frame %u)", of->slowest_frame);
     }
     if (of->handles > 1) {
         g_string_append_printf(text, ", in %" PRIu64 " queries one after the other", of->handles);
     }
-    if (of->sealed) {
+    if (of->is_sealed) {
         g_string_append(text, ", sealed: intervals by the capture's clock");
         g_string_append(text, of->handles > 1 ? ", one monitor by the sizes of its requests" : "");
     }
@@ -188,8 +181,8 @@ static void write_text(GString *text, const summary *s)
     if (notes_come_first(&s->left)) {
         write_notes(text, s);
     }
-    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
-        write_monitor(text, g_ptr_array_index(s->monitors->judged, i));
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        write_monitor(text, g_ptr_array_index(s->monitors->all, i));
     }
     if (!notes_come_first(&s->left)) {
         write_notes(text, s);
@@ -225,7 +218,7 @@ static void put_finding(json_dumper *json, const monitor *of, unsigned finding)
     GString *text = g_string_new(NULL);
 
     json_dumper_begin_object(json);
-    put_text(json, "kind", finding_names[finding]);
+    put_text(json, "kind", monitor_finding_kinds[finding].name);
     put_count(json, "count", of->findings[finding].count);
     put_count(json, "frame", of->findings[finding].frame);
     append_finding(text, of, finding);
@@ -246,13 +239,13 @@ static void put_monitor(json_dumper *json, const monitor *of)
     json_dumper_set_member_name(json, "healthy");
     json_dumper_value_anyf(json, monitor_is_healthy(of) ? "true" : "false");
     json_dumper_set_member_name(json, "sealed");
-    json_dumper_value_anyf(json, of->sealed ? "true" : "false");
+    json_dumper_value_anyf(json, of->is_sealed ? "true" : "false");
     put_count(json, "queries", of->handles);
     put_count(json, "samples", of->samples);
     put_count(json, "size_probes", of->probes + of->talk.probes);
-    put_seconds(json, "interval", &of->pace.judged.intervals);
-    put_seconds(json, "response", &of->pace.responses);
-    put_count(json, "slowest_frame", of->pace.slowest_frame);
+    put_seconds(json, "interval", &of->pace.intervals);
+    put_seconds(json, "response", &of->responses);
+    put_count(json, "slowest_frame", of->slowest_frame);
     json_dumper_set_member_name(json, "findings");
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < MONITOR_NUM_FINDINGS; i++) {
@@ -266,10 +259,10 @@ static void put_monitor(json_dumper *json, const monitor *of)
 
 static bool is_healthy(const summary *s)
 {
-    bool healthy = s->monitors->judged->len > 0 && !notes_come_first(&s->left);
+    bool healthy = s->monitors->all->len > 0 && !notes_come_first(&s->left);
 
-    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
-        healthy &= monitor_is_healthy(g_ptr_array_index(s->monitors->judged, i));
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        healthy &= monitor_is_healthy(g_ptr_array_index(s->monitors->all, i));
     }
     return healthy;
 }
@@ -291,8 +284,8 @@ static void write_json(GString *text, const summary *s)
     json_dumper_end_array(&json);
     json_dumper_set_member_name(&json, "monitors");
     json_dumper_begin_array(&json);
-    for (unsigned i = 0; i < s->monitors->judged->len; i++) {
-        put_monitor(&json, g_ptr_array_index(s->monitors->judged, i));
+    for (unsigned i = 0; i < s->monitors->all->len; i++) {
+        put_monitor(&json, g_ptr_array_index(s->monitors->all, i));
     }
     json_dumper_end_array(&json);
     json_dumper_end_object(&json);
@@ -327,6 +320,19 @@ static tap_packet_status see(void *data, packet_info *pinfo, epan_dissect_t *edt
 
     if (sign->count++ == 0) {
         sign->frame = pinfo->num;
+        sign->port = pinfo->srcport;
+    }
+    return TAP_PACKET_DONT_REDRAW;
+}
+
+/* In the end, which takes it back. */
+static tap_packet_status see_connected(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *frame _U_,
+                                       tap_flags_t flags _U_)
+{
+    sign_seen *sign = data;
+
+    if (sign->port == pinfo->destport) {
+        sign->count = 0;
     }
     return TAP_PACKET_DONT_REDRAW;
 }
@@ -335,17 +341,12 @@ static void draw(void *data)
 {
     summary *s = data;
     GString *text = g_string_new(NULL);
-    output_file *file = output_open(s->path, s);
 
     s->left.failed = 0; /* each monitor says which */
     monitors_judge(s->monitors);
-    s->left.needs_no_samples = s->monitors->judged->len > 0;
+    s->left.needs_no_samples = s->monitors->all->len > 0;
     (s->is_json ? write_json : write_text)(text, s);
-    if (file) {
-        output_write(file, text->str, text->len);
-        output_place(file);
-        output_close(file);
-    }
+    output_write_whole(s->path, s, text->str, text->len);
     g_string_free(text, TRUE);
 }
 
@@ -358,10 +359,11 @@ static ws_stat_started start(const char *argument, void *user _U_)
 
     s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
     s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
-    s->monitors = monitors_new();
+    s->monitors = monitors_new(true);
     for (unsigned i = 0; i < G_N_ELEMENTS(signs); i++) {
         output_listen("frame", &s->signs[i], signs[i].filter, NULL, see, NULL);
     }
+    output_listen("frame", &s->signs[NOT_ANSWERED], CONNECTED, NULL, see_connected, NULL);
     monitors_watch();
     bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);

@@ -14,7 +14,6 @@
 #define MAX_ROWS 100000
 #define MAX_ROW_BYTES (32 << 20)
 
-#define OTHERS "(all others: there are too many)"
 #define TEXT_CHUNK 16384
 
 static GSList *tables; /* taps_table */
@@ -244,7 +243,7 @@ static void *add_row(table_view *view, const char *text)
 void *table_others(table_view *view)
 {
     if (view->others == 0) {
-        add_row(view, OTHERS);
+        add_row(view, TABLE_OTHERS);
         view->others = view->rows->len;
     }
     return table_data(view, view->others - 1);
@@ -272,16 +271,10 @@ void *table_row(table_view *view, const void *key, const char *text, bool *is_ne
 
 void table_start_over(table_view *view)
 {
-    for (unsigned row = 0; view->is_drawn && row < view->rows->len; row++) {
-        for (unsigned i = 0; i < view->ui.nfields; i++) {
-            table_set_blank(view, row, i);
-        }
-    }
-    if (!view->is_drawn) {
-        g_hash_table_remove_all(view->known);
-        g_ptr_array_set_size(view->rows, 0);
-        view->row_bytes = view->others = 0;
-    }
+    g_hash_table_remove_all(view->known);
+    g_ptr_array_set_size(view->rows, 0);
+    view->row_bytes = view->others = 0;
+    end_table_behind(view, 0);
 }
 
 static void show_row(table_view *view, unsigned row)
@@ -340,9 +333,8 @@ void table_say_left_out(void)
 {
     static tapped_left_out left = {.needs_no_samples = true};
     static bool listening;
-    const char *program = g_get_prgname(); /* a tree does not know who shows it */
 
-    if (!listening && program && strstr(program, "tshark")) {
+    if (!listening && output_of_tshark()) { /* a tree does not know who shows it */
         listening = true;
         output_listen(TAPPED_NAME, &left, NULL, NULL, output_count, say_left_out);
     }
@@ -401,15 +393,6 @@ void table_set_text(table_view *view, unsigned row, unsigned column, const char 
         item->value.string_value = g_string_chunk_insert_const(view->texts, plain->str);
     }
     g_string_free(plain, TRUE);
-}
-
-void table_set_blank(table_view *view, unsigned row, unsigned column)
-{
-    if (in_window && view->of->columns[column].type != TABLE_ITEM_STRING) {
-        cell(view, row, column)->type = TABLE_ITEM_NONE;
-    } else {
-        table_set_text(view, row, column, "");
-    }
 }
 
 void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count)

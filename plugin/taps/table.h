@@ -17,6 +17,8 @@
 
 typedef struct table_view table_view;
 
+#define TABLE_OTHERS "(all others: there are too many)"
+
 /* A column. */
 typedef struct {
     stat_tap_table_item_enum type; /* TABLE_ITEM_FLOAT may lack a number */
@@ -75,7 +77,7 @@ void table_register(taps_table *t);
 void *table_row(table_view *view, const void *key, const char *text, bool *is_new);
 void *table_others(table_view *view);
 
-/* All rows that there are go, or are blank until they are set anew. */
+/* All rows that there are go. */
 void table_start_over(table_view *view);
 
 /* Says at tshark's end what no statistic could take. */
@@ -94,6 +96,5 @@ static inline void *table_data(const table_view *view, unsigned row)
 
 /* Cells. A text may come from the packet: control characters are escaped. */
 void table_set_text(table_view *view, unsigned row, unsigned column, const char *text);
-void table_set_blank(table_view *view, unsigned row, unsigned column);
 void table_set_count(table_view *view, unsigned row, unsigned column, uint64_t count);
 void table_set_number(table_view *view, unsigned row, unsigned column, double number);

@@ -8,17 +8,16 @@
 /* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. Called once all dissectors are there. */
 void calls_tree_register(void);
 
-/* `-z pcq,counters[,FILTER]`: a row for each path. `-z pcq,queries[,FILTER]`: a row for each handle.
+/* `-z pcq,counters[,FILTER]`: a row for each path.
  * `-z pcq,refusals[,FILTER]`: a row for each counter that was refused. */
 void counters_table_register(void);
-void queries_table_register(void);
 void refusals_table_register(void);
 
 /* `-z pcq,summary[,json|FILE[,FILTER]]`: what is wrong with each monitor, in sentences or JSON. */
 void summary_register(void);
 
-/* `-z pcq,monitors[,FILTER]`: the same as a table. */
-void summary_table_register(void);
+/* `-z pcq,monitors[,FILTER]`: the same as a table. `-z pcq,queries[,FILTER]`: what its queries were used for. */
+void monitors_tables_register(void);
 
 /* `-z pcq,evidence[,FILE[,FILTER]]`: how often what is taken for true of Windows held. */
 void evidence_register(void);
