@@ -6,8 +6,9 @@ set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32ucrt-gcc)
 set(CMAKE_CXX_COMPILER x86_64-w64-mingw32ucrt-g++)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32ucrt-windres)
-# No library of the compiler's beside the plugin, and no time of day in it.
-set(CMAKE_C_STANDARD_LIBRARIES "")
+# No library of the compiler's beside the plugin (in the cache, or the first configuration would have other ones than the next), and no
+# time of day in it.
+set(CMAKE_C_STANDARD_LIBRARIES "" CACHE STRING "none")
 set(CMAKE_MODULE_LINKER_FLAGS_INIT "-static-libgcc -Wl,--no-insert-timestamp")
 # Programs that are to run here (unit tests) run in Wine.
 set(CMAKE_CROSSCOMPILING_EMULATOR wine)
