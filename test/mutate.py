@@ -147,7 +147,6 @@ JUDGES = {
     'perf/summary': 'statistics',
     'perf/writer': 'words paths',
     'perf/': 'paths hkpd values',
-    'readings/columns': 'csv watch',
     'readings/tables': 'hkpd paths pairs forms values csv',
     'readings/tapped': 'tables statistics csv watch',
     'readings/watch': 'watch',

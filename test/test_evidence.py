@@ -102,10 +102,6 @@ def block(data, number):
     return at
 
 
-def flip_guids(data):
-    data[:16], data[16:32] = data[16:32], data[:16]
-
-
 def of_code(number, change):
     """In the answer with data that has this number among those of learn()."""
     return in_data(REG_INFO, change, number)
@@ -157,7 +153,6 @@ FALSE = {
     'INSTANCE_END': dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 10, '3H', 0x61, 0x61, 0x61))),
     'NDR': dict(ndr64=True),
     'INFO_FIRST': dict(info=False),
-    'LIST_SORTED': dict(alter=in_data(ENUMERATE, flip_guids)),
     'REGISTRATION': dict(alter=of_code(1, lambda d: put(d, 24, 'I', 2))),
     'RELATIONS': dict(alter=of_code(1, lambda d: put(d, 32 + 24, 'I', 77))),
     'STRING_BASE': dict(alter=of_code(3, lambda d: put(d, 12, 'I', 1 << 20))),

@@ -20,22 +20,22 @@ def experts(frame):
     return out
 
 
-def test_each_at_the_field_that_is_wrong(tshark, tmp_path):
+def test_each_at_the_structure_that_is_wrong(tshark, tmp_path):
     b, wanted = Bench(), []
 
     def data(block, *places, **how):
         """Where the findings on this answer stand"""
         b.both(DATA, buffers.data_buffer([*GOOD_BLOCK, block, *GOOD_BLOCK], STAMP, FILETIME, **how))
         wanted.append(list(places))
-    data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.value.data_size', '100'))
-    data(buffers.block(9, buffers.counter_data(1)), ('block_type', 'pcq.block.type', '0x00000009'))
-    data(buffers.block(1, buffers.counter_data(1), size=4096), ('size', 'pcq.block.size', '4096'))
-    data(buffers.single_block(1), ('size', 'pcq.data.total_size', '7'), total=7)
-    data(buffers.single_block(1), ('time', 'pcq.data.perf_freq', '0'), freq=0)
+    data(buffers.block(1, buffers.counter_data(1, data_size=100)), ('size', 'pcq.counter_data'))
+    data(buffers.block(9, buffers.counter_data(1)), ('block_type', 'pcq.block'))
+    data(buffers.block(1, buffers.counter_data(1), size=4096), ('size', 'pcq.block'))
+    data(buffers.single_block(1), ('size', 'pcq.data_header'), total=7)
+    data(buffers.single_block(1), ('time', 'pcq.data.perf_freq'), freq=0)
     scene = b.scene
     frames = read(tshark, scene, tmp_path)
     numbers = [n for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (DATA, 'response')]
-    assert [[x[:3] for x in experts(frames[n])] for n in numbers] == wanted
+    assert [[x[:2] for x in experts(frames[n])] for n in numbers] == wanted
 
 
 def test_a_hundred_are_said_and_the_others_counted(tshark, tmp_path):
@@ -63,9 +63,9 @@ def test_each_relation_of_each_counter_is_looked_at(tshark, tmp_path):
     frames = read(tshark, b.scene, tmp_path)
     said = [experts(frames[n]) for n, there in sorted(b.scene.frames.items()) if there[0].kind == 'response']
     assert [x[3].removeprefix('Message: ') for there in said for x in there] == [
-        'BaseCounterId of counter 1 leads back to the counter itself', 'PerfTimeId 9 of counter 1 is not in the set',
-        'BaseCounterId of counter 2 leads back to the counter itself', 'PerfFreqId 8 of counter 2 is not in the set',
-        'MultiId of counter 3 leads back to the counter itself', 'Counter 4 refers to itself']
+        *('%s of counter %d leads to no counter of the set' % x for x in (
+            ('BaseCounterId 2', 1), ('PerfTimeId 9', 1), ('BaseCounterId 1', 2), ('PerfFreqId 8', 2), ('BaseCounterId 1', 3),
+            ('MultiId 3', 3))), 'Counter 4 refers to itself']
     assert {x[1] for there in said for x in there} == {'pcq.counter_reg_info'}
 
 
@@ -118,7 +118,7 @@ def test_the_last_index_is_one_less_than_there_are(tshark, tmp_path):
     frames = read(tshark, b.scene, tmp_path)
     said = [[x[3] for x in experts(frames[n])] for n, there in sorted(b.scene.frames.items()) if (
         there[0].opnum, there[0].kind) == (INFO, 'response')]
-    assert said == [[], ['Message: Index 2 of identifier 1 is beyond the 2 blocks']]
+    assert said == [[], ['Message: Index 2 of identifier 1 is beyond the 2 blocks, or given before']]
 
 
 def test_ndr64_may_end_with_padding(tshark, tmp_path):
@@ -135,8 +135,11 @@ def test_ndr64_may_end_with_padding(tshark, tmp_path):
 def test_an_instance_that_ends_nowhere_has_its_id(tshark, tmp_path):
     b = Bench()
     b.both(INSTANCES, buffers.instances([(1, 'one')]).add(buffers.instance(4711, 'endless', size=0)))
-    frame = read(tshark, b.scene, tmp_path)[max(b.scene.frames)]
-    assert frame.numbers('pcq.instance.size') == [16, 0] and frame.numbers('pcq.instance.id') == [1, 4711]
+    rows = buffers.instance(1, 'one').add(buffers.counter_data(5)).add(buffers.instance(4711, 'endless', size=0))
+    b.both(DATA, buffers.data_buffer([buffers.block(4, buffers.multi_instances(len(rows), 2).add(rows))], STAMP, FILETIME))
+    frames = read(tshark, b.scene, tmp_path)
+    lists = [f for _, f in sorted(frames.items()) if f.all('pcq.instance.id')]
+    assert [(f.numbers('pcq.instance.size'), f.numbers('pcq.instance.id')) for f in lists] == [([16, 0], [1, 4711])] * 2
 
 
 def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
@@ -164,7 +167,7 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
 
 
 def test_each_refused_counter_is_a_finding(tshark, tmp_path):
-    """At its identifier, where it was to be added; that it cannot be removed is none."""
+    """By its path, where it was to be added; that it cannot be removed is none."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
 
     def talk(c):
@@ -175,5 +178,5 @@ def test_each_refused_counter_is_a_finding(tshark, tmp_path):
     frames = read(tshark, scene, tmp_path)
     said = [experts(frames[n]) for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
     assert [[(x[0], x[1], x[3]) for x in there] for there in said] == [[
-        ('counter_refused', 'pcq.identifier', 'Message: Refused: \\Set(%s)\\#%d: ERROR_WMI_ITEMID_NOT_FOUND' % x)
+        ('counter_refused', 'pcq.data', 'Message: Refused: \\Set(%s)\\#%d: ERROR_WMI_ITEMID_NOT_FOUND' % x)
         for x in (('a', 7), ('b', 8))], []]

@@ -105,6 +105,7 @@ def compare_values(frames, scene, paths=True):
 
 
 def no_experts(frames, scene):
+    assert scene.frames
     for number in scene.frames:
         assert not experts(frames[number]), 'frame %d' % number
         assert not [x for x in frames[number].walk() if x.name.startswith('_ws.malformed')], 'frame %d' % number
@@ -470,7 +471,7 @@ def test_an_object_that_loses_its_instances(tshark, tmp_path):
 
 @PASSES
 def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pass):
-    """Two in an object, and one before them that comes later: each is compared with itself."""
+    """Two in an object, and one before them that comes later: with that it is another object, then each is compared with itself."""
     rate = TYPES['PERF_COUNTER_BULK_COUNT']
     twins = [Counter(10, 'Things', rate, lambda at, k, step=step: step * (99 + at.number)) for step in (1000, 50000)]
     scene = Scene()
@@ -482,10 +483,11 @@ def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pas
         now = talk.clock.now()
         results.append((talk.sample()[1], now))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for (_, then), (number, now) in zip(results, results[1:]):
-        seconds = (now.stamp - then.stamp) / now.freq
-        *_, first, second = [float(x.show) for x in frames[number].all('hkpd.cooked')]
-        assert (first, second) == (close_to(1000 / seconds), close_to(50000 / seconds))
+    (_, then), (number, now) = results[1:]
+    seconds = (now.stamp - then.stamp) / now.freq
+    *_, first, second = [float(x.show) for x in frames[number].all('hkpd.cooked')]
+    assert (first, second) == (close_to(1000 / seconds), close_to(50000 / seconds))
+    assert frames[results[1][0]].show_of('hkpd.cooked.none') == ['29', '29', '29']
 
 
 @pytest.mark.parametrize('scale', [-11, -10, 10, 11])

@@ -253,7 +253,8 @@ def test_25_objects_given_twice(tshark, tmp_path):
     for _ in range(3):
         talk.sample()
     frames = read(tshark, scene, tmp_path)
-    for number, message in answers(scene)[1:]:
+    for i in range(1, 3):
+        number, _ = answers(scene)[i]
         paths = frames[number].show_of('hkpd.path')
         assert len(paths) == 12 and paths[:6] == paths[6:]
         assert not frames[number].show_of('hkpd.cooked')

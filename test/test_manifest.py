@@ -211,14 +211,6 @@ def test_counters_of_a_set_without_a_guid_are_nobodys(tshark, tmp_path):
     all_named(tshark, tmp_path, names)
 
 
-def test_a_file_that_is_too_big(tshark, tmp_path):
-    """One byte beyond 64 MiB."""
-    names = write(tmp_path, '# pcq names 1\n')
-    os.truncate(names, (64 << 20) + 1)
-    line, = said(tshark, tmp_path, names)
-    assert 'more than 64 MiB' in line
-
-
 def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
     folder = tmp_path / 'names'
     folder.mkdir()

@@ -385,16 +385,35 @@ def test_ports_of_one_address(tshark, tmp_path, two_pass):
 
 
 @PASSES
+@pytest.mark.parametrize('first', ['ALPHA', 'BETA'])
+@pytest.mark.parametrize('taught', ['one', 'both'])
+def test_a_pipe_and_a_port_can_be_two_machines(tshark, tmp_path, first, taught, two_pass):
+    """445 is forwarded to ALPHA, 49671 to BETA, which clients call so. Their counterset of one GUID has other names on either: what one of them
+    calls it proves nothing of the other. Where names differ in their domain alone, as SRV01 and srv01.example.com, it is one machine."""
+    scene, sets = Scene(), {name: engine(name) for name in ('ALPHA', 'BETA')}
+    sets['BETA'].guid = sets['ALPHA'].guid
+    clients = {'ALPHA': smb_line(scene, Script([sets['ALPHA']])).client('\\\\ALPHA'), 'BETA': tcp_line(scene, Script([sets['BETA']])).client('\\\\BETA')}
+    for name in sorted(clients, reverse=first == 'BETA'):
+        if taught == 'both' or name == first:
+            learn(clients[name], sets[name])
+        run(clients[name], [ask(sets[name], 1, 'a')], 1)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    for n, name in enumerate(sorted(clients, reverse=first == 'BETA')):
+        known = taught == 'both' or name == first
+        assert paths(scene, frames, n) == ['\\\\%s\\%s(a)\\%s' % (name, *((name, 'Turns/sec') if known else ('{%s}' % sets[name].guid, '#1')))]
+
+
+@PASSES
 def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
     """A named pipe and a TCP port of an address are one server's; a second TCP port is another's."""
     mine, yours = engine('Mine'), engine('Yours')
     yours.guid = mine.guid
     scene, server = Scene(), Script([mine])
     learn(smb_line(scene, server).client(), mine)
-    run(tcp_line(scene, server).client(), [ask(mine, 1, 'a')], 1)
+    run(tcp_line(scene, server).client('\\\\srv01.example.com'), [ask(mine, 1, 'a')], 1)
     run(tcp_line(scene, Script([yours]), port=49672, client_port=50007).client(), [ask(yours, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    assert [paths(scene, frames, n) for n in range(2)] == [['\\\\SRV01\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
+    assert [paths(scene, frames, n) for n in range(2)] == [['\\\\srv01.example.com\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
 
 
 @PASSES

@@ -3,11 +3,12 @@
 
 import pytest
 
+from gen import buffers
 from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene
-from gen.story_script import NONE, Script, ask, counter, learn, multiple, run, story
+from gen.story_script import NONE, Script, ask, counter, learn, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
@@ -244,8 +245,8 @@ def test_counters_of_one_index_that_come_and_go(export, passes):
     for talk.objects in [[Object(230, 'Process', [delta(i) for i in there])] for there in ((1, 5), (5,), (5,), (1, 5))]:
         talk.sample()
     rows = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes))]
-    new = 'counter is new in the query'
-    assert rows == [FIRST, FIRST, new, str(count(5, 2) - count(5, 1)), new, new]
+    other = 'its object had other counters in the sample before'
+    assert rows == [FIRST, FIRST, other, str(count(5, 2) - count(5, 1)), other, other]
 
 
 @PASSES
@@ -277,3 +278,33 @@ def test_labels_and_columns_say_so(tshark, tmp_path):
     assert [x for x in out.splitlines() if x][-1] == '7.00 (assumed)'
     counters, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,counters')
     assert [line.rstrip(' |').split('|')[-1].split()[-1] for line in counters.splitlines() if 'Delta' in line] == ['1', '1', '0']
+
+
+class Same(Script):
+    """A block of these (id, value) pairs in the sample of that number. Ids stand twice in real answers."""
+
+    def __init__(self, sets, pairs):
+        super().__init__(sets)
+        self.pairs = pairs
+
+    def _block(self, i, at):
+        ids, values = zip(*self.pairs(at.number))
+        return buffers.multi_counters_block(list(ids), [(v, 8) for v in values]), []
+
+
+@PASSES
+def test_two_counters_of_an_id_of_which_one_goes(export, passes):
+    """One counts 7 in a sample, the other 9. Which of them is missing in the second answer nobody knows: it is compared with nothing."""
+    s = single('Set', counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 0))
+    server = Same([s], lambda n: [(3, 100 + 7 * n), (3, 1000 + 9 * n)][n == 1:])
+    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s)], 4))), 'long', *passes))
+    assert [r['result'] for r in rows] == ['', '', '', '', '', '7', '9']
+
+
+@PASSES
+def test_two_bases_of_an_id(export, passes):
+    """By one of them the result is 10, by the other 2. BaseCounterId says neither."""
+    s = single('Set', counter(1, 'PERF_AVERAGE_BULK', 'Average', lambda at, k: 0, base=2), counter(2, 'PERF_AVERAGE_BASE', 'Base', lambda at, k: 0))
+    server = Same([s], lambda n: [(1, 100 * n), (2, 10 * n), (2, 50 * n)])
+    rows = long_rows(export(story(server, lambda c: (learn(c, s), run(c, [ask(s)], 3))), 'long', *passes))
+    assert {r['result'] for r in rows} == {''}

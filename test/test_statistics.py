@@ -15,7 +15,7 @@ from collections import Counter as Tally
 import pytest
 
 from conftest import TSHARK
-from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs
+from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs, troubles
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.server import Query
@@ -328,7 +328,7 @@ def test_more_queries_than_rows(tshark, tmp_path):
 
 @PASSES
 def test_a_query_for_each_sample_is_one_row(stat, passes):
-    """Of two pollers with a set of counters each; one that is open at the same time stays apart, and so does one without samples."""
+    """Of two pollers with a set of counters each, whether they close it or not; one without samples stays apart."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number)) for name in ('A', 'B')]
 
     def talk(c):
@@ -342,7 +342,7 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
     scene = story(Script(sets), talk)
     rows = stat(scene, 'queries', *passes)
     assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
-        ('query 1 and 4 more', '6', '5'), ('query 2 and 3 more', '4', '4'), ('query 10', '1', '1'), ('query 11', '0', '0')]
+        ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4'), ('query 11', '0', '0')]
     opens = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.OPEN, 'response')]
     closes = [n for n, there in scene.frames.items() for m in there if (m.opnum, m.kind) == (stubs.CLOSE, 'request')]
     assert [(row['Opened'], row['Closed']) for row in rows[:2]] == [
@@ -760,6 +760,18 @@ def test_two_queries_refuse_apart(stat):
 
 
 @PASSES
+@pytest.mark.parametrize('servers', [1, 2])
+def test_two_clients_are_refused_apart(stat, servers, passes):
+    """Each was denied a query once; the other one, of another server even, is not it."""
+    scene, s = Scene(), single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
+    for n in range(2):
+        server = troubles.Server([s], scene, denies={stubs.OPEN: (5, range(99))})
+        tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
+    rows = stat(scene, 'refusals', *passes)
+    assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
+
+
+@PASSES
 def test_counters_of_hkpd_are_definitions(stat, passes):
     """However many instances there are of each."""
     scene = Scene()
@@ -932,3 +944,12 @@ def test_calls_of_hkpd(tshark, tmp_path, passes):
     assert int(queries[0]) == sum(int(c[0]) for way, c in nodes.items()
                                   if len(way) == 4 and way[:3] == ('Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue'))
     assert nodes['Requests', 'HKEY_PERFORMANCE_DATA', 'QueryValue', 'titles'][0] == '2'
+
+
+@pytest.mark.parametrize('filter_', ['pcq.counter_data', 'pcq.path contains "Memory"'])
+def test_a_query_that_was_closed_beside_the_filter(tshark, tmp_path, filter_):
+    """The filter chooses the answers that count, as in docs/statistics.md's example. The query was closed, in the capture, and not left open, as -2
+    says; Opened says where it was opened, which the filter leaves out as well."""
+    capture = troubles.monitor().write(tmp_path / 'scene.pcap')
+    row, = [r for r in lines_of(tshark, capture, 'pcq,queries,' + filter_) if r['Server'] is not None]
+    assert row['Samples'] == '8' and row['Closed'].strip() != 'left open'

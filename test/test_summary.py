@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`-z pcq,summary`: its first line names what is wrong with the monitoring, and who did it."""
 
+import contextlib
 import json
 import re
+import struct
 
 import pytest
 
 from conftest import TOP
-from gen import troubles
-from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, Times, answers, ask, counter, learn, multiple, run, single, story
-from gen.client import SERVER
+from gen import stubs, troubles
+from gen.client import SERVER, Fault
+from gen.hkpd_block import Counter as Number
+from gen.hkpd_block import Instance as Row
+from gen.hkpd_block import Object
+from gen.hkpd_scene import Talk
+from gen.model import TYPES
+from gen.pcap import Pipe, Rpc, SealedRpc, Smb2, Tcp
+from gen.scene import Line, Scene, smb_line, tcp_line
+from gen.story_script import NONE, Damaging, Script, Times, answers, ask, counter, learn, multiple, run, single, story
 from gen.stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE, request
-from gen.troubles import again, bind_refused, leaves, monitor, poller, processors, silent, smb_refused, until
+from gen.troubles import ROOM, SECOND, Clock, Server, Wire, again, bind_refused, leaves, memory, monitor, poller, processors, samples, silent
+from gen.troubles import smb_refused, until
 from gen.troubles import without_calls, without_samples
 from series import table
 from test_calls import without
+from test_overlap import Call
 from test_statistics import paced
 
 KEY = ('-o', 'ntlmssp.nt_password:Lab-Passw0rd')
 PCAPS = TOP / 'test' / 'pcaps'
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 
 
 @pytest.fixture
@@ -259,7 +270,7 @@ TROUBLES = {
     'poller-lost': (lambda: poller(connects=True, loses=[3]), '2 frames ' + NOT_CAPTURED),
     'registry-denied': (lambda: troubles.registry_denied(opens=False), 'first OpenHKPD: ERROR_ACCESS_DENIED (no rights'),
     'registry-query-denied': (lambda: troubles.registry_denied(opens=True), 'first QueryValue: ERROR_ACCESS_DENIED (no rights'),
-    'registry-denied-before': (lambda: troubles.registry_denied(opens=False, opnum=2), 'The capture: access denied to other calls'),
+    'registry-denied-before': (lambda: troubles.registry_denied(opens=False, opnum=2), 'The capture: access denied to other calls of winreg'),
     'browsing-alone': (lambda: monitor(count=0, opens=False), 'The capture: no query was opened: all calls that were read ask for'),
     'bind-refused': (lambda: bind_refused(False), 'The capture: the server refused the bind'),
     'bind-nak': (lambda: bind_refused(True), 'The capture: the server refused the bind'),
@@ -267,7 +278,7 @@ TROUBLES = {
     'firewall': (lambda: troubles.unheard(None), 'The capture: the server did not answer: a firewall'),
     'logon-failed': (lambda: smb_refused(1, 0xc000006d), 'The capture: the logon failed'),
     'pipe-denied': (lambda: smb_refused(5, 0xc0000022), 'The capture: access denied to a pipe'),
-    'pipe-not-there': (lambda: smb_refused(5, 0xc0000034), 'The capture: a pipe is not there: the service Remote Registry'),
+    'pipe-not-there': (lambda: smb_refused(5, 0xc0000034), 'The capture: a pipe is not there: if it is winreg, the service Remote'),
     **{'%s-%s' % (way, name): (lambda opnum=opnum, way=way: until(opnum, way), 'first %s: %s (%s' % (name, error, RIGHTS))
        for opnum, name in STAGES.items() for way, error in (('denies', 'ERROR_ACCESS_DENIED'), ('faults', 'nca_s_fault_access_denied'))},
 }
@@ -279,6 +290,88 @@ def test_the_first_line_names_the_cause(summary, name):
     lines, found = summary(make())
     assert words in lines[0]
     assert found['healthy'] is (name == 'types-not-captured')      # the monitor is well, the capture is not
+
+
+def files(command, status, share='\\\\SRV01\\DATA'):
+    """A file server's usual traffic: desktop.ini is not there, a folder or a share may not be read."""
+    scene = Scene()
+    smb, name = Smb2(Tcp(scene.capture, 445, 50002)), 'desktop.ini'.encode('utf-16-le')
+    path, error = share.encode('utf-16-le'), struct.pack('<HBBIB', 9, 0, 0, 0, 0)
+    smb.tree = 0
+    smb.ask(3, struct.pack('<HHHH', 9, 0, 72, len(path)) + path)
+    smb.answer(3, error if command == 3 else struct.pack('<HBBIII', 16, 1, 0, 0x30, 0, 0x1F01FF), status if command == 3 else 0, tree=9)
+    smb.tree = 9
+    if command == 5:
+        smb.ask(5, struct.pack('<HBBIQQIIIIIHHII', 57, 0, 0, 2, 0, 0, 0x12019F, 0, 3, 1, 0, 120, len(name), 0, 0) + name)
+        smb.answer(5, error, status)
+    return scene
+
+
+def another_interface():
+    """svcctl, which has nothing to do with winreg, says no."""
+    scene = Scene()
+    rpc = Rpc(Tcp(scene.capture), ('367abb81-9844-35f1-ad32-98f038001003', 2))
+    rpc.bind()
+    rpc.request(15, bytes(44))
+    rpc.fault(5)
+    return scene
+
+
+def syn_sent_twice():
+    scene = Scene()
+    Smb2(Tcp(scene.capture, 445, 50002))
+    when, frame = scene.capture.frames[0]
+    scene.capture.frames.insert(1, (when + 500, frame))
+    return scene
+
+
+@pytest.mark.parametrize('make, words', [
+    (lambda: files(5, 0xc0000034), 'a pipe is not there'),
+    (lambda: files(5, 0xc0000022), 'access denied to a pipe'),
+    (lambda: files(3, 0xc0000022), 'IPC$ was not given'),
+    (another_interface, 'no rights on'),
+    (syn_sent_twice, 'the server did not answer'),
+], ids=['file-that-is-not-there', 'file-without-rights', 'another-share', 'another-interface', 'syn-that-was-answered'])
+def test_traffic_that_has_nothing_to_do_with_it(summary, make, words):
+    """No pipe and no winreg was asked for, IPC$ was given, and the server answered the second SYN: Remote Registry may well run."""
+    lines, _ = summary(make())
+    assert words not in '\n'.join(lines)
+
+
+@pytest.mark.parametrize('how, loses', [(dict(denies={DATA: (1450, range(1, 99, 2))}), False), (dict(faults={DATA: (1726, range(1, 99, 2))}), False),
+                                        ({}, True)], ids=['error', 'fault', 'lost'])
+def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
+    """The client asks how much room is needed, and offers that much. It is the server that fails then (or the capture lost its answers)."""
+    wire = dict(loses=lambda opnum, kind, n: loses and opnum == DATA and kind == 'response' and n % 2 == 1)
+    scene, s = Scene(), troubles.memory()
+    c = troubles.Wire(tcp_line(scene, troubles.Server([s], scene, **how)), **wire).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s)])
+    for _ in range(4):
+        with contextlib.suppress(Fault):
+            c.data(h)
+        scene.capture.now += troubles.SECOND
+    lines, _ = summary(scene)
+    assert 'less room' not in '\n'.join(lines)
+
+
+class Moves(troubles.Clock):
+    """From the sixth sample on ticks are of another length: a virtual machine went to another host."""
+
+    def now(self):
+        at = super().now()
+        return at if at.number < 5 else at._replace(stamp=at.stamp * 24000000 // at.freq, freq=24000000)
+
+
+def test_a_frequency_that_changes(summary):
+    """Ticks of the one are none of the other: the samples are a second apart by the time of 100 ns, and each counts as much."""
+    scene, s = Scene(), troubles.memory()
+    server = troubles.Server([s], scene)
+    server.clock = Moves(scene.capture)
+    troubles.samples(tcp_line(scene, server).client(), scene, [ask(s)], s, count=10)
+    lines, found = summary(scene)
+    assert found['healthy'] and re.search(r': 10 samples, each 1\.00\d s, none late', lines[0]), lines
 
 
 EMPTY = 'pcq,queries', 'pcq,refusals', 'pcq,counters'
@@ -373,3 +466,339 @@ def test_as_a_table(tshark, tmp_path, name):
 def test_json_on_standard_output(tshark):
     out, _ = tshark.run('-q', '-r', PCAPS / 'smb3-ntlm.pcap', '-z', 'pcq,summary,json', *KEY)
     assert json.loads(out)['monitors'][0]['samples'] == 10
+
+
+def goes_on(count=10, line=tcp_line, **server):
+    """A client that asks each second whatever it is answered."""
+    scene, s = Scene(), memory()
+    c = Wire(line(scene, Server([s], scene, **server))).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s)])
+    c.info(h)
+    for _ in range(count):
+        with contextlib.suppress(Fault):
+            c.data(h, ROOM)
+        scene.capture.now += SECOND
+    c.close(h)
+    return scene
+
+
+def registry_that_fails():
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
+    talk.clock = Clock(scene.capture)
+    talk.open()
+    talk.titles()
+    for n in range(10):
+        talk.ask('2', None, status=1450) if n == 5 else talk.sample('2')
+        scene.capture.now += SECOND
+    talk.close()
+    return scene
+
+
+def never_answered(connects=False, wait=30):
+    """The server hangs: a request in time has no answer. Half a minute later the client gives it up, and asks again."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    line = tcp_line(scene, server)
+    c = line.client()
+    h = samples(c, scene, [ask(s)], s, count=5, close=False)
+    line.request(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM)))
+    line.rpc.call_id += 1
+    scene.capture.now += wait * SECOND
+    if connects:
+        line.rpc.transport.segment(0, b'', 0x14)
+        samples(tcp_line(scene, server, client_port=50077).client(), scene, [ask(s)], s, count=6)
+        return scene
+    for _ in range(5):
+        c.data(h, ROOM)
+        scene.capture.now += SECOND
+    c.close(h)
+    return scene
+
+
+def answer_out_of_order():
+    """All of it was captured, the first two segments of one answer in the other order, which Wireshark by default does not put right."""
+    scene, s = Scene(), processors(tuple('instance %d' % i for i in range(60)))
+    line = tcp_line(scene, Server([s], scene))
+    c, tcp = line.client(), line.rpc.transport
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, NONE, '*')])
+    c.info(h)
+    for n in range(9):
+        if n == 4:
+            tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus, order=[1, 0, *range(2, -(-len(b''.join(pdus)) // tcp.mss))])
+        c.data(h, ROOM)
+        tcp.to_client = lambda pdus: Tcp.to_client(tcp, pdus)
+        scene.capture.now += SECOND
+    c.close(h)
+    return scene
+
+
+def an_answer_cut_short():
+    """By the snapshot length: one answer is larger than the others."""
+    scene, s = Scene(), processors(lambda n: ('a', 'b') if n != 5 else tuple('instance %d' % i for i in range(8)))
+    samples(tcp_line(scene, Server([s], scene)).client(), scene, [ask(s, NONE, '*')], s, count=10)
+    for number, (_, frame) in enumerate(scene.capture.frames, 1):
+        if len(frame) > 480:
+            scene.capture.snap(number, 480)
+    assert len(scene.capture.cut) == 1
+    return scene
+
+
+def sealed(*args, **how):
+    return tcp_line(*args, protocol=SealedRpc, **how)
+
+
+IN_TIME = {
+    'error': lambda: goes_on(denies={DATA: (1450, [5])}),
+    'fault': lambda: goes_on(faults={DATA: (1723, [5])}),
+    'registry': registry_that_fails,
+    'poller': lambda: poller(denies={DATA: (5, [4])}),
+    'sealed-error': lambda: goes_on(line=sealed, denies={DATA: (1450, [5])}),
+    'sealed-fault': lambda: goes_on(line=sealed, faults={DATA: (1723, [5])}),
+    'never-answered': never_answered,
+    'never-answered-and-connected-again': lambda: never_answered(connects=True),
+    'answer-out-of-order': answer_out_of_order,
+    'answer-cut-short': an_answer_cut_short,
+    'answer-not-captured': lambda: monitor(wire=without_samples(5, kinds=['response']), count=10),
+}
+
+
+@PASSES
+@pytest.mark.parametrize('name', IN_TIME)
+def test_a_request_in_time_that_brought_no_sample(tshark, summary, tmp_path, name, passes):
+    """The client asked a second after the sample before; its request is in the capture. The server failed it, answered with a fault,
+    or not at all (or the answer cannot be read). The next sample's long interval is that failure's: nobody asked late."""
+    lines, found = summary(IN_TIME[name](), *passes)
+    kinds = [f['kind'] for m in found['monitors'] for f in m['findings']]
+    assert 'asked_late' not in kinds and ('unanswered' in kinds) == name.startswith('never')
+    rows = [r for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,queries', *passes) if r['Server'] is not None]
+    assert {r['Late asked'] for r in rows} == {'0'}
+
+
+@PASSES
+def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
+    """A request in time and its answer were lost by the capture, which their acknowledgements and the call's number prove. Expert
+    Information says nothing of the next sample."""
+    capture = monitor(wire=without_samples(5), count=10).write(tmp_path / 'scene.pcap')
+    out, _ = tshark.run('-r', capture, *passes, '-V', '-O', 'pcq', '-Y', 'pcq.expert.late')
+    assert 'sked late' not in out
+
+
+@PASSES
+def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
+    """The last call was answered: the client acknowledges what the server sent (tcp.analysis.ack_lost_segment). "Never answered" is false."""
+    scene, s = Scene(), memory()
+    line = tcp_line(scene, Server([s], scene))
+    h = samples(line.client(), scene, [ask(s)], s, count=5, close=False)
+    request = bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM))
+    line.request(DATA, request)
+    line.rpc.transport.skip(1, b''.join(line.rpc.response_pdus(line.model.handle(DATA, request, 6)[1])))
+    for _ in range(5):
+        scene.capture.now += 3 * SECOND
+        line.rpc.transport.segment(0, b'', 0x10)
+    lines, _ = summary(scene, *passes)
+    assert not any('never answered' in line for line in lines)
+
+
+def by_order():
+    """Without QueryCounterInfo. The server's blocks come the other way round: of the three \\Set(a)\\First fails where a is not there, and
+    \\Set(b)\\Second goes back in the fifth sample."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', lambda at, k: 10 + at.number),
+                 counter(2, 'PERF_COUNTER_LARGE_DELTA', 'Second', lambda at, k: 900 - at.number),
+                 instances=lambda n: ('a', 'b') if n not in (2, 3) else ('b',))
+    asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')]
+    return story(Script([s], order=lambda query: [2, 1, 0]), lambda c: (learn(c, s), run(c, asked, 6, info=False)))
+
+
+@PASSES
+def test_what_failed_and_began_again_is_assumed_too(tshark, summary, tmp_path, passes):
+    """That \\Set(b)\\First failed is false: each sentence that names it says that it is assumed. Nothing is said to have begun again."""
+    lines, found = summary(by_order(), *passes)
+    sentences = lines + [f['text'] for m in found['monitors'] for f in m['findings']]
+    sentences += [r['First of them'] for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,monitors', *passes) if r['First of them']]
+    named = [x for x in sentences if ' ERROR_NO_DATA' in x]
+    assert len(named) == 3 and all('Set(b)\\First (assumed): ERROR' in x for x in named)
+    assert not any('began again' in x for x in sentences)
+
+
+def namesakes(protocol):
+    """Two svc. Behind the second sample the first of them ends, the other goes on in its place, and a new one begins. What each counts
+    only grows."""
+    counts = [[5000, 10], [5010, 20], [27, 3], [37, 10], [47, 17]]
+    value = lambda at, k: counts[min(at.number, 4)][k]
+    if protocol == 'pcq':
+        s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', value), instances=[(0, 'svc', 0), (0, 'svc', 1)])
+        return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 5)))
+    scene = Scene()
+    talk = Talk(scene, [Object(230, 'Process', [Number(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], value)],
+                               lambda at: [Row('svc'), Row('svc')])])
+    talk.clock = Clock(scene.capture)
+    talk.open()
+    talk.titles()
+    for _ in range(5):
+        talk.sample('230')
+        scene.capture.now += SECOND
+    talk.close()
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('protocol', ['pcq', 'hkpd'])
+def test_one_of_two_of_a_name_ends_and_another_begins(summary, protocol, passes):
+    """No value began again: that the two are compared by their places is assumed (-z pcq,long says so). A server where a svchost ends
+    is healthy ("What is only assumed is not wrong")."""
+    _, found = summary(namesakes(protocol), *passes)
+    assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['assumed'] and found['healthy'] is True
+
+
+@PASSES
+def test_who_browsed_before_it_sampled_opened_a_query(summary, passes):
+    """The server has no names in French, or a provider that is broken (4211), which one call of the monitor's connection finds out. Behind it
+    the same connection opens a query and samples it: "no samples: no query was opened" is false of this client and this server."""
+    scene, s = Scene(), memory()
+    c = tcp_line(scene, Server([s], scene)).client()
+    c.reg_info(s.guid, 5, 0x40C, in_size=999)
+    samples(c, scene, [ask(s)], s, count=6)
+    lines, found = summary(scene, *passes)
+    assert 'no query was opened' not in '\n'.join(lines)
+    assert [(m['samples'], [f['kind'] for f in m['findings']]) for m in found['monitors']] == [(6, ['call_failed'])]
+
+
+@PASSES
+def test_two_clients_that_are_denied(summary, passes):
+    """Each once; what the second was told is not the first one's."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene, denies={OPEN: (5, range(99))})
+    for n in range(2):
+        c = tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n).client()
+        c.open()
+    _, found = summary(scene, *passes)
+    assert sorted((m['client'], [f['count'] for f in m['findings']]) for m in found['monitors']) == [
+        ('192.0.2.10', [1]), ('192.0.2.11', [1])]
+
+
+def two_queries_of_a_connection():
+    """One is closed; then the server ends the connection, while the other is open."""
+    scene, s = Scene(), memory()
+    line = tcp_line(scene, Server([s], scene))
+    c = line.client()
+    samples(c, scene, [ask(s)], s, count=6, close=False)
+    samples(c, scene, [ask(s, 1)], s, count=1, teach=False)
+    line.rpc.transport.segment(1, b'', 0x14)
+    return scene
+
+
+def two_pipes_of_a_connection():
+    scene, s = Scene(), memory()
+    server, tcp = Server([s], scene), Tcp(scene.capture, 445, 50002)
+    smb, clients = Smb2(tcp), []
+    for i in range(2):
+        rpc = Rpc(Pipe(smb, file_id=0xF11E0001 + i))
+        rpc.bind()
+        clients.append(Line(scene, rpc, server).client())
+    learn(clients[0], s)
+    handles = [c.open() for c in clients]
+    for i, (c, h) in enumerate(zip(clients, handles)):
+        c.validate(h, [ask(s, i + 1)])
+        c.info(h)
+    for _ in range(6):
+        for c, h in zip(clients, handles):
+            c.data(h, ROOM)
+        scene.capture.now += SECOND
+    clients[1].close(handles[1])
+    tcp.segment(1, b'', 0x14)
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('make', [two_queries_of_a_connection, two_pipes_of_a_connection,
+                                  lambda: troubles.broken_off(0x14, client='127.0.0.1', server='127.0.0.1')],
+                         ids=['two-queries', 'two-pipes', 'one-address'])
+def test_a_server_that_ends_what_is_open(summary, make, passes):
+    """The server's port sends the RST while a query is open: `broken`, as docs/statistics.md has it, and not healthy."""
+    _, found = summary(make(), *passes)
+    assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['broken'] and found['healthy'] is False
+
+
+@PASSES
+@pytest.mark.parametrize('flags, side', [(0x11, 1), (0x10, 0)], ids=['the-server-ends-the-idle-connection', 'the-capture-goes-on'])
+def test_a_client_that_closes_its_pipe(summary, flags, side, passes):
+    """It ends without CloseQueryHandle; its system closes the pipe (SMB2 CLOSE), with which the server forgets the query. Nothing
+    is open any more, and nobody broke anything off; the same over TCP (FIN) is healthy."""
+    scene, s = Scene(), memory()
+    line = smb_line(scene, Server([s], scene))
+    samples(line.client(), scene, [ask(s)], s, close=False)
+    line.rpc.transport.close()
+    scene.capture.now += 20 * SECOND
+    line.rpc.transport.smb.tcp.segment(side, b'', flags)
+    lines, found = summary(scene, *passes)
+    assert len(lines) == 1 and found['healthy'] is True
+
+
+def twice(scene):
+    """Each frame again, 3 microseconds later: a mirrored port."""
+    scene.capture.frames = [(when + more, frame) for when, frame in scene.capture.frames for more in (0, 3)]
+    return scene
+
+
+@PASSES
+def test_packets_that_were_captured_twice_were_not_sent_again(summary, passes):
+    """Same bytes, same IP identification: the network neither lost nor delayed anything; the client was late."""
+    _, found = summary(twice(monitor(pauses={4: 5})), *passes)
+    assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['asked_late']
+
+
+@PASSES
+@pytest.mark.parametrize('close', [True, False], ids=['closed', 'left-open'])
+def test_a_cluster_node_that_runs_longer_takes_over(tshark, summary, tmp_path, close, passes):
+    """Both nodes were asked each second (by the capture's clock, and by PerfTime100NSec). The other node was started 30,000 s earlier,
+    and PerfTimeStamp counts from there: no client slept for eight hours. (A node that was started later is 'restarted, or another one'.)"""
+    scene, s = Scene(), memory()
+    first = Server([s], scene)
+    samples(tcp_line(scene, first).client(), scene, [ask(s)], s, count=6, close=close)
+    other = Server([s], scene, boot=first.clock.boot - 30000 * SECOND)
+    samples(tcp_line(scene, other, client_port=50077).client(), scene, [ask(s)], s, count=6)
+    _, found = summary(scene, *passes)
+    rows = [r for r in table(tshark, tmp_path / 'scene.pcap', 'pcq,queries', *passes) if r['Server'] is not None]
+    assert found['healthy'] is True
+    assert all(float(r['Longest (s)']) < 2 and r['Late asked'] == '0' for r in rows)
+
+
+@PASSES
+def test_one_question_after_the_other(summary, passes):
+    """A client asks for one object, 0.1 s later for another one, and so each second: ten samples of either in ten seconds. Neither of them
+    comes each 0.1 s."""
+    scene = Scene()
+    objects = [Object(i, 'Object %d' % i, [Number(i + 1, 'Counter %d' % i, TYPES['PERF_COUNTER_DELTA'], lambda at, k: 7 * at.number, 4)])
+               for i in (2, 4)]
+    talk = Talk(scene, objects)
+    talk.clock = Clock(scene.capture)
+    talk.open()
+    talk.titles()
+    for _ in range(10):
+        talk.sample('2', [2])
+        scene.capture.now += SECOND // 10
+        talk.sample('4', [4])
+        scene.capture.now += 9 * SECOND // 10
+    talk.close()
+    _, found = summary(scene, *passes)
+    assert all(m['interval'] is None or m['interval'] > .4 for m in found['monitors'])
+
+
+@PASSES
+def test_one_of_two_calls_at_once_is_not_answered(summary, passes):
+    """The second call has its answer, the first has none for a minute. The client waits: it did not stop to ask."""
+    scene, s = Scene(), memory()
+    line = tcp_line(scene, Server([s], scene))
+    h = samples(line.client(), scene, [ask(s)], s, count=6, close=False)
+    first, second = [Call(line, DATA, hQuery=h, dwInSize=ROOM) for _ in range(2)]
+    second.do().answer()
+    for _ in range(20):
+        scene.capture.now += 3 * SECOND
+        line.rpc.transport.segment(0, b'', 0x10)
+    _, found = summary(scene, *passes)
+    assert [f['kind'] for m in found['monitors'] for f in m['findings']] == ['unanswered']

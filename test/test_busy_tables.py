@@ -1,0 +1,351 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables, the summary and files of traffic that is busy: calls under way at once, one pipe beside another, refusals and errors before
+names are known."""
+
+import dataclasses
+import json
+
+import pytest
+
+from gen import hkpd_stubs as registry
+from gen.buffers import error_block
+from gen.hkpd_block import Counter as Number
+from gen.hkpd_block import Object
+from gen.hkpd_scene import Talk
+from gen.model import ENGLISH, TYPES
+from gen.pcap import SealedRpc
+from gen.scene import Scene, tcp_line
+from gen.story_script import NONE, Script, ask, learn, run, story
+from gen.stubs import VALIDATE
+from gen.troubles import SECOND, Server, memory, processors
+from series import long_rows, pdh_rows, table
+from test_overlap import Monitor
+
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+OVERTAKEN = 'a later sample was answered before this one'
+
+
+@pytest.fixture
+def ask_all(tshark, tmp_path):
+    """ask_all(scene, *options) -> (rows of pcq,queries, the JSON of pcq,summary, rows of pcq,long)"""
+    def get(scene, *args):
+        capture = scene.write(tmp_path / 'scene.pcap')
+        out = [tmp_path / n for n in ('summary.json', 'long.csv')]
+        tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % out[0], '-z', 'pcq,long,%s' % out[1], *args)
+        rows = [r for r in table(tshark, capture, 'pcq,queries', *args) if r['Server'] is not None]
+        return rows, json.loads(out[0].read_text('utf-8')), long_rows(out[1].read_bytes().decode())
+    return get
+
+
+def kinds(summary):
+    return [f['kind'] for m in summary['monitors'] for f in m['findings']]
+
+
+# --- Two calls under way at once ------------------------------------------------------------------------------------
+
+
+def paced(steps, **how):
+    """Each step a second after the one before."""
+    scene = Scene()
+    m = Monitor(scene, **how)
+    for step in steps:
+        m.run(step)
+        scene.capture.now += SECOND
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('steps', [
+    ['D? D!'] * 3 + ['D.1? D.1* D.2? D.2* D.2! D.1!'] + ['D? D!'] * 3,      # the answers change places,
+    ['D? D!'] * 3 + ['D.1? D.2? D.2* D.1* D.1! D.2!'] + ['D? D!'] * 3,      # or the calls themselves do on the server
+], ids=['answers', 'calls'])
+def test_an_overtaken_sample(ask_all, steps, passes):
+    """It has no result, and neither is the server's clock said to have begun again nor a later sample late."""
+    rows, summary, long = ask_all(paced(steps), *passes)
+    assert kinds(summary) == [] and summary['healthy']
+    assert summary['monitors'][0]['samples'] == 8
+    frames = sorted({int(r['frame']) for r in long})
+    reasons = {f: {r['reason'] for r in long if int(r['frame']) == f} for f in frames}
+    assert [reasons[f] for f in frames] == [{'first sample of the handle'}] + [{''}] * 3 + [{OVERTAKEN}] + [{''}] * 3
+    row, = rows
+    assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
+    assert float(row['Longest (s)']) < 2.01
+
+
+def two_at_once(first, second, **more):
+    """HKEY_PERFORMANCE_DATA: asked for the first, then for the second, whose answer comes first and was taken later."""
+    value = lambda i: lambda at, k: 100 * i + 7 * at.number
+    objects = [Object(i, 'Object %d' % i, [Number(i + 1, 'Counter %d' % i, TYPES['PERF_COUNTER_DELTA'], value(i), 4)])
+               for i in (2, 4)]
+    scene = Scene()
+    talk = Talk(scene, objects, **more)
+    talk.open()
+    talk.titles()
+    for n in range(8):
+        if n != 4:
+            talk.sample(first, [int(i) for i in first.split()])
+            talk.sample(second, [int(i) for i in second.split()])
+        else:
+            rpc, pending = talk.rpc, []
+            for name in first, second:
+                call_id = rpc.call_id
+                rpc.call_id += 1
+                rpc.transport.to_server(rpc.request_pdus(registry.QUERY_VALUE, bytes(registry.query(talk.handle, name, 65536)),
+                                                         call_id=call_id))
+                b = talk.block([o for o in objects if str(o.index) in name.split()])
+                talk.clock.tick()
+                pending.append((call_id, registry.answer(b.record, 0, registry.REG_BINARY, None, room=65536)))
+            for call_id, stub in reversed(pending):
+                rpc.transport.to_client(rpc.response_pdus(bytes(stub), call_id))
+        scene.capture.now += SECOND
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('first, second, overtaken', [('2', '4', 0), ('2', '2', 1), ('2 4', '4', 1)])
+def test_an_overtaken_answer_of_the_registry(ask_all, first, second, overtaken, passes):
+    """Samples of other objects overtake nothing."""
+    rows, summary, long = ask_all(two_at_once(first, second), *passes)
+    assert 'restarted' not in kinds(summary) and 'reset' not in kinds(summary)
+    assert sum(r['reason'] == OVERTAKEN for r in long) == overtaken
+    assert {r['reason'] for r in long} - {''} <= {'first sample of the handle', OVERTAKEN}
+
+
+@PASSES
+def test_an_overtaken_sealed_sample(tshark, tmp_path, passes):
+    """Asked for before the one that came before it: the next is not late for it."""
+    scene = Scene()
+    m = Monitor(scene, protocol=SealedRpc, mss=60000)
+    for n in range(9):
+        asked = [m.ask('D')]
+        if n == 3:
+            scene.capture.now += SECOND
+            asked.append(m.ask('D'))
+        for call in reversed(asked):
+            call.do().answer()
+        scene.capture.now += SECOND
+    capture = scene.write(tmp_path / 'scene.pcap')
+    row = table(tshark, capture, 'pcq,queries', *passes)[0]
+    assert (row['Samples'], row['Late asked'], row['Late answered'], row['Longest (s)'][:3]) == ('10', '0', '0', '2.0')
+    tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % (tmp_path / 'out.json'), *passes)
+    found = json.loads((tmp_path / 'out.json').read_text('utf-8'))['monitors'][0]['findings']
+    assert [f['kind'] for f in found if 'late' in f['kind']] == []
+    assert not tshark.run('-r', capture, '-Y', 'pcq.expert.late', *passes)[0]
+
+
+def test_a_capture_whose_clock_is_set_back(tshark, tmp_path):
+    """Sealed samples behind that have intervals again."""
+    scene = Scene()
+    m = Monitor(scene, protocol=SealedRpc, mss=60000)
+    for n in range(9):
+        m.ask('D').do().answer()
+        scene.capture.now += SECOND if n < 3 else 2 * SECOND if n > 3 else -3600 * SECOND
+    row = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,queries')[0]
+    assert (row['Samples'], row['Interval (s)'][:3], row['Longest (s)'][:3]) == ('9', '2.0', '2.0')
+
+
+# --- What the registry says beside data --------------------------------------------------------------------------------
+
+
+@PASSES
+@pytest.mark.parametrize('size', [None, 4096], ids=['no-size', 'size'])
+def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
+    """ERROR_MORE_DATA, also of a server that does not say how much, and ERROR_NO_SYSTEM_RESOURCES; titles that are not there are neither."""
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
+    talk.open()
+    talk.ask('Counter 007', None, status=2)
+    talk.titles()
+    for n in range(4):
+        talk.ask('Global', None, status=registry.MORE_DATA, room=1024, size=size)
+        talk.ask('2', None, status=1450) if n == 2 else talk.sample()
+        scene.capture.now += SECOND
+    (row,), summary, _ = ask_all(scene, *passes)
+    assert (row['Samples'], row['Size probes'], row['No data']) == ('3', '4', '1')
+    assert summary['monitors'][0]['size_probes'] == 4
+
+
+@pytest.mark.parametrize('samples', [0, 2])
+def test_probes_of_other_operations_are_no_probes_for_samples(tshark, tmp_path, samples):
+    """QueryCounterInfo is asked for its size, too."""
+    scene, s = Scene(), memory()
+    c = tcp_line(scene, Server([s], scene)).client()
+    learn(c, s)
+    h = c.open()
+    c.validate(h, [ask(s, 1)])
+    for _ in range(3):
+        c.info(h)
+    for _ in range(samples):
+        c.data(h, 9999)
+        scene.capture.now += SECOND
+    c.close(h)
+    text, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % (tmp_path / 'out.json'))
+    assert 'less room' not in text
+    assert [m['size_probes'] for m in json.loads((tmp_path / 'out.json').read_text('utf-8'))['monitors']] == [0]
+
+
+# --- One client's pollers ------------------------------------------------------------------------------------------------
+
+
+def pollers(turns, samples=3):
+    """Two of one client, each a connection: 'a' and 'b' open a query, 'A' and 'B' sample it, '.' closes both, a second apart."""
+    scene, s = Scene(), memory()
+    server = Server([s], scene)
+    clients = {name: tcp_line(scene, server, client_port=50001 + i).client() for i, name in enumerate('ab')}
+    handles = {}
+    learn(clients['a'], s)
+    for turn in turns:
+        if turn == '.':
+            for name, handle in handles.items():
+                clients[name].close(handle)
+            scene.capture.now += SECOND
+        elif turn.islower():
+            handles[turn] = clients[turn].open()
+            clients[turn].validate(handles[turn], [ask(s)])
+        else:
+            clients[turn.lower()].data(handles[turn.lower()], 9999)
+            scene.capture.now += SECOND // 10
+    return scene
+
+
+@PASSES
+@pytest.mark.parametrize('turns', ['abAB.' + 'baBA.' * 5, 'abAB.' * 6, 'abBA.' + 'abAB.' * 5])
+def test_a_query_goes_on_as_one_of_its_own_connection(ask_all, turns, passes):
+    rows, summary, _ = ask_all(pollers(turns), *passes)
+    assert sorted(r['Samples'] for r in rows) == ['6', '6']
+    assert [round(float(r['Interval (s)']), 1) for r in rows] == [1.2, 1.2]
+    assert [m['samples'] for m in summary['monitors']] == [6, 6]
+    assert [round(m['interval'], 1) for m in summary['monitors']] == [1.2, 1.2]
+
+
+def test_two_machines_of_one_name(ask_all):
+    """Their performance data call both the same; which is which says the address, in one pass as in two."""
+    scene = Scene()
+    objects = [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])]
+    talks = [Talk(scene, objects, server='192.0.2.2%d' % i, client_port=50001 + i) for i in range(2)]
+    for talk in talks:
+        talk.open()
+        talk.titles()
+    for _ in range(4):
+        for talk in talks:
+            talk.sample()
+        scene.capture.now += SECOND
+    shown = []
+    for passes in (), ('-2',):
+        rows, summary, _ = ask_all(scene, *passes)
+        shown.append(sorted(r['Server'] for r in rows))
+        assert sorted(m['server'] for m in summary['monitors']) == shown[-1]
+    assert shown[0] == shown[1]
+    assert '192.0.2.20' in shown[0][0] and '192.0.2.21' in shown[0][1]
+
+
+# --- Answers without a value ---------------------------------------------------------------------------------------------
+
+
+def registry_session(names, change):
+    """A sample each second; what is asked for by each name, and what change(talk, n) makes of the objects before the nth."""
+    scene = Scene()
+    talk = Talk(scene, [Object(2, 'System', [Number(3, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 7, 4)])])
+    talk.open()
+    talk.titles()
+    for n, name in enumerate(names):
+        change(talk, n)
+        talk.sample(name)
+        scene.capture.now += SECOND
+    return scene
+
+
+@PASSES
+def test_a_block_without_objects(ask_all, tshark, tmp_path, passes):
+    """What was asked for is gone: nothing is damaged, and nothing came late."""
+    whole = []
+    scene = registry_session(['2'] * 8, lambda talk, n: setattr(talk, 'objects', whole.append(talk.objects) or ([] if n in (3, 4) else whole[0])))
+    (row,), summary, _ = ask_all(scene, *passes)
+    assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
+    assert [(f['kind'], f['count']) for f in summary['monitors'][0]['findings']] == [('empty', 2)]
+    infos = [i for i in tshark.run('-r', tmp_path / 'scene.pcap', '-Y', 'hkpd', '-T', 'fields', '-e', '_ws.col.Info')[0].splitlines()
+             if 'no value (no objects' in i or 'no value (0 objects' in i]
+    assert len(infos) == 2
+
+
+@PASSES
+def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
+    def change(talk, n):
+        talk.objects = [dataclasses.replace(o, instances=-3 if n == 3 else None) for o in talk.objects]
+    names = ['2', '2', '2', 'MetadataGlobal', '2', '2']
+    (row,), summary, _ = ask_all(registry_session(names, change), *passes)
+    assert (row['Samples'], row['No data']) == ('5', '0')
+    assert summary['healthy'] and summary['notes'] == []
+
+
+# --- Behind an error -----------------------------------------------------------------------------------------------------
+
+
+class Failing(Script):
+    """In one of the samples the block of a query's only identifier is an error ([MS-PCQ] 2.2.4.9)."""
+
+    def __init__(self, sets, number, status):
+        super().__init__(sets)
+        self.number, self.status = number, status
+
+    def _block(self, i, at):
+        if at.number != self.number:
+            return super()._block(i, at)
+        return error_block(self.status), []
+
+
+@PASSES
+@pytest.mark.parametrize('make, asked, status, reason', [
+    (memory, (NONE, None), 1460, 'it had an error in the sample before'),
+    (memory, (2, None), 232, 'it had an error in the sample before'),
+    (processors, (NONE, '*'), 1460, 'it had an error in the sample before'),
+    (processors, (2, '*'), 5, 'it had an error in the sample before'),
+    (processors, (2, 'a'), 1460, 'it had an error in the sample before'),
+    (processors, (2, 'a'), 232, 'instance is new'),
+    (processors, (NONE, 'a'), 232, 'instance is new'),
+    (processors, (2, '*'), 232, 'instance is new')])
+def test_behind_an_error(ask_all, make, asked, status, reason, passes):
+    """ERROR_TIMEOUT, once, says nothing of instances; ERROR_NO_DATA does where one was asked for (perflib-facts row 13)."""
+    s = make()
+    scene = story(Failing([s], 2, status), lambda c: (learn(c, s), run(c, [ask(s, *asked)], 5)))
+    _, _, rows = ask_all(scene, *passes)
+    rows = [r for r in rows if r['counter'] == s.counters[1].names[ENGLISH] and r['raw']]
+    frames = sorted({int(r['frame']) for r in rows})
+    assert [{r['reason'] for r in rows if int(r['frame']) == f} for f in frames] == [
+        {'first sample of the handle'}, {''}, {reason}, {''}]
+
+
+# --- Names that come late ------------------------------------------------------------------------------------------------
+
+
+class Later(Server):
+    """Refuses all counters of the first addition."""
+
+    additions = 0
+
+    def handle(self, opnum, *request):
+        self.additions += opnum == VALIDATE
+        return super().handle(opnum, *request)
+
+    def _add(self, query, i):
+        return 1168 if self.additions == 1 else super()._add(query, i)
+
+
+@PASSES
+@pytest.mark.parametrize('added', [True, False], ids=['added-later', 'never-added'])
+def test_a_refusal_before_its_name_came(tshark, tmp_path, added, passes):
+    """Its column, if it is blank or not, is one and has the name."""
+    scene, s = Scene(), memory()
+    c = tcp_line(scene, Later([s], scene)).client()
+    h = c.open()
+    c.validate(h, [ask(s, 1), ask(s, 2)])
+    learn(c, s)
+    c.validate(h, [ask(s, 1)] + [ask(s, 2)] * added)
+    c.info(h)
+    for _ in range(3):
+        c.data(h, 9999)
+        scene.capture.now += SECOND
+    tshark.run('-q', '-r', scene.write(tmp_path / 'scene.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'), *passes)
+    header, *rows = pdh_rows((tmp_path / 'out.csv').read_bytes().decode())
+    assert header[1:] == ['\\\\SRV01\\Memory\\' + n for n in ('Available MBytes', 'Pages/sec')]
+    assert [row[2] == ' ' for row in rows] == ([True, False, False] if added else [True] * 3)
