@@ -798,8 +798,10 @@ static void join_all(monitors *m, bool port_counts)
 void monitors_join(monitors *m)
 {
     g_ptr_array_set_size(m->copies, 0);
-    g_ptr_array_set_size(m->all, (int)m->parts->len);
-    memcpy(m->all->pdata, m->parts->pdata, m->parts->len * sizeof *m->parts->pdata);
+    g_ptr_array_set_size(m->all, 0);
+    for (unsigned i = 0; i < m->parts->len; i++) {
+        g_ptr_array_add(m->all, g_ptr_array_index(m->parts, i));
+    }
     join_all(m, true); /* first what one connection says: of two pollers of one client each goes on with its own */
     join_all(m, false);
 }
