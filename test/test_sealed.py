@@ -797,6 +797,27 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
     assert item.get('size') == '32'
 
 
+@pytest.mark.parametrize('protocol', [Rpc, SealedRpc], ids=['open', 'sealed'])
+def test_a_slow_call_between_samples(tshark, tmp_path, protocol):
+    """What the server takes for a question that brings no data it takes from the next sample."""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, 'a')])
+    for n in range(8):
+        scene.capture.now += SECOND
+        if n == 6:
+            line.takes = SECOND * 3 // 2
+            c.info(handle, 4096)
+            line.takes = 3000
+        c.data(handle, 4096)
+    late = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['_ws.expert.message'], '-Y', 'pcq.expert.late')
+    assert len(late) == 1 and 'Answered late: ' in late[0][0]
+
+
 class BehindWinreg(SealedRpc):
     offered_before = [(WINREG, [NDR, NDR64])]
 
