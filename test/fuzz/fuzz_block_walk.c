@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
+#include "../unit/object_sound.h"
 #include "perf/block-walk.h"
 
 #include <assert.h>
@@ -58,21 +59,6 @@ static void check_event(const perf_block_walk *walk, perf_block_event event)
     default:
         break;
     }
-}
-
-/* Nothing makes it uncertain which of the object's values stands where. */
-static bool object_sound(const perf_block_walk *walk)
-{
-    perf_block_walk trial = *walk;
-    perf_block_event event;
-
-    while ((event = perf_block_next(&trial)) != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT) {
-        if (event == PERF_BLOCK_FAULT && perf_block_does_harm(&trial)) {
-            return false;
-        }
-        perf_block_skip_values(&trial);
-    }
-    return true;
 }
 
 /* Values come in rows of as many as there are definitions: cells, not bytes. They are passed over beyond this. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "object_sound.h"
 #include "perf/block-walk.h"
 #include "walk_text.h"
 
@@ -55,21 +56,6 @@ static void build(uint8_t *data)
 static void check_place(const perf_block_walk *walk, uint32_t offset, uint32_t size)
 {
     assert(offset <= walk->size && size <= walk->size - offset);
-}
-
-/* Nothing makes it uncertain which of the object's values stands where. */
-static bool object_sound(const perf_block_walk *walk)
-{
-    perf_block_walk trial = *walk;
-    perf_block_event event;
-
-    while ((event = perf_block_next(&trial)) != PERF_BLOCK_END && event != PERF_BLOCK_OBJECT) {
-        if (event == PERF_BLOCK_FAULT && perf_block_does_harm(&trial)) {
-            return false;
-        }
-        perf_block_skip_values(&trial);
-    }
-    return true;
 }
 
 /* `size` bytes in memory of their own, so that a sanitizer sees what is read beyond them. */
