@@ -441,6 +441,18 @@ class Moody(Line):
         return fault, stub
 
 
+def query_of_one_counter(protocol):
+    """-> (scene, its line, the client, its query's handle)"""
+    scene = Scene()
+    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
+    model = Script([s], clock=Watched(scene.capture))
+    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
+    c = line.client()
+    handle = c.open()
+    c.validate(handle, [ask(s, 1, 'a')])
+    return scene, line, c, handle
+
+
 def sessions(seed, protocol, turns, **rpc):
     """Two clients that watch one server. turns: each opens a query or even a connection for each of its samples, or none."""
     dice, scene = random.Random(seed), Scene()
@@ -594,13 +606,7 @@ def test_queries_of_one_connection(tshark, tmp_path):
 
 def test_what_the_summary_says_of_failures(tshark, tmp_path):
     """Answers without data that none with data follows up; what of them failed the seal hides."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
-    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=SealedRpc).rpc, model)
-    c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
+    scene, line, c, handle = query_of_one_counter(SealedRpc)
     failed = []
     for n in range(12):
         scene.capture.now += SECOND
@@ -800,13 +806,7 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
 @pytest.mark.parametrize('protocol', [Rpc, SealedRpc], ids=['open', 'sealed'])
 def test_a_slow_call_between_samples(tshark, tmp_path, protocol):
     """What the server takes for a question that brings no data it takes from the next sample."""
-    scene = Scene()
-    s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
-    line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
-    c = line.client()
-    handle = c.open()
-    c.validate(handle, [ask(s, 1, 'a')])
+    scene, line, c, handle = query_of_one_counter(protocol)
     for n in range(8):
         scene.capture.now += SECOND
         if n == 6:
