@@ -582,12 +582,12 @@ static void see_end(monitors *m, packet_info *pinfo)
     }
 }
 
-static void see_packet(monitor *of, size_t which, packet_info *pinfo)
+static void see_packet(const monitors *m, unsigned finding, const packet_info *pinfo)
 {
-    if (which == PACKET_LOST) {
-        mark(of, MONITOR_LOST, pinfo->num);
-    } else if (which == PACKET_RESENT) {
-        mark(of, MONITOR_RESENT, pinfo->num);
+    monitor *of = newest_of(m, pinfo);
+
+    if (of) {
+        mark(of, finding, pinfo->num);
     }
 }
 
@@ -596,13 +596,12 @@ static tap_packet_status see(void *filter, packet_info *pinfo, epan_dissect_t *e
 {
     for (GSList *at = all_monitors; at; at = at->next) {
         monitors *m = at->data;
-        monitor *of = newest_of(m, pinfo);
         size_t which = (size_t)((const char **)filter - packet_filters);
         m->end = pinfo->abs_ts;
         if (which == PACKET_END) {
             see_end(m, pinfo);
-        } else if (of) {
-            see_packet(of, which, pinfo);
+        } else if (which != EVERY_PACKET) {
+            see_packet(m, which == PACKET_LOST ? MONITOR_LOST : MONITOR_RESENT, pinfo);
         }
     }
     return TAP_PACKET_DONT_REDRAW;
