@@ -13,7 +13,7 @@
 #include "readings/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "taps/accounts.h"
 #include "taps/taps.h"
 #include "names/names.h"

@@ -6,7 +6,7 @@
  */
 #include "pcq-buffers.h"
 
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "pcq/pcq-data.h"
 #include "readings/readings.h"
 #include "text/value-strings.h"

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 #include "state/state.h"
 
 /* One fact that a buffer teaches. */

@@ -9,7 +9,7 @@
 
 #include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "text/value-strings.h"
 
 /* Between the parts of the Info column. */

@@ -5,7 +5,7 @@
  */
 #include "dcerpc/ndr.h"
 
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "perf/bytes.h"
 
 static int ett_array = -1;

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 
 #define NDR_CONTEXT_HANDLE_SIZE 20 /* attributes and UUID */
 

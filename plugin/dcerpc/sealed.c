@@ -9,7 +9,7 @@
 #include <epan/prefs-int.h>
 
 #include "dcerpc/connections.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "perf/decimal.h"
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };

@@ -8,7 +8,7 @@
 
 #include "text/text.h"
 #include "tree/labels.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "text/value-strings.h"
 
 static int proto_hkpd = -1;

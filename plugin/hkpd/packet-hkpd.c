@@ -14,7 +14,7 @@
  */
 #include "readings/tapped.h"
 #include "dcerpc/call.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "hkpd/hkpd.h"
 #include "text/value-strings.h"
 

@@ -6,7 +6,7 @@
 #include "pcq/pcq-data.h"
 
 #include "text/text.h"
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "tree/values.h"
 #include "text/value-strings.h"
 #include "perf/bytes.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 #include "tree/labels.h"
 #include "tree/values.h"
 #include "state/state.h"

@@ -11,7 +11,7 @@
 #include <epan/expert.h>
 #include <epan/stat_tap_ui.h>
 
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 #include "perf/block-walk.h"
 #include "readings/layout.h"
 #include "taps/ledger.h"

@@ -5,7 +5,7 @@
  */
 #include "tree/labels.h"
 
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 #include "text/value-strings.h"
 
 static int ett_counter_type = -1;

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 #include "perf/writer.h"
 #include "state/state.h"
 

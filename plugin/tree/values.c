@@ -5,8 +5,8 @@
  */
 #include "tree/values.h"
 
-#include "dcerpc/fields.h"
-#include "dcerpc/reader.h"
+#include "tree/fields.h"
+#include "tree/reader.h"
 #include "text/value-strings.h"
 #include "perf/decimal.h"
 

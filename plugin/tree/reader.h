@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "dcerpc/findings.h"
+#include "tree/findings.h"
 #include "text/text.h"
 
 typedef struct {

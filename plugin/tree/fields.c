@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/fields.h"
+#include "tree/fields.h"
 
 void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count)
 {

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/reader.h"
+#include "tree/reader.h"
 
 #include <epan/prefs.h>
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/findings.h"
+#include "tree/findings.h"
 
 #include <epan/tap.h>
 
