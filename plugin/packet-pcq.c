@@ -10,14 +10,14 @@
  */
 #include "pcq-buffers.h"
 #include "dcerpc/call.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
 #include "tree/fields.h"
 #include "taps/accounts.h"
 #include "taps/taps.h"
 #include "names/names.h"
-#include "readings/watch.h"
+#include "tap/watch.h"
 #include "dcerpc/sealed.h"
 
 void proto_register_pcq(void);

@@ -12,7 +12,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "dcerpc/call.h"
 #include "tree/fields.h"
 #include "hkpd/hkpd.h"

@@ -6,7 +6,7 @@
 #include "taps/taps.h"
 
 #include "taps/table.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "text/value-strings.h"
 
 #include <epan/stats_tree.h>

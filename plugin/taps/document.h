@@ -13,7 +13,7 @@
 #pragma once
 
 #include "perf/csv.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "taps/output.h"
 
 /* A query has no more columns than these; what goes beyond is left out and counted. */

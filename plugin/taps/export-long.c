@@ -6,7 +6,7 @@
 #include "taps/taps.h"
 
 #include "taps/output.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "perf/bytes.h"
 #include "perf/csv.h"
 #include "perf/decimal.h"

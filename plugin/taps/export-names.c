@@ -7,7 +7,7 @@
 #include "taps/taps.h"
 
 #include "names/names.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>

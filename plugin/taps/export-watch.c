@@ -6,7 +6,7 @@
 #include "taps/taps.h"
 
 #include "perf/pattern.h"
-#include "readings/watch.h"
+#include "tap/watch.h"
 #include "taps/output.h"
 
 #include <epan/stat_tap_ui.h>

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 #include "state/pace.h"
 #include "taps/sealed-talk.h"
 

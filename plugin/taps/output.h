@@ -16,7 +16,7 @@
 #include <epan/tap.h>
 
 #include "perf/csv.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 
 typedef struct output_file output_file;
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "perf/summary.h"
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 
 /* Begins as zeros. */
 typedef struct {

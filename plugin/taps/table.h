@@ -13,7 +13,7 @@
 
 #include <epan/stat_tap_ui.h>
 
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 
 typedef struct table_view table_view;
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "readings/watch.h"
+#include "tap/watch.h"
 #include "dcerpc/call.h"
 #include "perf/faults.h"
 #include "tree/labels.h"

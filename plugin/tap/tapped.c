@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "readings/tapped.h"
+#include "tap/tapped.h"
 
 #include "text/value-strings.h"
 

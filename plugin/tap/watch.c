@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "readings/watch.h"
+#include "tap/watch.h"
 
 #include "perf/pattern.h"
 
