@@ -10,7 +10,7 @@
 
 #include "dcerpc/connections.h"
 #include "tree/fields.h"
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 

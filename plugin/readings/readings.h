@@ -24,7 +24,7 @@
 #include "state/state.h"
 
 #include "perf/calculate.h"
-#include "perf/writer.h"
+#include "text/writer.h"
 
 typedef struct readings_layout readings_layout;
 

@@ -5,7 +5,7 @@
  */
 #include "tap/watch.h"
 
-#include "perf/pattern.h"
+#include "text/pattern.h"
 
 #include <epan/uat.h>
 #include <wsutil/report_message.h>

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "perf/csv.h"
+#include "text/csv.h"
 #include "tap/tapped.h"
 #include "taps/output.h"
 

@@ -8,8 +8,8 @@
 #include "taps/output.h"
 #include "tap/tapped.h"
 #include "perf/bytes.h"
-#include "perf/csv.h"
-#include "perf/decimal.h"
+#include "text/csv.h"
+#include "text/decimal.h"
 #include "text/value-strings.h"
 
 #include <epan/stat_tap_ui.h>

@@ -5,7 +5,7 @@
  */
 #include "taps/taps.h"
 
-#include "perf/pattern.h"
+#include "text/pattern.h"
 #include "tap/watch.h"
 #include "taps/output.h"
 

@@ -15,7 +15,7 @@
 
 #include <epan/tap.h>
 
-#include "perf/csv.h"
+#include "text/csv.h"
 #include "tap/tapped.h"
 
 typedef struct output_file output_file;

@@ -5,7 +5,7 @@
  */
 #include "text/text.h"
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 /* Code pages of Windows, and how Wireshark calls them. */
 typedef struct {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "tree/reader.h"
-#include "perf/writer.h"
+#include "text/writer.h"
 #include "state/state.h"
 
 /* The name of a subject that is known from elsewhere, as a generated field with the frame that taught it. Returns it for labels;

@@ -8,7 +8,7 @@
 #include "tree/fields.h"
 #include "tree/reader.h"
 #include "text/value-strings.h"
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 /* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
 

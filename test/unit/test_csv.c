@@ -6,7 +6,7 @@
 
 #define _DEFAULT_SOURCE /* gmtime_r */
 
-#include "perf/csv.h"
+#include "text/csv.h"
 
 #include <stdio.h>
 #include <string.h>

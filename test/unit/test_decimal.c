@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 static void number(double value, const char *expected)
 {

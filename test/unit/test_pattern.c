@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "perf/pattern.h"
+#include "text/pattern.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "perf/writer.h"
+#include "text/writer.h"
 
 #define GUARD 0x55
 

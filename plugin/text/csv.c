@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "perf/csv.h"
+#include "text/csv.h"
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

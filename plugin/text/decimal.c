@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 #include "perf/bytes.h"
 

@@ -3,9 +3,9 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "perf/writer.h"
+#include "text/writer.h"
 
-#include "perf/decimal.h"
+#include "text/decimal.h"
 
 void perf_write_beginning(perf_writer *w, const char *text)
 {
