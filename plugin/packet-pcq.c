@@ -1120,19 +1120,6 @@ static uint32_t sealed_data_size(const sealed_pdu *pdu)
     return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
 }
 
-/* What ValidateCounters' request has around the identifiers: a handle, their size, the array's number, dwAdd. */
-#define AROUND_IDENTIFIERS 32
-#define AROUND_IDENTIFIERS_NDR64 36
-
-static uint32_t sealed_most_counters(const sealed_pdu *pdu)
-{
-    uint32_t around = pdu->is_ndr64 ? AROUND_IDENTIFIERS_NDR64 : AROUND_IDENTIFIERS;
-    bool names_some = pdu->interface == SEALED_PERFLIB && pdu->opnum == OPNUM_ValidateCounters &&
-                      !pdu->key.is_response && pdu->size > around;
-
-    return names_some ? (pdu->size - around) / PERF_IDENTIFIER_SIZE : 0;
-}
-
 static void describe_sealed(tapped_call *tapped, const sealed_pdu *pdu, bool is_perflib)
 {
     tapped_sealed *sealed = &tapped->sealed;
@@ -1293,7 +1280,6 @@ static void register_fields(void)
 
     proto_register_field_array(proto_pcq, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    fields_open_at_first(&ett_buffer);
     call_fields_register(proto_pcq, "pcq", "query.number", &fields);
 }
 
@@ -1307,7 +1293,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, sealed_most_counters, tell_sealed);
+    sealed_register(&fields, opnum_vals, tell_sealed);
     state_register();
     names_file_register();
     tapped_register();

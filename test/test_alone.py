@@ -8,7 +8,7 @@ from gen.scene import Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, run, seconds, single
 from gen.story_types import every_type, together
 
-FIELDS = ['%s.' + name for name in '''path cooked cooked.none value value.text value.raw first.path first.result sample.previous
+FIELDS = ['%s.' + name for name in '''path cooked cooked.none value value.text value.raw sample.previous
           sample.interval counter.type.kind learned_in'''.split()]
 
 

@@ -5,7 +5,6 @@ import csv
 import re
 import shutil
 import subprocess
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -74,27 +73,6 @@ def test_widths():
     left = 1280 - scroll_bar_and_map - sum(w for code, w in width.items() if code != '%i')
     info = r'QueryCounterData response, query 1: \Processor Information(0,0)\% Processor Time = 8.52 %'
     assert left >= char * len(info) + margin
-
-
-@pytest.mark.parametrize('capture, args, prefix', [(NTLM, PASSWORD, 'pcq'), (HKPD, [], 'hkpd')])
-def test_path_and_result_are_of_one_value(profile, capture, args, prefix):
-    """Those of the first value, also where that has no result."""
-    columns = 'gui.column.format:"No.","%%m","Path","%%Cus:%s.first.path:1:R","Result","%%Cus:%s.first.result:1:R"' % (prefix, prefix)
-    listed = profile(capture, *args, '-o', columns, '-Y', prefix + '.path', '-T', 'psml')
-    rows = [re.findall('<section>(.*?)</section>', p, re.S) for p in listed.split('<packet>')[1:]]
-    packets = ElementTree.fromstring(profile(capture, *args, '-Y', prefix + '.path', '-T', 'pdml')).findall('packet')
-    assert len(rows) == len(packets) > 1
-    seen = set()
-    for (number, path, result), packet in zip(rows, packets):
-        value = next(f for f in packet.iter('field') if f.get('name') == prefix + '.counter_data')
-        first = {f.get('name').removeprefix(prefix + '.'): f for f in value.iter('field')}
-        assert path == first['path'].get('show'), number
-        if 'cooked' in first:
-            assert value.get('showname') == 'Counter data: %s = %s' % (path, result), number
-        else:
-            assert first['cooked.none'].get('showname').startswith('No calculated value: %s (' % result), number
-        seen.add('cooked' in first)
-    assert len(seen) == 2 or prefix == 'pcq'
 
 
 @pytest.mark.parametrize('capture, args, expected', [

@@ -665,24 +665,6 @@ def test_the_same_figures_of_other_stubs(tshark, tmp_path, rpc):
             {column: row[column] for column in SAME} for row in rows[1]]
 
 
-@pytest.mark.parametrize('ndr64', [False, True])
-def test_how_many_counters_a_request_names_at_most(tshark, tmp_path, ndr64):
-    """Exactly as many if they are as short as can be; none but ValidateCounters says so."""
-    scene = Scene()
-    s = multiple('A', *[counter(n, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % n, [1]) for n in range(9)])
-    c = tcp_line(scene, Script([s]), mss=60000, protocol=SealedRpc, ndr64=ndr64).client()
-    handle = c.open()
-    for count in (1, 2, 9):
-        c.validate(handle, [ask(s, n) for n in range(count)])
-    c.validate(handle, [ask(s, 1, 'an instance whose name is rather long')])
-    c.data(handle, 4096)
-    rows = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['pcq.sealed.operation', 'dcerpc.pkt_type', 'pcq.sealed.most_counters'], '-Y',
-                         'pcq.sealed.size')
-    most = [int(most) for opnum, kind, most in rows if (opnum, kind) == ('7', '0')]
-    assert most[:3] == [1, 2, 9] and 1 < most[3] < 4
-    assert all(not most for opnum, kind, most in rows if (opnum, kind) != ('7', '0'))
-
-
 @pytest.mark.parametrize('order', ['<', '>'])
 def test_several_calls_of_one_frame(tshark, tmp_path, order):
     """Each has its item, its place, its operation and its size; Info names both."""

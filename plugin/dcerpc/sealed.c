@@ -51,14 +51,13 @@ static const lock kerberos = {
 
 static expert_field ei_sealed = EI_INIT;
 static expert_field ei_does_not_fit = EI_INIT;
-static int hf_operation, hf_size, hf_most_counters;
+static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
 static e_guid_t uuids[NUM_SEALED_INTERFACES];
 static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are followed */
 static bool (*winreg_is_watched)(void);
 static sealed_listener tell;
-static uint32_t (*most_counters)(const sealed_pdu *pdu);
 
 static const value_string winreg_operations[] = {
     {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
@@ -137,9 +136,6 @@ static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, 
     proto_item_set_generated(
         proto_tree_add_uint_format_value(tree, hf_operation, tvb, 0, 0, pdu->opnum, "%s (%u)", operation, pdu->opnum));
     proto_item_set_generated(proto_tree_add_uint(tree, hf_size, tvb, 0, 0, pdu->size));
-    if (most_counters(pdu) > 0) {
-        proto_item_set_generated(proto_tree_add_uint(tree, hf_most_counters, tvb, 0, 0, most_counters(pdu)));
-    }
 }
 
 static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const lock *what, sealed_call *call)
@@ -328,7 +324,7 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
 }
 
 void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations,
-                     uint32_t (*most)(const sealed_pdu *), sealed_listener listener)
+                     sealed_listener listener)
 {
     int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
@@ -337,8 +333,6 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
               "Operation of a call that no key opened, of PerflibV2 or (3, 32, 33) of winreg"),
         FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
                   "Bytes of its stub over all fragments, without padding and security trailer"),
-        FIELD_U32(hf_most_counters, "Counters at most", "pcq.sealed.most_counters",
-                  "ValidateCounters: there is room for no more identifiers in its request"),
     };
     static ei_register_info findings[] = {
         {&ei_sealed,
@@ -358,6 +352,5 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     perflib = fields_of_perflib;
     operations[SEALED_PERFLIB] = perflib_operations;
     operations[SEALED_WINREG] = winreg_operations;
-    most_counters = most;
     tell = listener;
 }

@@ -24,10 +24,8 @@ typedef struct {
 
 typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
 
-/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. `most`: how many counters a PDU names at most, 0 if
- * that is not known. */
-void sealed_register(const rpc_fields *fields, const value_string *operations, uint32_t (*most)(const sealed_pdu *),
-                     sealed_listener listener);
+/* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
+void sealed_register(const rpc_fields *fields, const value_string *operations, sealed_listener listener);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

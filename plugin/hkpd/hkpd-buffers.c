@@ -585,7 +585,6 @@ void hkpd_buffers_register(int proto)
     fields.num_structures = array_length(structure_fields);
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
-    fields_open_at_first(&ett_counter_block);
     proto_hkpd = proto;
     value_fields_register(proto, "hkpd", &fields);
 }

@@ -25,28 +25,3 @@ bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count)
     }
     return false;
 }
-
-/* --- Subtrees that are open -------------------------------------------------------------------------------------- */
-
-#define MAX_OPEN 4
-
-static const int *open_at_first[MAX_OPEN];
-static unsigned num_open;
-
-/* As the first capture is opened, and only then: while dissectors are registered Wireshark has nothing to note it in. */
-static void open_subtrees(void)
-{
-    for (; num_open > 0; num_open--) {
-        tree_expanded_set(*open_at_first[num_open - 1], TRUE);
-    }
-}
-
-void fields_open_at_first(const int *ett)
-{
-    if (num_open == 0) {
-        register_init_routine(open_subtrees);
-    }
-    if (num_open < MAX_OPEN) {
-        open_at_first[num_open++] = ett;
-    }
-}

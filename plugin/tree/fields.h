@@ -36,6 +36,3 @@ void fields_register_prefixed(int proto, const char *prefix, const hf_register_i
 
 /* True if somebody looks at one of these fields in the tree. */
 bool fields_any_referenced(proto_tree *tree, const int *fields, unsigned count);
-
-/* Such a subtree is shown open until the user closes it. Few are: what holds all that somebody looks for. */
-void fields_open_at_first(const int *ett);

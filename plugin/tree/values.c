@@ -80,10 +80,6 @@ void budget_report(const tree_budget *budget, findings_report *report, proto_ite
 void value_fields_register(int proto, const char *prefix, value_fields *fields)
 {
     const hf_register_info list[] = {
-        FIELD_NODE(fields->first, "First value", "first", "What the Info column shows"),
-        FIELD_TEXT(fields->first_path, "Path", "first.path", "The path of the first value, for a column"),
-        FIELD_TEXT(fields->first_result, "Result", "first.result",
-                   "The result of the first value with its unit, or why there is none, for a column"),
         FIELD_U64(fields->value, "Value", "value", "As sent, not calculated"),
         FIELD_TEXT(fields->text, "Text", "value.text", "A value that is text"),
         FIELD_BYTES(fields->raw, "Value", "value.raw", "A value of neither 4 nor 8 bytes"),
@@ -99,11 +95,8 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
         FIELD(fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL,
               "Seconds since the previous sample, by the server's clock"),
     };
-    int *const ett[] = {&fields->ett_first};
 
-    fields->ett_first = -1;
     fields_register_prefixed(proto, prefix, list, array_length(list));
-    proto_register_subtree_array(ett, array_length(ett));
     proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
     labels_register_type_fields(proto, prefix, &fields->types);
 }
@@ -384,26 +377,16 @@ void values_samples(const answer_view *view, proto_tree *tree)
     }
 }
 
-/* --- The first of an answer ------------------------------------------------------------------------------------- */
+/* --- The Info column --------------------------------------------------------------------------------------------- */
 
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-/* At the first of `count` values; NULL if there is none, or it has no path. */
-static readings *first_of(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+static const char *words_of(readings *r)
 {
-    readings *r = count > 0 ? readings_begin(pool, answer) : NULL;
+    perf_result result = r->at.is_text ? (perf_result){.none = PERF_NONE_OK} : readings_result(r);
 
-    return r && readings_next(r) && readings_path(r) ? r : NULL;
-}
-
-static const char *words_of(readings *r, perf_result *result)
-{
-    *result = (perf_result){0, PERF_NONE_OK};
-    if (!r->at.is_text) {
-        *result = readings_result(r);
-    }
-    return readings_words(r, result).text;
+    return readings_words(r, &result).text;
 }
 
 /* Values that are looked through for a better one than the first: each packet of the list costs as much. */
@@ -418,7 +401,6 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     readings *r = readings_begin(pool, answer);
     const watch_row *shown[MAX_HEADLINES];
     unsigned count = 0;
-    perf_result result;
 
     for (unsigned i = 0; i < MAX_LOOKED_THROUGH && count < MAX_HEADLINES && readings_next(r); i++) {
         const watch_row *row = *watch_fitting(r);
@@ -427,8 +409,7 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
             is_new = is_new && shown[k] != row;
         }
         if (is_new) {
-            const char *words = words_of(r, &result);
-            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words,
+            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words_of(r),
                                       r->assumed ? " (order assumed)" : assumed_note(r));
             shown[count++] = row;
         }
@@ -436,59 +417,35 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return count;
 }
 
-static bool is_total(readings *r)
+/* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
+static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
-    const char *instance = readings_instance(r);
+    readings *r = readings_begin(pool, answer);
 
-    return instance && strcmp(instance, "_Total") == 0 && readings_counter(r) != NULL;
+    for (unsigned i = 0; i < MAX_LOOKED_THROUGH && readings_next(r); i++) {
+        const char *instance = readings_instance(r);
+        if (i == 0 && readings_path(r) == NULL) {
+            return NULL;
+        }
+        if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
+            return r;
+        }
+    }
+    r = readings_begin(pool, answer);
+    return readings_next(r) ? r : NULL;
 }
 
-/* "\Processor(_Total)\% Processor Time", "12.4 %" and a note. */
-typedef struct {
-    const char *path;
-    const char *words;
-    const char *note;
-} headline;
-
-static headline headline_of(readings *r)
+/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
+static const char *headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
-    const char *path = readings_path(r) + strlen("\\\\") + strlen(r->machine);
-    perf_result result;
-    headline head = {text_cut(r->pool, path, MAX_HEADLINE_PATH), "", ""};
+    readings *r = find_headline(pool, answer);
 
-    head.words = words_of(r, &result);
-    head.note = r->assumed ? " (order assumed)" : assumed_note(r);
-    return head;
-}
-
-/* Of _Total if it is among the first values, else of the first, where the stream is. Samples of one form have it at the same
- * place. */
-static headline find_headline(readings *r)
-{
-    const readings_answer *answer = &r->answer;
-    state_sample *sample = answer->has_form ? (state_sample *)answer->sample : NULL; /* remembers what was found */
-    const state_sample *previous = sample ? sample->previous : NULL;
-
-    if (sample && sample->headline == 0 && previous && previous->form == sample->form) {
-        sample->headline = previous->headline;
+    if (r == NULL) {
+        return NULL;
     }
-    unsigned known = sample ? sample->headline : 0, place = 0;
-    for (unsigned i = 1; i < known; i++) {
-        readings_next(r); /* nobody looks at the first any more */
-    }
-    headline found = headline_of(r);
-    bool is_found = known != 0 || is_total(r);
-    if (!is_found) {
-        found.words = wmem_strdup(r->pool, found.words);
-    }
-    for (unsigned i = 1; !is_found && i < MAX_LOOKED_THROUGH && readings_next(r); i++) {
-        is_found = is_total(r);
-        place = is_found ? i : 0;
-    }
-    if (sample && known == 0) {
-        sample->headline = (uint8_t)(place + 1);
-    }
-    return place > 0 ? headline_of(r) : found;
+    const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
+    const char *words = words_of(r);
+    return wmem_strconcat(pool, path, " = ", words, r->assumed ? " (order assumed)" : assumed_note(r), NULL);
 }
 
 void value_describe(rpc_call *call, const readings_answer *answer, uint64_t count, const char *failed, uint32_t parts,
@@ -499,52 +456,19 @@ void value_describe(rpc_call *call, const readings_answer *answer, uint64_t coun
     if (!call->has_column) {
         return;
     }
-    readings *r = first_of(pool, answer, count);
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
-    headline head = {wmem_strbuf_get_str(watched), "", ""};
-    if (shown == 0 && r) {
-        head = find_headline(r);
-        shown = 1;
-    }
+    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer);
+    shown += shown == 0 && count > 0 && head;
     const char *more = count == 0 && !failed ? "no value"
                        : count == shown      ? ""
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
     /* most packets have such a text: to print its parts would cost more than all the rest of the call */
     call_info(call, "%s",
-              wmem_strconcat(pool, head.path, *head.words ? " = " : "", head.words, head.note,
-                             shown > 0 && *more ? ", " : "", more, failed ? "; " : "", failed ? failed : "", " (",
-                             text_counted(pool, parts, part), ", ", text_counted(pool, size, "byte"), ")", NULL));
+              wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed ? "; " : "",
+                             failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
+                             text_counted(pool, size, "byte"), ")", NULL));
     call->before_info = ": ";
-}
-
-/* Its path and its result side by side, for columns, if anybody wants them. */
-static void show_first(const answer_view *view, const readings_answer *answer, uint64_t count)
-{
-    proto_tree *tree = view->tree;
-    const value_fields *fields = view->fields;
-    const int wanted[] = {fields->first, fields->first_path, fields->first_result};
-    readings *r = fields_any_referenced(tree, wanted, array_length(wanted))
-                      ? first_of(view->report->pinfo->pool, answer, count)
-                      : NULL;
-    perf_result result;
-
-    if (r == NULL) {
-        return;
-    }
-    tvbuff_t *tvb = answer->tvb;
-    const char *words = words_of(r, &result), *why = try_val_to_str(result.none, none_reason_vals);
-    const char *shown = result.none == PERF_NONE_OK || why == NULL ? words : why;
-    proto_item *item = proto_tree_add_none_format(tree, fields->first, tvb, 0, 0, "First value: %s = %s%s",
-                                                  readings_path(r), words, assumed_note(r));
-
-    proto_item_set_generated(item);
-    proto_tree *inner = proto_item_add_subtree(item, fields->ett_first);
-    reader_add_generated_string(
-        inner, fields->first_path, tvb,
-        wmem_strconcat(r->pool, readings_path(r), r->assumed || r->names_assumed ? " (assumed)" : "", NULL));
-    reader_add_generated_string(inner, fields->first_result, tvb,
-                                wmem_strconcat(r->pool, shown, assumed_note(r), NULL));
 }
 
 void value_read_frequency(bounded_reader *reader, int hf)
@@ -590,7 +514,6 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
 {
     view->wishes = wishes_of(view, faults);
-    show_first(view, answer, count);
     if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
         !view->wishes.watch) {
         return false;

@@ -49,12 +49,9 @@ void budget_report(const tree_budget *budget, findings_report *report, proto_ite
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* PREFIX.first, .first.path, .first.result, .value, .value.text, .value.raw, .path, .cooked, .cooked.none,
+/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none,
  * .sample.previous and .sample.interval. */
 typedef struct {
-    int first;
-    int first_path;
-    int first_result;
     int value;
     int text;
     int raw;
@@ -63,7 +60,6 @@ typedef struct {
     int cooked_none;
     int previous;
     int interval;
-    int ett_first;
     labels_type_fields types;     /* of counters */
     hf_register_info *structures; /* around the values; `num_structures` of them */
     unsigned num_structures;
@@ -98,8 +94,7 @@ typedef struct {
     uint32_t start;        /* its offset */
 } answer_view;
 
-/* Shows the first of `count` values, and begins to read the others; false if nobody looks at anything more, and there are no
- * `faults` to be shown. */
+/* Begins to read the `count` values; false if nobody looks at anything, and there are no `faults` to be shown. */
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults);
 
 /* The rest of it, if nobody sees the tree or asked for more than values: they need no structures around them. */
