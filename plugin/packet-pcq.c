@@ -13,6 +13,7 @@
 #include "tap/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
+#include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "taps/accounts.h"
 #include "taps/taps.h"
@@ -1310,6 +1311,7 @@ void proto_register_pcq(void)
     summary_register();
     evidence_register();
     register_preferences();
+    conversation_filters_register(proto_pcq);
 }
 
 void proto_reg_handoff_pcq(void)

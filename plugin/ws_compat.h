@@ -15,6 +15,8 @@
     (WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
 
 #include <epan/packet.h>
+
+#include <epan/conversation_filter.h>
 #include <epan/prefs.h>
 #include <wsutil/str_util.h>
 #include <epan/dissectors/packet-dcerpc.h>
@@ -54,6 +56,18 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define WS_FIELD_VALUE(field) ((field)->value)
 #else
 #define WS_FIELD_VALUE(field) (&(field)->value)
+#endif
+
+/* Functions of Analyze, Conversation Filter: 4.4 hands them what they were registered with, too. */
+#if WS_AT_LEAST(4, 4)
+#define WS_FILTER_ARGUMENTS packet_info *pinfo, void *user_data _U_
+#define ws_register_conversation_filter(protocol, title, is_valid, build) \
+    register_conversation_filter((protocol), (title), (is_valid), (build), NULL)
+typedef bool ws_filter_valid;
+#else
+#define WS_FILTER_ARGUMENTS packet_info *pinfo
+#define ws_register_conversation_filter register_conversation_filter
+typedef gboolean ws_filter_valid;
 #endif
 
 /* In the flags of a tcp_acked: packet-tcp.c keeps their names to itself. */

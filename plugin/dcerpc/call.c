@@ -9,6 +9,7 @@
 
 #include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
+#include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/value-strings.h"
 
@@ -184,6 +185,9 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->about = wmem_strbuf_new(pinfo->pool, "");
     call->info = wmem_strbuf_new(pinfo->pool, "");
     call->before_info = SEPARATOR;
+    if (tree) {
+        conversation_filters_note_call(pinfo);
+    }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
     point_below_smb2(call);
@@ -390,6 +394,10 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
     if (handle && handle->number != 0) {
         if (tree) {
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
+        }
+        if (call->tree) {
+            conversation_filters_note_handle(call->pinfo, proto_registrar_get_abbrev(call->fields->handle_number),
+                                             handle->number);
         }
         call_about(call, "%s %u", call->fields->handle_word, handle->number);
     }

@@ -9,6 +9,7 @@
 #include <epan/prefs-int.h>
 
 #include "dcerpc/connections.h"
+#include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/decimal.h"
 
@@ -182,6 +183,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->next - at, ENC_NA);
     }
     *any = true;
+    conversation_filters_note_call(pinfo);
     explain(pinfo, item, tvb, what, &call);
 }
 
