@@ -24,7 +24,7 @@ from gen.stubs import INFO, OPEN, VALIDATE
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
 SETUP = {str(OPEN), str(INFO), str(VALIDATE)}
 NAMES = ['query-tcp', 'query-tcp-big-endian-ndr64', 'query-tcp6-trailer', 'query-smb', 'fragments-tcp', 'two-clients',
-         'refusals', 'values-without-padding', 'real-dump', 'unusual-but-right']
+         'refusals', 'sizes-without-padding', 'real-dump', 'unusual-but-right']
 
 
 def at(frame, number):

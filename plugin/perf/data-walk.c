@@ -24,13 +24,6 @@ enum {
     NEXT_NOTHING
 };
 
-/* How values whose dwSize is no multiple of 8 are stepped over. */
-enum {
-    PADDING_UNKNOWN,
-    PADDING_NOT_COUNTED, /* there is padding, dwSize leaves it out */
-    PADDING_NONE
-};
-
 /* --- The places of structures ------------------------------------------------------------------------------------- */
 
 static bool perf_walk_block_type_known(uint32_t type)
@@ -63,6 +56,13 @@ static bool perf_walk_value_fits(const perf_walk *walk, uint32_t at)
     uint32_t size = perf_le32(walk->data + at + 4);
     return data_size > 0 && size <= walk->limit - at && data_size <= size &&
            (size == PERF_COUNTER_DATA_SIZE + data_size || size == perf_align8(PERF_COUNTER_DATA_SIZE + data_size));
+}
+
+/* Bytes to what follows a structure: on the next step of 8, whether its size counts the padding in or not ([MS-PCQ] 2.2). The end
+ * may lack it. */
+static uint32_t step_over(uint32_t size, uint32_t left)
+{
+    return perf_align8(size) <= left ? perf_align8(size) : size;
 }
 
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
@@ -225,15 +225,7 @@ static void enter_block(perf_walk *walk, const uint8_t *header)
     walk->counters.ids = 0;
     walk->instance.index = PERF_NO_INSTANCE;
     walk->instances_left = 0;
-    walk->padding = PADDING_UNKNOWN;
     walk->block.body = 0;
-}
-
-/* Windows counts the padding in; a dwSize without it ([MS-PCQ] 2.2.4.8 taken by its word) is known by what
- * follows. */
-static uint32_t block_step(const perf_walk *walk, uint32_t at, uint32_t size)
-{
-    return perf_walk_block_fits(walk, at + perf_align8(size)) ? perf_align8(size) : size;
 }
 
 /* dwSize leads to the next block. One that leads nowhere still leaves this block readable. */
@@ -255,7 +247,7 @@ static perf_walk_event read_block(perf_walk *walk)
     walk->blocks_left--;
     walk->block.open_end = size < PERF_COUNTER_HEADER_SIZE || size > left;
     size = walk->block.open_end ? left : size;
-    walk->block.end = at + block_step(walk, at, size);
+    walk->block.end = at + step_over(size, left);
     walk->limit = walk->block.limit = at + size;
     walk->pos += PERF_COUNTER_HEADER_SIZE;
     walk->state = block_body(walk->block.type);
@@ -280,24 +272,7 @@ static perf_walk_event end_block(perf_walk *walk)
         return skip_after(walk, PERF_FAULT_BLOCK_REST, at + 8, size, walk->pos - at);
     }
     leave_block(walk);
-    if ((walk->block.end - at) % 8 != 0) {
-        return fault(walk, PERF_FAULT_BLOCK_SIZE_ODD, at + 8, size, 8, walk->state);
-    }
     return perf_walk_next(walk);
-}
-
-/* Whether the rest of the block adds up from `pos` on, if values are stepped over in this way. */
-static bool ends_well(const perf_walk *walk, uint32_t pos, uint8_t padding)
-{
-    perf_walk trial = rest_of_block(walk);
-    perf_walk_event event;
-
-    trial.pos = pos;
-    trial.padding = padding;
-    do {
-        event = perf_walk_next(&trial);
-    } while (event != PERF_WALK_END && event != PERF_WALK_FAULT);
-    return event == PERF_WALK_END;
 }
 
 /* What stands behind PERF_MULTI_COUNTERS can begin here: a value, or a PERF_MULTI_INSTANCES that reaches to the block's end. */
@@ -310,19 +285,13 @@ static bool counters_followed(const perf_walk *walk, uint32_t at)
            perf_le32(walk->data + at) == walk->limit - at;
 }
 
-/* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's
- * 8-byte rule would put 4 bytes between. What follows tells which it is; if both can be, the rest of the block does,
- * and Windows' way goes first. */
+/* An odd number of ids ends on half of an 8-byte step. Windows' own readers go on at dwSize; the specification's 8-byte rule
+ * would put 4 bytes between: those are passed over if what follows stands behind them and not there. */
 static uint32_t counters_step(const perf_walk *walk, uint32_t at, uint32_t size)
 {
-    if (size % 8 != 4 || !counters_followed(walk, at + size + 4)) {
-        return size;
-    }
-    if (!counters_followed(walk, at + size)) {
-        return size + 4;
-    }
-    bool padded = !ends_well(walk, at + size, PADDING_UNKNOWN) && ends_well(walk, at + size + 4, PADDING_UNKNOWN);
-    return padded ? size + 4 : size;
+    bool is_padded = size % 8 == 4 && !counters_followed(walk, at + size) && counters_followed(walk, at + size + 4);
+
+    return is_padded ? size + 4 : size;
 }
 
 static perf_walk_event read_counters(perf_walk *walk)
@@ -401,18 +370,6 @@ static void find_name(perf_walk *walk)
     walk->instance.terminated = size < room || room == 0;
 }
 
-/* Bytes from an instance to its first value, 0 if Size is wrong. One that is no multiple of 8 leaves padding out, if a value follows
- * that and none where it leads. */
-static uint32_t instance_step(const perf_walk *walk, uint32_t at, uint32_t size, uint32_t left)
-{
-    if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
-        return 0;
-    }
-    bool is_padded = walk->counters.count > 0 && !perf_walk_value_fits(walk, at + size) &&
-                     perf_walk_value_fits(walk, at + perf_align8(size));
-    return is_padded ? perf_align8(size) : size;
-}
-
 static perf_walk_event read_instance(perf_walk *walk)
 {
     uint32_t at = walk->pos;
@@ -426,18 +383,17 @@ static perf_walk_event read_instance(perf_walk *walk)
                           walk->instance.index + 1);
     }
     uint32_t size = perf_le32(walk->data + at);
-    uint32_t step = instance_step(walk, at, size, left);
     walk->instance.offset = at;
-    if (step == 0) {
+    if (size < PERF_INSTANCE_HEADER_SIZE || size > left) {
         return announce_faulty(walk, PERF_WALK_NO_INSTANCE, PERF_FAULT_INSTANCE_SIZE, at, size, left, NEXT_SKIP);
     }
     walk->instances_left--;
     walk->instance.index++;
-    walk->instance.size = step;
+    walk->instance.size = step_over(size, left);
     walk->instance.id = perf_le32(walk->data + at + 4);
     walk->instance.name = at + PERF_INSTANCE_HEADER_SIZE;
     find_name(walk);
-    walk->pos = at + step;
+    walk->pos = at + walk->instance.size;
     walk->values_left = walk->counters.count;
     walk->state = NEXT_VALUE;
     if (size % 8 != 0) {
@@ -450,17 +406,6 @@ static perf_walk_event read_instance(perf_walk *walk)
     return PERF_WALK_INSTANCE;
 }
 
-/* Windows counts the padding in. A dwSize without it ([MS-PCQ] 2.2.4.9 taken by its word) can have the next structure
- * on the next 8-byte step or right behind; the rest of the block tells, once for all its values. */
-static uint32_t value_step(perf_walk *walk, uint32_t size, uint32_t left)
-{
-    if (walk->padding == PADDING_UNKNOWN) {
-        bool bare = !ends_well(walk, walk->pos, PADDING_NOT_COUNTED) && ends_well(walk, walk->pos, PADDING_NONE);
-        walk->padding = bare ? PADDING_NONE : PADDING_NOT_COUNTED;
-    }
-    return walk->padding == PADDING_NOT_COUNTED && perf_align8(size) <= left ? perf_align8(size) : size;
-}
-
 /* A sound dwSize still leads to the next value. */
 static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, uint32_t data_size)
 {
@@ -471,7 +416,7 @@ static perf_walk_event fail_value(perf_walk *walk, uint32_t at, uint32_t size, u
         return announce_faulty(walk, PERF_WALK_NO_VALUE, PERF_FAULT_VALUE_SIZE, at + 4, size, left, NEXT_SKIP);
     }
     walk->value.size = size;
-    walk->pos = at + (perf_align8(size) <= left ? perf_align8(size) : size);
+    walk->pos = at + step_over(size, left);
     return announce_faulty(walk, PERF_WALK_NO_VALUE, PERF_FAULT_VALUE_DATA_SIZE, at, data_size,
                            size - PERF_COUNTER_DATA_SIZE, NEXT_VALUE);
 }
@@ -489,18 +434,16 @@ static perf_walk_event read_value(perf_walk *walk)
     }
     uint32_t data_size = perf_le32(walk->data + at);
     uint32_t size = perf_le32(walk->data + at + 4);
-    bool size_fits = size >= PERF_COUNTER_DATA_SIZE && size <= left;
     walk->value.column = walk->counters.count - walk->values_left;
     walk->value.offset = at;
     walk->value.data = at + PERF_COUNTER_DATA_SIZE;
     walk->value.data_size = data_size;
-    uint32_t step = size_fits && size % 8 != 0 ? value_step(walk, size, left) : size;
     walk->values_left--;
-    if (!size_fits || data_size > size - PERF_COUNTER_DATA_SIZE) {
+    if (size < PERF_COUNTER_DATA_SIZE || size > left || data_size > size - PERF_COUNTER_DATA_SIZE) {
         return fail_value(walk, at, size, data_size);
     }
-    walk->value.size = step;
-    walk->pos = at + step;
+    walk->value.size = step_over(size, left);
+    walk->pos = at + walk->value.size;
     return PERF_WALK_VALUE;
 }
 

@@ -58,7 +58,6 @@ typedef enum {
     X(TOTAL_SIZE, SIZE, 0, "dwTotalSize is %u, the buffer has %u bytes") \
     X(BLOCK_COUNT, COUNT, 0, "dwNumCounters is %u, there are %u blocks") \
     X(BLOCK_SIZE, SIZE, 1, "dwSize of the block is %u, it can be 16 to %u") \
-    X(BLOCK_SIZE_ODD, SIZE, 0, "dwSize of the block is %u, not a multiple of %u") \
     X(BLOCK_TYPE, TYPE, 1, "dwType is %u, which is unknown: the block's %u bytes are skipped") \
     X(BLOCK_BODY, SIZE, 1, "the block has %u bytes left, its dwType promises at least %u") \
     X(BLOCK_REST, REST, 1, "dwSize of the block is %u, its last structure ends after %u") \
@@ -87,10 +86,9 @@ typedef struct {
     uint32_t size;
 
     uint32_t pos;
-    uint8_t state;   /* what comes next */
-    uint8_t then;    /* what comes behind a fault */
-    bool one_block;  /* ends behind the block */
-    uint8_t padding; /* of this block's values, see data-walk.c */
+    uint8_t state;  /* what comes next */
+    uint8_t then;   /* what comes behind a fault */
+    bool one_block; /* ends behind the block */
     uint32_t blocks_left;
     uint32_t instances_left;
     uint32_t values_left; /* of this block or instance */

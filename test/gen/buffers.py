@@ -220,7 +220,6 @@ def value_field(value, width):
 # How dwSize of a PERF_COUNTER_DATA treats the padding behind the value.
 PADDED = 'padded'       # counted, as Windows sends
 ALIGNED = 'aligned'     # not counted, but the next structure is aligned, as [MS-PCQ] can be read
-BARE = 'bare'           # not counted and not there
 
 
 def counter_data(value, width=8, sizing=PADDED, size=None, data_size=None, fill=0):
@@ -233,8 +232,7 @@ def counter_data(value, width=8, sizing=PADDED, size=None, data_size=None, fill=
     r.u32('pcq.value.size', total if size is None else size)
     if data:
         r.raw(data, name, shown)
-    if sizing != BARE:
-        r.pad(8, fill)
+    r.pad(8, fill)
     r.end(n)
     return r
 

@@ -110,12 +110,6 @@ def sizes_without_padding():
 
 
 @capture
-def values_without_padding():
-    """No padding behind the values at all."""
-    return _query(tcp_line, Model(sizing=buffers.BARE))
-
-
-@capture
 def refusals():
     """Error codes of [MS-PCQ] 3.1.4.1 and faults."""
     s = Scene()
