@@ -12,7 +12,7 @@ import pytest
 from conftest import FRAME, TOP, Shown, compare_places, same
 from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of
-from gen.hkpd_scene import Talk, answers, every_type, machine, names_of, session
+from gen.hkpd_scene import Talk, answers, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock, grows
 from gen.scene import Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, run, single
@@ -178,14 +178,31 @@ def test_titles_before_and_after_the_samples(tshark, tmp_path, first, two_pass):
 
 
 def test_built_in_indexes_and_numbers_for_the_rest(tshark, tmp_path):
+    """Marked as such, and no frame taught them."""
     scene = Scene()
     talk = Talk(scene, known=False)
-    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.names = built_in(machine())
     talk.open()
     talk.sample()
     frames = read(tshark, scene, tmp_path)
     compare_values(frames, scene)
-    assert frames[answers(scene)[0][0]].show_of('hkpd.object.name') == ['System', 'Process', 'PhysicalDisk', 'Processor']
+    frame = frames[answers(scene)[0][0]]
+    assert frame.show_of('hkpd.object.name') == ['System', 'Thread', 'Process', 'PhysicalDisk', 'Processor']
+    names = frame.all('hkpd.object.name') + frame.all('hkpd.counter.name')
+    assert len(names) == 16 and all('(built-in list)' in x.label for x in names) and not frame.show_of('hkpd.learned_in')
+
+
+@pytest.mark.parametrize('own, samba', [({4: 'Heap Space'}, False), ({}, True), ({6: '% Processor Time'}, False)])
+def test_built_in_titles_are_those_of_windows_alone(tshark, tmp_path, own, samba):
+    """Neither where the server's own titles contradict one of them, nor where it counts a block's bytes as Samba does."""
+    scene = Scene()
+    talk = Talk(scene, known=False, samba=samba)
+    talk.names = {**(built_in(machine()) if 6 in own else {}), **own}
+    talk.open()
+    if own:
+        talk.titles(pairs=own)
+    talk.sample()
+    compare_values(read(tshark, scene, tmp_path), scene)
 
 
 def test_english_wins_over_other_languages(tshark, tmp_path):
@@ -312,7 +329,7 @@ def test_names_belong_to_a_server(tshark, tmp_path):
     first.open()
     first.titles()
     second = Talk(scene, known=False, server='192.0.2.21', client_port=50009, system='SRV02')
-    second.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    second.names = built_in(machine())
     second.open()
     second.sample()
     first.sample()
@@ -376,7 +393,7 @@ def test_help_texts_are_no_names(tshark, tmp_path):
     talk = Talk(scene)
     talk.open()
     talk.titles('Help 009', names_of(talk.objects))
-    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.names = built_in(machine())
     talk.sample()
     compare_values(read(tshark, scene, tmp_path), scene)
 
@@ -573,7 +590,7 @@ def test_a_renamed_instance_is_told_by_its_id(tshark, tmp_path, two_pass):
     """UniqueID is what tells it: the name goes to another one."""
     rows = [[('a', 7), ('b', 9)], [('b', 7), ('a', 9)], [('b', 9), ('c', 7)]]
     value = lambda at, k: 10 ** 6 * rows[at.number][k][1] + 1000 * at.number * rows[at.number][k][1]
-    disks = Object(234, 'PhysicalDisk', [Counter(220, 'Disk Bytes/sec', TYPES['PERF_COUNTER_BULK_COUNT'], value)],
+    disks = Object(234, 'PhysicalDisk', [Counter(218, 'Disk Bytes/sec', TYPES['PERF_COUNTER_BULK_COUNT'], value)],
                    lambda at: [Instance(*x) for x in rows[at.number]])
     scene = Scene()
     talk = Talk(scene, objects=[disks])
@@ -779,7 +796,7 @@ def test_a_handle_whose_opening_was_not_captured(tshark, tmp_path, ndr64, two_pa
     talk.handle = talk.new_handle()
     talk.titles()
     for _ in range(3):
-        talk.sample('238 2 230 232 234 1500')
+        talk.sample('238 2 230 232 234 4500')
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_fields(frames, scene)
     assert compare_values(frames, scene) > 40
@@ -789,7 +806,7 @@ def test_a_lost_request_leaves_the_answer_readable(tshark, tmp_path):
     """A fragment of it is missing: what was asked for is lost, and with it which handle the sample belongs to."""
     scene = Scene()
     talk = Talk(scene, known=False)
-    talk.names = {2: 'System', 230: 'Process', 234: 'PhysicalDisk', 238: 'Processor'}
+    talk.names = built_in(machine())
     talk.open()
     b = talk.block()
     talk.rpc.max_frag = 72

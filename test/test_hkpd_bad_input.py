@@ -115,7 +115,7 @@ def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
           ['count'], two_pass=two_pass)
     check(tshark, tmp_path, [
         put(instance, 'size', 25), put((230, 'counters', 1), 'size', 15), put((230, 'definition', 0), 'size', 39),
-        put(process, 'definitions', 63), put(process, 'header', 63), put(process, 'total', 63), put((1800, 'object'), 'total', 1000),
+        put(process, 'definitions', 63), put(process, 'header', 63), put(process, 'total', 63), put((4800, 'object'), 'total', 1000),
         put((), 'total', 1000), costs(put((), 'header', 87), indexes)], ['size'], two_pass=two_pass)
     check(tshark, tmp_path, [costs(put((), 'objects', n), indexes[n:]) for n in (1, 10)], ['count', 'trailing_bytes'],
           two_pass=two_pass)

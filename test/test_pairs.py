@@ -46,6 +46,11 @@ CASES = {
     'fewer': ([(0, 'svc', 0), (0, 'svc', 1), (0, 'x', 2)], [(0, 'svc', 1), (0, 'x', 2)],
               [('svc', MOVED, '0'), ('x', made(2, 2), '0')]),
     'more': ([(0, 'svc', 0)], [(0, 'svc', 0), (0, 'svc', 1)], [('svc', MOVED, '0'), ('svc#1', MOVED, '0')]),
+    # ids that only number the rows, in both samples: the first goes, each other has its neighbour's
+    'numbers': ([(i, name, i) for i, name in enumerate('abcdd')], [(0, 'b', 1), (1, 'c', 2), (2, 'd', 4)],
+                [('b', made(1, 1), '0'), ('c', made(2, 2), '0'), ('d', MOVED, '0')]),
+    'numbers, as many': ([(i, name, i) for i, name in enumerate('abb')], [(0, 'b', 1), (1, 'b', 2)],
+                         [('b', made(1, 1), '1'), ('b#1', made(2, 2), '1')]),
     'ids': ([(4, 'svc', 0), (8, 'svc', 1)], [(8, 'svc', 1), (12, 'svc', 2)], [('svc', made(1, 1), '0'), ('svc#1', NEW, '0')]),
 }
 
@@ -60,18 +65,19 @@ def perflib(case):
 NO_ID = 2 ** 32 - 1
 
 
-def registry(before, after, ids=None, titles=((1, '1847'), (230, 'Process'), (6, 'Delta'), (784, 'ID Process'))):
-    """The same of HKEY_PERFORMANCE_DATA; ids: the processes' own."""
+def registry(before, after, ids=None, called='ID Process', **server):
+    """The same of HKEY_PERFORMANCE_DATA; ids: the processes' own. called: the title of their counter; None: no titles are captured."""
     rows = lambda at: (before, after)[min(at.number, 1)]
     place = lambda at, k: rows(at)[k][2]
     counters = [Counter(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], lambda at, k: count(place(at, k), at.number))]
     if ids:
-        counters.append(Counter(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: ids[place(at, k)], 4))
+        counters.append(Counter(784, called, TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: ids[place(at, k)], 4))
     scene = Scene()
     objects = [Object(230, 'Process', counters, lambda at: [Instance(name, -1 if i == NO_ID else i) for i, name, _ in rows(at)])]
-    talk = Talk(scene, objects=objects)
+    talk = Talk(scene, objects=objects, **server)
     talk.open()
-    talk.titles()
+    if called:
+        talk.titles()
     talk.sample()
     talk.sample()
     return scene
@@ -94,8 +100,8 @@ def test_instances_of_an_object(export, case, passes):
 
 @PASSES
 def test_an_id_and_a_name_that_contradict_each_other(export, passes):
-    """Ids that are nothing but places: the first goes, and the others' ids are those of their neighbours."""
-    before, after = [(0, 'a', 0), (1, 'b', 1), (2, 'c', 2)], [(0, 'b', 1), (1, 'c', 2)]
+    """The first goes, and the others' ids are those of their neighbours now."""
+    before, after = [(1, 'a', 0), (2, 'b', 1), (3, 'c', 2)], [(1, 'b', 1), (2, 'c', 2)]
     assert [x[2] for x in of_second_sample(export(registry(before, after), 'long', *passes), 'Delta')] == ['1', '1']
 
 
@@ -108,6 +114,21 @@ def test_the_process_own_id_tells(export, passes):
     assert of_second_sample(export(scene, 'long', *passes), 'Delta') == [
         ('svc', made(1, 1), '0'), ('svc#1', made(2, 2), '0'), ('svc#2', MOVED, '0'), ('one', MOVED, '0'),
         ('two', made(4, 4), '0')]
+
+
+@PASSES
+@pytest.mark.parametrize('called, samba, is_id', [
+    ('ID Process', False, True), ('ID Process', True, True), (None, False, True),      # nothing says otherwise
+    ('Queue Length', False, False), ('Queue Length', True, False), (None, True, False)])
+def test_an_own_id_is_one_by_its_title(export, passes, called, samba, is_id):
+    """Title index 784 is the process' id on every Windows, and elsewhere what the titles say: two instances change their numbers."""
+    before, after = [(NO_ID, 'svc', 0), (NO_ID, 'svc', 1)], [(NO_ID, 'svc', 2), (NO_ID, 'svc', 3)]
+    text = export(registry(before, after, [5, 7, 7, 5], called, samba=samba), 'long', *passes)
+    counter = called and 'Delta' or ('#6' if samba else '% Processor Time')
+    assert of_second_sample(text, counter) == [
+        ('svc', made(2, 1), '0') if is_id else ('svc', made(2, 0), '1'),
+        ('svc#1', made(3, 0), '0') if is_id else ('svc#1', made(3, 1), '1')]
+
 
 
 def processes(before, after, ids, apart):

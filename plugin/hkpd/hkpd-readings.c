@@ -33,6 +33,7 @@ typedef struct {
 /* One of the samples. */
 typedef struct {
     sample_view base;
+    const readings *readings;
     const state_sample *sample; /* knows where each object stands; NULL: they have to be found one after the other */
     perf_block_walk scout;      /* behind the last object that was found */
     wmem_map_t *by_index;       /* title index -> the first such hkpd_table */
@@ -43,8 +44,16 @@ typedef struct {
 /* Title indexes, the same on every Windows; a thread has its process' id, too. */
 enum { ID_PROCESS = 784, ID_THREAD = 804 };
 
+static bool is_id_of(const hkpd_view *view, uint32_t title_index, uint32_t id, const char *title)
+{
+    const readings_answer *answer = &view->readings->answer;
+
+    return title_index == id && facts_title_is(answer->server, id, title, answer->event);
+}
+
 static void add_column(hkpd_table *table, const perf_block_walk *walk)
 {
+    const hkpd_view *view = (const hkpd_view *)table->base.view;
     uint32_t at = walk->definition.offset, type = perf_block_u32(walk, at + 28);
     hkpd_column column = {
         .title_index = perf_block_u32(walk, at + 4),
@@ -54,7 +63,8 @@ static void add_column(hkpd_table *table, const perf_block_walk *walk)
         .known_type = perf_counter_type_find(type),
     };
 
-    if (column.title_index == ID_THREAD || (column.title_index == ID_PROCESS && table->own_id == UINT32_MAX)) {
+    if (is_id_of(view, column.title_index, ID_THREAD, "ID Thread") ||
+        (table->own_id == UINT32_MAX && is_id_of(view, column.title_index, ID_PROCESS, "ID Process"))) {
         table->own_id = wmem_array_get_count(table->columns);
     }
     wmem_array_append_one(table->columns, column);
@@ -283,13 +293,14 @@ perf_point hkpd_clocks(const perf_block_walk *walk)
                         .time_100ns = perf_block_u64(walk, 72)};
 }
 
-static hkpd_view *new_view(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
+static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t size)
 {
     static const table_layout layout = {next_row, cell, own_id, parents};
-    hkpd_view *view = wmem_new0(pool, hkpd_view);
+    hkpd_view *view = wmem_new0(r->pool, hkpd_view);
 
-    view->base = (sample_view){&layout, pool, bytes, size, {.perf_freq = 0}};
-    view->by_index = wmem_map_new(pool, g_direct_hash, g_direct_equal);
+    view->base = (sample_view){&layout, r->pool, bytes, size, {.perf_freq = 0}};
+    view->readings = r;
+    view->by_index = wmem_map_new(r->pool, g_direct_hash, g_direct_equal);
     perf_block_init(&view->scout, bytes, size);
     if (perf_block_next(&view->scout) == PERF_BLOCK_HEADER) {
         view->base.clocks = hkpd_clocks(&view->scout);
@@ -348,7 +359,7 @@ static void begin(readings *r)
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
     perf_block_init(&stream->walk, r->bytes, r->size);
-    stream->current = new_view(r->pool, r->bytes, r->size);
+    stream->current = new_view(r, r->bytes, r->size);
     r->current = &stream->current->base;
     if (stream->current->scout.header.name_size > 0) {
         r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
@@ -361,7 +372,7 @@ static hkpd_view *view_of(readings *r, const state_sample *sample)
     hkpd_stream *stream = stream_of(r);
 
     if (stream->previous == NULL || stream->previous->sample != sample) {
-        stream->previous = new_view(r->pool, sample->bytes, sample->size);
+        stream->previous = new_view(r, sample->bytes, sample->size);
         stream->previous->sample = sample;
     }
     return stream->previous;

@@ -774,6 +774,9 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     sample_holds(p->record->sample, places, count);
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
+    if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
+        host_note_no_windows(p->call.server);
+    }
     if (walk.header.name_size > 0) {
         const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
         host_note_system(p->call.server, name);

@@ -59,10 +59,6 @@
     }
 
 const perf_known_counterset perf_known_countersets[] = {
-    /* --- Objects of HKEY_PERFORMANCE_DATA, by their title indexes: 2, 4: Win32 documentation; 230, 238: nmap and netdata; 234: a
-     * Zabbix template --- */
-    SET({0}, NULL, UNTYPED(2, "System"), UNTYPED(4, "Memory"), UNTYPED(230, "Process"), UNTYPED(234, "PhysicalDisk"),
-        UNTYPED(238, "Processor")),
     /* --- In Windows --- */
     /* Ids 0 to 25: Win32 documentation, "Using the PerfLib Functions to Consume Counter Data", and fastfetch's CPU usage
      * detection. 26 and 27: nextm, seen on Windows 11 25H2, where 27 has no name. 28, 30, 31: fastfetch and Vanara. */
@@ -203,5 +199,5 @@ bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *fo
     const perf_known_counter *counter = perf_known_counter_find(set, id);
 
     *found = counter ? *counter : (perf_known_counter){id, set ? set->name : NULL, 0, false, PERF_NO_COUNTER};
-    return counter || (set && set->name && id == PERF_NO_COUNTER);
+    return counter || (set && id == PERF_NO_COUNTER);
 }

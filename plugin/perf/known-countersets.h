@@ -21,13 +21,12 @@ typedef struct perf_known_counter {
 } perf_known_counter;
 
 typedef struct perf_known_counterset {
-    uint8_t guid[16];                   /* as little-endian data has it */
-    const char *name;                   /* NULL of the titles' */
+    uint8_t guid[16]; /* as little-endian data has it */
+    const char *name;
     const perf_known_counter *counters; /* ascending by id; not always all of the set */
     size_t num_counters;
 } perf_known_counterset;
 
-/* First the titles of HKEY_PERFORMANCE_DATA. */
 extern const perf_known_counterset perf_known_countersets[];
 extern const size_t perf_num_known_countersets;
 
@@ -37,7 +36,8 @@ const perf_known_counterset *perf_known_counterset_find(const uint8_t guid[16]);
 /* NULL if it is not in the list. */
 const perf_known_counter *perf_known_counter_find(const perf_known_counterset *set, uint32_t id);
 
-/* A counterset (id PERF_NO_COUNTER: its name), one of its counters or, by a GUID of zeros, an object of
- * HKEY_PERFORMANCE_DATA by its title index. Only the classic objects have the same index everywhere. False if it is not in
- * the list. */
+/* A counterset (id PERF_NO_COUNTER: its name) or one of its counters. False if it is not in the list. */
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found);
+
+/* What the title index of HKEY_PERFORMANCE_DATA stands for on every Windows, in English; NULL if it is not in the list. */
+const char *perf_known_title(uint32_t index);

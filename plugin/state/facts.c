@@ -146,6 +146,14 @@ static bool is_of_before(const subject_facts *learned, uint32_t name, uint32_t e
     return is_last || (name < renewal->event && name < renewal->sampled);
 }
 
+/* Not what every Windows has at that title index. */
+static bool is_other_title(const state_subject *subject, const char *name)
+{
+    const char *known = facts_subject_is_title(subject) ? perf_known_title(subject->id) : NULL;
+
+    return known && strcmp(known, name) != 0;
+}
+
 void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
@@ -166,6 +174,7 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
         }
         server->renewed = event;
     }
+    server->is_no_windows |= kind == PERF_FACT_ENGLISH && is_other_title(&subject, fact->name);
     version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
     version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
@@ -246,8 +255,13 @@ bool facts_subject_is_title(const state_subject *subject)
 static bool fill_builtin(const state_subject *subject, state_fact_kind kind, state_fact *fact)
 {
     perf_known_counter known;
-    bool is_known = perf_known_find(subject->guid, subject->id, &known);
 
+    if (facts_subject_is_title(subject)) {
+        fact->name = kind == PERF_FACT_ENGLISH ? perf_known_title(subject->id) : NULL;
+        return fact->name != NULL;
+    }
+
+    bool is_known = perf_known_find(subject->guid, subject->id, &known);
     if (is_known && kind == PERF_FACT_ENGLISH) {
         fact->name = known.name;
         return fact->name != NULL;
@@ -260,13 +274,14 @@ static bool fill_builtin(const state_subject *subject, state_fact_kind kind, sta
     return false;
 }
 
-static const state_fact *builtin_fact(const state_subject *subject, state_fact_kind kind)
+static const state_fact *builtin_fact(const state_host *server, const state_subject *subject, state_fact_kind kind)
 {
     const fact_key key = {NULL, *subject, kind};
     state_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
-    const state_fact *kept = g_hash_table_lookup(builtin, &key);
+    bool is_for_others = server->is_no_windows && facts_subject_is_title(subject);
+    const state_fact *kept = is_for_others ? NULL : g_hash_table_lookup(builtin, &key);
 
-    if (kept == NULL && fill_builtin(subject, kind, &fact)) {
+    if (kept == NULL && !is_for_others && fill_builtin(subject, kind, &fact)) {
         kept = keep_fact(builtin, &key, &fact);
     }
     return kept;
@@ -278,7 +293,7 @@ static state_known find_fact(const fact_key *wanted, const subject_facts *learne
     case PERF_SOURCE_FILE:
         return from_file(wanted);
     case PERF_SOURCE_BUILTIN:
-        return (state_known){builtin_fact(&wanted->subject, wanted->kind), source, 0};
+        return (state_known){builtin_fact(wanted->owner, &wanted->subject, wanted->kind), source, 0};
     default:
         return from_capture(learned, wanted->kind, event);
     }
@@ -301,6 +316,14 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
         }
     }
     return known;
+}
+
+bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event)
+{
+    const state_subject subject = facts_title_subject(title_index);
+    state_known known = from_capture(find_facts(server, &subject), PERF_FACT_ENGLISH, event);
+
+    return known.fact ? strcmp(known.fact->name, english) == 0 : !server->is_no_windows;
 }
 
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)

@@ -57,7 +57,7 @@ typedef enum {
     PERF_SOURCE_EARLIER, /* a frame before this one */
     PERF_SOURCE_LATER,   /* a frame after this one */
     PERF_SOURCE_FILE,    /* the user's names file */
-    PERF_SOURCE_BUILTIN  /* the built-in list */
+    PERF_SOURCE_BUILTIN  /* the built-in list; of titles for Windows alone */
 } state_source;
 
 typedef struct {
@@ -76,6 +76,9 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
 
 /* The best that is known of a subject, of PERF_FACT_ENGLISH its name: in English before other languages of the same source. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
+
+/* True if a title index stands for an English title: by the capture's titles, or, where it has none, of what may be a Windows. */
+bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event);
 
 /* True if it was told anew between two events: of a name another in the same language, which makes it another thing, else another fact
  * of this kind. */

@@ -107,6 +107,12 @@ void host_note_system(state_host *server, const char *system_name)
     }
 }
 
+void host_note_no_windows(state_host *server)
+{
+    server->facts_version += !server->is_no_windows;
+    server->is_no_windows = true;
+}
+
 uint32_t event_next(void)
 {
     return ++last_event;

@@ -21,9 +21,10 @@ typedef struct state_host {
     bool is_called;           /* this port had one, too */
     const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
     bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
-    uint32_t sampled;         /* event of its newest sample, 0 before */
-    uint32_t renewed;         /* event at which one of its subjects was last told anew, 0 if none was */
-    uint32_t facts_version;   /* counts what was learned of it and may change what packets mean that are behind us */
+    bool is_no_windows; /* its titles are others than every Windows has, or it counts a block's bytes as Samba does */
+    uint32_t sampled;   /* event of its newest sample, 0 before */
+    uint32_t renewed;   /* event at which one of its subjects was last told anew, 0 if none was */
+    uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
 
 /* The server that a PDU is to or from; the same pointer for the same address and port. `is_pipe`: by SMB. */
@@ -38,6 +39,9 @@ const char *host_address(const state_host *server);
 
 /* What a PERF_DATA_BLOCK of the server says that its machine is called. */
 void host_note_system(state_host *server, const char *system_name);
+
+/* Some of what it sent no Windows sends. */
+void host_note_no_windows(state_host *server);
 
 /* The next event: of each request, response or fault that is seen for the first time, but for sealed ones and repeated answers. */
 uint32_t event_next(void);

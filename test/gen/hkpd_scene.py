@@ -21,7 +21,7 @@ def every_type():
     """An object with one counter of every type and the operands behind it, and its own clock."""
     t = TYPES
     rows = []
-    place = 1000
+    place = 6000
 
     def add(name, value, width=None, base=None, multi=None, **more):
         nonlocal place
@@ -75,7 +75,7 @@ def every_type():
     rows.append(Counter(place, 'Place In Code Page', 0x00010B00, lambda at, k: 'place %d' % k, 12))
     rows.append(Counter(place + 2, 'Five Bytes', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: b'12345', 5))
     # neither of the header's clocks, nor its frequency
-    return Object(998, 'Every Type', rows, time=lambda at: 10 ** 11 + at.number * 3580000 + at.number ** 2, freq=3579545)
+    return Object(5998, 'Every Type', rows, time=lambda at: 10 ** 11 + at.number * 3580000 + at.number ** 2, freq=3579545)
 
 
 def machine():
@@ -105,7 +105,7 @@ def machine():
             Counter(10, 'File Read Operations/sec', t['PERF_COUNTER_COUNTER'], grows(4294960000, 1500), 4),
             Counter(674, 'System Up Time', t['PERF_ELAPSED_TIME'], lambda at, k: 134351700000000000),
             Counter(44, 'Processor Queue Length', t['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4),
-            Counter(46, 'The Same', t['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4, same_place=True),
+            Counter(4046, 'The Same', t['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4, same_place=True),
         ], time=lambda at: at.filetime, freq=FREQ),
         Object(232, 'Thread', [
             Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER'], share(5)),
@@ -116,20 +116,20 @@ def machine():
             Counter(784, 'ID Process', t['PERF_COUNTER_RAWCOUNT'], process_id, 4),
         ], processes),
         Object(234, 'PhysicalDisk', [
-            Counter(206, 'Avg. Disk sec/Read', t['PERF_AVERAGE_TIMER'], grows(10 ** 7, 90000), 4),
+            Counter(208, 'Avg. Disk sec/Read', t['PERF_AVERAGE_TIMER'], grows(10 ** 7, 90000), 4),
             Counter(0, None, t['PERF_AVERAGE_BASE'], grows(500, 9), 4),
-            Counter(220, 'Disk Bytes/sec', t['PERF_COUNTER_BULK_COUNT'], grows(10 ** 10, 5 * 10 ** 6)),
+            Counter(218, 'Disk Bytes/sec', t['PERF_COUNTER_BULK_COUNT'], grows(10 ** 10, 5 * 10 ** 6)),
         ], disks),
         Object(238, 'Processor', [
             Counter(6, '% Processor Time', t['PERF_100NSEC_TIMER_INV'], share(60)),
             Counter(148, 'Interrupts/sec', t['PERF_COUNTER_COUNTER'], grows(4294960000, 700), 4),
         ], lambda at: [Instance(n) for n in ('0', '1', '_Total')]),
-        Object(1500, 'Druckwarteschlange', [
-            Counter(1502, 'Auftr\xe4ge', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, 4),
+        Object(4500, 'Druckwarteschlange', [
+            Counter(4502, 'Auftr\xe4ge', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, 4),
         ], lambda at: [Instance('Hauspost \xe4'), Instance('_Total')], code_page=1252, encoding='cp1252'),
-        Object(1600, 'Empty', [Counter(1602, 'Jobs', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], lambda at: []),
-        Object(1700, 'Metadata', [Counter(1702, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -2),
-        Object(1800, 'More Metadata', [Counter(1802, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -3),
+        Object(4600, 'Empty', [Counter(4602, 'Jobs', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], lambda at: []),
+        Object(4700, 'Metadata', [Counter(4702, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -2),
+        Object(4800, 'More Metadata', [Counter(4802, 'Nothing', t['PERF_COUNTER_RAWCOUNT'], lambda at, k: 1, 4)], -3),
     ]
 
 
@@ -139,6 +139,11 @@ def names_of(objects):
         pairs[o.index] = o.name
         pairs.update((c.index, c.name) for c in o.counters if c.index and c.name)
     return pairs
+
+
+def built_in(objects):
+    """What every Windows has: the base's titles, which the machine here has as they are."""
+    return {index: name for index, name in names_of(objects).items() if index <= 1846}
 
 
 def helps_of(objects):
