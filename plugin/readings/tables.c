@@ -53,6 +53,7 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
     wmem_array_append_one(instances->rows, instance);
+    instances->ids_tell |= !key->has_no_id && key->id != instance->row;
 }
 
 /* The one with this name and ordinal among the rows that were counted. */
@@ -208,7 +209,8 @@ static const table_pair no_pair = {UINT32_MAX, false, false}, moved_pair = {UINT
 /* By an id that no other row has in either sample. False if ids prove nothing. */
 static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_table *there, table_pair *pair)
 {
-    const reading_instance *first = wanted->key.has_no_id ? NULL : find_id(&here->instances, &wanted->key);
+    bool may_tell = !wanted->key.has_no_id && (here->instances.ids_tell || there->instances.ids_tell);
+    const reading_instance *first = may_tell ? find_id(&here->instances, &wanted->key) : NULL;
     const reading_instance *found = first && first->with_its_id == 1 ? find_id(&there->instances, &wanted->key) : NULL;
 
     if (first == NULL || first->with_its_id > 1 || (found && found->with_its_id > 1)) {

@@ -56,6 +56,7 @@ typedef struct {
     wmem_map_t *by_place; /* `place` -> reading_instance */
     uint32_t with_id;     /* rows that by_id holds */
     wmem_map_t *by_id;    /* `identity` -> the first reading_instance that has it */
+    bool ids_tell;        /* they do more than number the rows */
 } reading_instances;
 
 uint32_t reading_instances_count(const reading_instances *instances);
