@@ -15,7 +15,7 @@ value or time of day. [CONTRIBUTING.md](../CONTRIBUTING.md) says how to give you
 
     tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,evidence,evidence.txt
 
-In a window: Statistics, What Is Assumed of Windows (`-z pcq,assumptions`). "Seen" names a system whose output lies in `test/evidence`
+"Seen" names a system whose output lies in `test/evidence`
 and in which the assumption always held.
 
 Sources: PCQ is [MS-PCQ], RRP [MS-RRP], SDK the headers perflib.h and winperf.h, API their reference pages, Win32 those of other

@@ -16,7 +16,6 @@ from gen.model import TYPES
 from gen.scene import Scene, tcp_line
 from gen.story_script import NONE, Damaging, Script, Times, ask, counter, learn, multiple, single
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO
-from series import table
 from test_real_captures import KEYS, key
 
 EVIDENCE = TOP / 'test' / 'evidence'
@@ -254,15 +253,11 @@ def test_it_gives_nothing_away(evidence, tshark, all_true, name):
     assert not numbers & {t.split('.')[0] for t in texts}
 
 
-def test_a_file_and_a_window(evidence, tshark, tmp_path):
+def test_a_file(evidence, tshark, tmp_path):
     scene = usual()
     text = evidence(scene)
     tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,evidence,%s' % (tmp_path / 'e.txt'))
     assert (tmp_path / 'e.txt').read_text('utf-8') == text
-    shown = {r['Assumption']: (int(r['Held']), int(r['Did not']), int(r['First frame']))
-             for r in table(tshark, tmp_path / 'a.pcap', 'pcq,assumptions')}
-    rows = rows_of(text)
-    assert shown == {row.sentence: rows[row.id] for row in LEDGER if rows[row.id][2]}
 
 
 # --- What was given --------------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ class Sharkd:
         self.child.stdout.close()
         assert self.child.wait(20) == 0, 'sharkd crashed'
 
-    def ask(self, *requests):
-        """[(method, parameters)] -> their results as text"""
+    def ask(self, *requests, answer='result'):
+        """[(method, parameters)] -> their results (or errors) as text"""
         self.is_idle = False
         lines = [json.dumps(dict(jsonrpc='2.0', id=1, method=method, params=p)) + '\n' for method, p in requests]
         # both pipes are smaller than a big packet's tree
@@ -70,7 +70,7 @@ class Sharkd:
         for method, p in requests:
             line = self.child.stdout.readline().decode('utf-8', 'replace')
             assert line, 'sharkd ended at %s %s' % (method, p)
-            assert line.startswith('{"jsonrpc":"2.0","id":1,"result"'), (method, p, line[:300])
+            assert line.startswith('{"jsonrpc":"2.0","id":1,"%s"' % answer), (method, p, line[:300])
             out.append(line)
         writer.join()
         self.is_idle = True

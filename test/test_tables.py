@@ -47,28 +47,28 @@ def drawn(tshark, capture, *statistics, args=(), env=None):
     return [re.sub('Filter for statistics:.*\n', '', p) for p in parts if p]
 
 
-@pytest.mark.parametrize('statistic', ALL)
-def test_twice_in_one_run(tshark, tmp_path, statistic):
+@pytest.mark.parametrize('statistic', TABLES)
+@pytest.mark.parametrize('more', ['', ',frame.number < 50'])
+def test_a_table_twice_in_one_run_is_refused(tshark, tmp_path, statistic, more):
+    """Wireshark has one table for it: what passed the one filter or the other would be added up."""
     path = session().write(tmp_path / 'a.pcap')
-    once = drawn(tshark, path, statistic)
-    assert len(once) == 1 and len(once[0].split('\n')) > 3
-    assert drawn(tshark, path, statistic, statistic) == once * 2
+    out = subprocess.run([TSHARK, '-q', '-r', path, '-z', statistic, '-z', statistic + more], env=tshark.env,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert out.returncode == 1 and b'-z %s can be given once' % statistic.encode() in out.stderr and out.stdout == b''
 
 
-@pytest.mark.parametrize('statistic', ALL)
-def test_with_two_filters(tshark, tmp_path, statistic):
+def test_trees_beside_each_other(tshark, tmp_path):
     """Each as if it were alone; one that nothing passes is empty."""
     scene = session()
     path, cut = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) - 25
-    filters = 'frame.number < %d' % cut, 'frame.number >= %d' % cut, 'frame.number == 0', 'pcq'
-    alone = [drawn(tshark, path, '%s,%s' % (statistic, f))[0] for f in filters]
-    assert len(set(alone)) >= 3
+    filters = 'frame.number < %d' % cut, 'frame.number >= %d' % cut, 'frame.number == 0', 'pcq', 'pcq'
+    alone = [drawn(tshark, path, 'pcq,tree,' + f)[0] for f in filters]
+    assert len(set(alone)) == 4
     # tshark draws those first that were asked for last
-    assert sorted(drawn(tshark, path, *['%s,%s' % (statistic, f) for f in filters])) == sorted(alone)
+    assert sorted(drawn(tshark, path, *['pcq,tree,' + f for f in filters])) == sorted(alone)
 
 
-@pytest.mark.parametrize('statistic', ALL)
-def test_twice_over_sessions_that_are_forgotten(tshark, tmp_path, statistic):
+def test_refusals_of_sessions_that_are_forgotten(tshark, tmp_path):
     """tshark -M"""
     sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(4)]
     server, scene = Script(sets), Scene()
@@ -77,10 +77,8 @@ def test_twice_over_sessions_that_are_forgotten(tshark, tmp_path, statistic):
         learn(c, s)
         run(c, [ask(s, 1), ask(s, 9)], 3)
     path, size = scene.write(tmp_path / 'a.pcap'), len(scene.capture.frames) // 4
-    once = drawn(tshark, path, statistic, args=('-M', size))
-    assert drawn(tshark, path, statistic, statistic, args=('-M', size)) == once * 2
-    if statistic == 'pcq,refusals':
-        assert re.findall(r'Set \d\\#9 \|ERROR_WMI_ITEMID_NOT_FOUND \|(\d+) ', once[0]) == ['1'] * 4
+    shown, = drawn(tshark, path, 'pcq,refusals', args=('-M', size))
+    assert re.findall(r'Set \d\\#9 \|ERROR_WMI_ITEMID_NOT_FOUND \|(\d+) ', shown) == ['1'] * 4
 
 
 # --- what they could not take -----------------------------------------------------------------------------------------
@@ -109,23 +107,26 @@ SEALED = PCAPS / 'tcp-ntlm.pcap'
 PASSWORD = '-o', 'ntlmssp.nt_password:Lab-Passw0rd'
 
 
-@pytest.mark.parametrize('statistic', ALL)
+@pytest.mark.parametrize('statistic', TABLES)
 def test_sealed_calls_are_not_silently_left_out(tshark, statistic):
     rows, lines = notes(tshark, SEALED, statistic)
     assert len(lines) == 1 and all(w in lines[0] for w in ('not read: ', 'NTLM', 'ntlmssp.nt_password')), lines
-    if statistic in TABLES:
-        sealed = tshark.fields(SEALED, ['frame.number'], '-Y', 'pcq.expert.sealed')
-        assert said_so(rows, lines, 'requests and responses not read', len(sealed)), rows
-    else:
-        shown, = drawn(tshark, SEALED, statistic)
-        assert re.findall(r'^Requests +(\d+) ', shown, re.M) == ['52'] and re.search('^Requests and responses not read +[1-9]', shown, re.M)
+    sealed = tshark.fields(SEALED, ['frame.number'], '-Y', 'pcq.expert.sealed')
+    assert said_so(rows, lines, 'requests and responses not read', len(sealed)), rows
     assert notes(tshark, SEALED, statistic, *PASSWORD) == ([], [])
+
+
+def test_sealed_calls_have_a_node(tshark):
+    shown, = drawn(tshark, SEALED, 'pcq,tree')
+    assert re.findall(r'^Requests +(\d+) ', shown, re.M) == ['52']
+    assert re.findall('^Requests and responses not read +([0-9]+)', shown, re.M) == ['104']
+    assert 'not read' not in drawn(tshark, SEALED, 'pcq,tree', args=PASSWORD)[0]
 
 
 def test_what_was_left_out_is_said_once(tshark, tmp_path):
     """Both kinds of seals."""
     path = together(Capture.of_file(p) for p in (SEALED, PCAPS / 'smb3-kerberos.pcap')).write(tmp_path / 'a.pcap')
-    statistics = [x for s in ALL * 2 for x in ('-z', s)]
+    statistics = [x for s in ALL for x in ('-z', s)]
     lines = notes(tshark, path, 'pcq,long,%s' % (tmp_path / 'long'), *statistics)[1]
     assert [re.search('sealed with (NTLM|Kerberos)', x)[1] for x in lines] == ['NTLM', 'Kerberos']
 
@@ -279,6 +280,20 @@ def test_sharkd_taps_again_and_again(sharkd, tmp_path):
         for s in order:
             (k, v), = tap(running, s).items()
             assert v == expected[capture][k], k
+
+
+def test_sharkd_leaves_a_listener_behind(sharkd, tmp_path):
+    """It registers one tap after the other, and none of them goes when the next is none. What comes later is counted once."""
+    capture = session().write(tmp_path / 'a.pcap')
+    running = sharkd()
+    running.load(capture)
+    expected = {s: tap(running, s) for s in TABLES}
+    for s in TABLES:
+        running.ask(('tap', dict(tap0='nstat:' + s, tap1='nstat:there,is,none')), answer='error')
+    for _ in range(2):
+        running.load(capture)
+        for s in TABLES * 2:
+            assert tap(running, s)['nstat:' + s] == expected[s]['nstat:' + s]
 
 
 # --- other locales --------------------------------------------------------------------------------------------------

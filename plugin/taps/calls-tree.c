@@ -5,7 +5,6 @@
  */
 #include "taps/taps.h"
 
-#include "taps/table.h"
 #include "tap/tapped.h"
 #include "text/value-strings.h"
 
@@ -58,7 +57,6 @@ static void begin(stats_tree *tree)
     nodes.guids = stats_tree_create_node(tree, NODE_GUIDS, 0, STAT_DT_INT, TRUE);
     stats_tree_create_node(tree, NODE_PROBES, 0, STAT_DT_INT, TRUE);
     g_hash_table_replace(trees, tree, g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL));
-    table_say_left_out();
 }
 
 /* --- Size probes ----------------------------------------------------------------------------------------------- */

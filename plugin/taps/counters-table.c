@@ -58,11 +58,8 @@ typedef struct {
     GHashTable *objects; /* title of an object -> answer_count */
 } follower;
 
-/* Of one view. */
-typedef struct {
-    GHashTable *followers; /* state_handle -> follower */
-    size_t kept;           /* bytes of their paths */
-} counters;
+static GHashTable *followers; /* state_handle -> follower */
+static size_t kept;           /* bytes of their paths */
 
 /* Who opens ever new handles has the gaps of the others forgotten. */
 #define MAX_PATH_BYTES (32 << 20)
@@ -78,62 +75,44 @@ static void free_follower(void *data)
     g_free(f);
 }
 
-static void begin(table_view *view)
+static void forget_handles(taps_table *t _U_)
 {
-    counters *all = view->own;
-
-    all->followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
+    g_hash_table_remove_all(followers);
+    kept = 0;
 }
 
-static void end(table_view *view)
+static follower *follower_of(taps_table *t, const state_handle *handle)
 {
-    counters *all = view->own;
-
-    g_hash_table_destroy(all->followers);
-}
-
-static void forget_handles(table_view *view)
-{
-    counters *all = view->own;
-
-    g_hash_table_remove_all(all->followers);
-    all->kept = 0;
-}
-
-static follower *follower_of(table_view *view, const state_handle *handle)
-{
-    counters *all = view->own;
-
-    if (all->kept > MAX_PATH_BYTES) {
-        forget_handles(view);
+    if (kept > MAX_PATH_BYTES) {
+        forget_handles(t);
     }
-    follower *f = g_hash_table_lookup(all->followers, handle);
+    follower *f = g_hash_table_lookup(followers, handle);
 
     if (f == NULL) {
         f = g_new0(follower, 1);
         f->series = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
         f->objects = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
-        g_hash_table_insert(all->followers, (void *)handle, f);
+        g_hash_table_insert(followers, (void *)handle, f);
     }
     return f;
 }
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static void show(table_view *view, unsigned row)
+static void show(taps_table *t, unsigned row)
 {
-    const counter *c = table_data(view, row);
+    const counter *c = table_data(t, row);
     const perf_summary *results = &c->results;
 
-    if (results->count == 0 || row + 1 == view->others) {
+    if (results->count == 0 || c == t->others) {
         return;
     }
-    table_set_text(view, row, UNIT, c->unit ? c->unit : "");
-    table_set_number(view, row, FIRST, results->first);
-    table_set_number(view, row, LAST, results->last);
-    table_set_number(view, row, MINIMUM, results->min);
-    table_set_number(view, row, MEAN, perf_summary_mean(results));
-    table_set_number(view, row, MAXIMUM, results->max);
+    table_set_text(t, row, UNIT, c->unit ? c->unit : "");
+    table_set_number(t, row, FIRST, results->first);
+    table_set_number(t, row, LAST, results->last);
+    table_set_number(t, row, MINIMUM, results->min);
+    table_set_number(t, row, MEAN, perf_summary_mean(results));
+    table_set_number(t, row, MAXIMUM, results->max);
 }
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -157,7 +136,7 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
     return count;
 }
 
-static series *series_of(table_view *view, follower *f, readings *r)
+static series *series_of(taps_table *t, follower *f, readings *r)
 {
     const char *path = readings_path(r), *place = r->answer.handle->place;
     series *s = path ? g_hash_table_lookup(f->series, path) : NULL;
@@ -165,27 +144,27 @@ static series *series_of(table_view *view, follower *f, readings *r)
     if (path && s == NULL) {
         const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
         s = g_new0(series, 1);
-        s->counter = table_row(view, shown, shown, NULL);
+        s->counter = table_row(t, shown, shown, NULL);
         g_hash_table_insert(f->series, g_strdup(path), s);
-        ((counters *)view->own)->kept += strlen(path);
+        kept += strlen(path);
     }
     return s;
 }
 
-static void count_marks(table_view *view, counter *c, const readings *r, const perf_result *result)
+static void count_marks(taps_table *t, counter *c, const readings *r, const perf_result *result)
 {
     unsigned marks = tapped_marks(r, result);
 
     c->assumed += (marks & TAPPED_ASSUMED) != 0;
-    tapped_count_marks(&view->left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY, marks);
+    tapped_count_marks(&t->left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY, marks);
 }
 
-static void count_sample(table_view *view, counter *c, readings *r)
+static void count_sample(taps_table *t, counter *c, readings *r)
 {
     perf_result result = readings_result(r);
 
     c->samples++;
-    count_marks(view, c, r, &result);
+    count_marks(t, c, r, &result);
     if (result.none == PERF_NONE_OK) {
         perf_summary_add(&c->results, result.value);
     } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
@@ -193,9 +172,9 @@ static void count_sample(table_view *view, counter *c, readings *r)
     }
 }
 
-static void count_value(table_view *view, follower *f, readings *r, const reading *at, answer_count *answered)
+static void count_value(taps_table *t, follower *f, readings *r, const reading *at, answer_count *answered)
 {
-    series *s = series_of(view, f, r);
+    series *s = series_of(t, f, r);
 
     if (s == NULL || s->seen == answered->answers) {
         return; /* no path, or the same path once more */
@@ -205,27 +184,27 @@ static void count_value(table_view *view, follower *f, readings *r, const readin
     }
     s->answered = answered;
     s->seen = answered->answers;
-    count_sample(view, s->counter, r);
+    count_sample(t, s->counter, r);
     s->counter->unit = at->counter->type ? at->counter->type->unit : s->counter->unit;
-    table_changed(view, s->counter->row);
+    table_changed(t, s->counter->row);
 }
 
 /* Of an identifier, or of the block that `r` is at. */
-static void count_refusal(table_view *view, const char *path, const readings *r)
+static void count_refusal(taps_table *t, const char *path, const readings *r)
 {
-    counter *c = table_row(view, path, path, NULL);
+    counter *c = table_row(t, path, path, NULL);
 
     c->refusals++;
     if (r) {
-        count_marks(view, c, r, &(perf_result){0, PERF_NONE_OK});
+        count_marks(t, c, r, &(perf_result){0, PERF_NONE_OK});
     }
-    table_changed(view, c->row);
+    table_changed(t, c->row);
 }
 
-static void count_answer(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
-    follower *f = follower_of(view, tapped->answer->handle);
+    follower *f = follower_of(t, tapped->answer->handle);
     uint32_t number = UINT32_MAX;
     answer_count *answered = NULL;
     const reading *at;
@@ -239,24 +218,24 @@ static void count_answer(table_view *view, packet_info *pinfo, const tapped_call
             answered = count_of(f, r, tapped->is_hkpd);
         }
         if (!at->is_refused && !at->is_text) {
-            count_value(view, f, r, at, answered);
+            count_value(t, f, r, at, answered);
         } else if (at->is_refused && readings_path(r)) {
-            count_refusal(view, readings_path(r), r);
+            count_refusal(t, readings_path(r), r);
         }
     }
 }
 
-static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
-            count_refusal(view, tapped_identifier_path(pinfo->pool, tapped, i, &left), NULL);
+            count_refusal(t, tapped_identifier_path(pinfo->pool, tapped, i, &left), NULL);
         }
     }
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
-        count_answer(view, pinfo, tapped);
+        count_answer(t, pinfo, tapped);
     }
 }
 
@@ -267,14 +246,12 @@ void counters_table_register(void)
         .columns = columns_shown,
         .behind = 4,
         .row_size = sizeof(counter),
-        .has_text_keys = true,
-        .own_size = sizeof(counters),
-        .begin = begin,
+        .begin = forget_handles,
         .count = count,
         .show = show,
         .forget = forget_handles,
-        .end = end,
     };
 
+    followers = g_hash_table_new_full(NULL, NULL, NULL, free_follower);
     table_register(&table);
 }

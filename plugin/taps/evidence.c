@@ -16,13 +16,11 @@
 #include "readings/layout.h"
 #include "taps/ledger.h"
 #include "taps/output.h"
-#include "taps/table.h"
 
 #define STATISTIC "pcq,evidence"
 
-/* Of one assumption; a row of the window, too. */
+/* Of one assumption. */
 typedef struct {
-    unsigned row;
     uint64_t held;
     uint64_t failed;
     uint64_t frame; /* the first where it did not hold, else where it did */
@@ -35,17 +33,6 @@ static const struct {
     const char *source;
     const char *otherwise;
 } ledger[] = {LEDGER(LEDGER_ROW)};
-
-#define COLUMNS(X) \
-    X(SENTENCE, TABLE_ITEM_STRING, "Assumption", NULL, 0) \
-    X(HELD, TABLE_ITEM_UINT, "Held", "%u", offsetof(assumption, held)) \
-    X(FAILED, TABLE_ITEM_UINT, "Did not", "%u", offsetof(assumption, failed)) \
-    X(FRAME, TABLE_ITEM_UINT, "First frame", "%u", offsetof(assumption, frame)) \
-    X(OTHERWISE, TABLE_ITEM_STRING, "If it does not hold", NULL, 0)
-
-enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
-
-static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
 /* What is remembered of a handle. */
 typedef struct {
@@ -62,40 +49,22 @@ typedef struct {
 } block_names;
 
 typedef struct {
-    assumption rows[LEDGER_NUM_ROWS]; /* of the text; */
-    table_view *view;                 /* a window has its own */
-    GTree *numbers;                   /* "dwType  6" -> how often */
-    GHashTable *handles;              /* state_handle -> handle_memory */
+    assumption rows[LEDGER_NUM_ROWS];
+    GTree *numbers;      /* "dwType  6" -> how often */
+    GHashTable *handles; /* state_handle -> handle_memory */
     uint32_t frame;
     char *path;
 } evidence;
 
-static assumption *assumption_of(evidence *e, unsigned row)
-{
-    bool is_new = false;
-
-    if (e->view == NULL) {
-        return &e->rows[row];
-    }
-    assumption *shown = table_row(e->view, ledger[row].id, ledger[row].sentence, &is_new);
-    if (is_new) {
-        table_set_text(e->view, shown->row, OTHERWISE, ledger[row].otherwise);
-    }
-    return shown;
-}
-
 static void see(evidence *e, unsigned row, bool holds)
 {
-    assumption *a = assumption_of(e, row);
+    assumption *a = &e->rows[row];
 
     if (a->frame == 0 || (!holds && a->failed == 0)) {
         a->frame = e->frame;
     }
     a->held += holds;
     a->failed += !holds;
-    if (e->view) {
-        table_changed(e->view, a->row);
-    }
 }
 
 static void G_GNUC_PRINTF(2, 3) count_number(evidence *e, const char *format, ...)
@@ -607,53 +576,9 @@ static ws_stat_started start(const char *argument, void *user _U_)
     WS_STAT_STARTED(started);
 }
 
-/* --- The window -------------------------------------------------------------------------------------------------- */
-
-static void begin_view(table_view *view)
-{
-    evidence *e = view->own;
-
-    empty(e);
-    e->view = view;
-}
-
-static void count_in_view(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    see_call(view->own, pinfo, tapped);
-}
-
-/* Its handles are another capture's. */
-static void forget_in_view(table_view *view)
-{
-    evidence *e = view->own;
-
-    g_hash_table_remove_all(e->handles);
-}
-
-static void end_view(table_view *view)
-{
-    evidence *e = view->own;
-
-    g_tree_destroy(e->numbers);
-    g_hash_table_destroy(e->handles);
-}
-
 void evidence_register(void)
 {
-    static taps_table window = {
-        .ui = {.title = "What Is Assumed of Windows", .cli_string = "pcq,assumptions", .nfields = NUM_COLUMNS},
-        .columns = columns_shown,
-        .behind = 3,
-        .row_size = sizeof(assumption),
-        .has_text_keys = true,
-        .own_size = sizeof(evidence),
-        .begin = begin_view,
-        .count = count_in_view,
-        .forget = forget_in_view,
-        .end = end_view,
-    };
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
 
     register_stat_tap_ui(&ui, NULL);
-    table_register(&window);
 }

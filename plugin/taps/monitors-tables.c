@@ -12,52 +12,35 @@
 
 #include <math.h>
 
-/* Of one view. */
 typedef struct {
+    taps_table table; /* first: Wireshark's listener points to it */
     monitors *monitors;
-    unsigned rows; /* all are made anew each time: they are known by their numbers, whatever capture they are of */
-} monitors_view;
+} monitors_table;
 
-static unsigned next_row(table_view *view, const char *text)
+/* All are made anew each time: they are known by their numbers. */
+static unsigned next_row(taps_table *t, const char *text)
 {
-    monitors_view *own = view->own;
     char key[16];
 
-    snprintf(key, sizeof key, "%u", own->rows++);
-    unsigned row = *(unsigned *)table_row(view, key, text, NULL);
-    table_set_text(view, row, 0, text);
+    snprintf(key, sizeof key, "%u", t->rows->len);
+    unsigned row = *(unsigned *)table_row(t, key, text, NULL);
+    table_set_text(t, row, 0, text);
     return row;
 }
 
-static void start_over(table_view *view)
+static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
-    table_start_over(view);
-    ((monitors_view *)view->own)->rows = 0;
-}
-
-static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
-{
-    monitors *m = ((monitors_view *)view->own)->monitors;
+    monitors *m = ((monitors_table *)t)->monitors;
 
     monitors_count(m, pinfo, tapped);
-    if (table_in_window() && monitors_are_due(m)) {
-        view->of->judge(view);
+    if (t->in_window && monitors_are_due(m)) {
+        t->judge(t);
     }
 }
 
-static void begin(table_view *view)
+static void begin(taps_table *t)
 {
-    ((monitors_view *)view->own)->monitors = monitors_new(view->of->watch == monitors_watch);
-}
-
-/* The capture goes; all that a view has stays. */
-static void keep(table_view *view _U_)
-{
-}
-
-static void end(table_view *view)
-{
-    monitors_free(((monitors_view *)view->own)->monitors);
+    monitors_reset(((monitors_table *)t)->monitors);
 }
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
@@ -77,45 +60,45 @@ enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
 static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
 
 /* The number stands first: so what is worst stands at the top, also where a window sorts. */
-static unsigned put_row(table_view *view, const monitor *of, const char *what, uint64_t times)
+static unsigned put_row(taps_table *t, const monitor *of, const char *what, uint64_t times)
 {
-    char *text = g_strdup_printf("%3u. %s", ((monitors_view *)view->own)->rows + 1, what);
+    char *text = g_strdup_printf("%3u. %s", t->rows->len + 1, what);
 
-    unsigned row = next_row(view, g_strdelimit(text, "_", ' '));
+    unsigned row = next_row(t, g_strdelimit(text, "_", ' '));
     g_free(text);
-    table_set_number(view, row, TIMES, (double)times);
-    table_set_text(view, row, FINDING_CLIENT, of->client);
-    table_set_text(view, row, FINDING_SERVER, of->server);
+    table_set_number(t, row, TIMES, (double)times);
+    table_set_text(t, row, FINDING_CLIENT, of->client);
+    table_set_text(t, row, FINDING_SERVER, of->server);
     return row;
 }
 
-static void put_findings(table_view *view, const monitor *of)
+static void put_findings(taps_table *t, const monitor *of)
 {
     for (unsigned finding = 0; finding < MONITOR_NUM_FINDINGS; finding++) {
         const monitor_finding *found = &of->findings[finding];
         if (found->count > 0) {
-            unsigned row = put_row(view, of, monitor_finding_kinds[finding].name, found->count);
-            table_set_number(view, row, FIRST_FRAME, found->frame);
-            table_set_text(view, row, WHICH, found->what ? found->what : "");
+            unsigned row = put_row(t, of, monitor_finding_kinds[finding].name, found->count);
+            table_set_number(t, row, FIRST_FRAME, found->frame);
+            table_set_text(t, row, WHICH, found->what ? found->what : "");
         }
     }
 }
 
-static void judge_findings(table_view *view)
+static void judge_findings(taps_table *t)
 {
-    monitors *m = ((monitors_view *)view->own)->monitors;
+    monitors *m = ((monitors_table *)t)->monitors;
 
-    start_over(view);
+    table_clear(t);
     monitors_judge(m);
     for (unsigned i = 0; i < m->all->len; i++) {
         const monitor *of = g_ptr_array_index(m->all, i);
-        put_findings(view, of);
-        unsigned row = put_row(view, of, monitor_is_healthy(of) ? "all is well" : "samples", of->samples);
+        put_findings(t, of);
+        unsigned row = put_row(t, of, monitor_is_healthy(of) ? "all is well" : "samples", of->samples);
         if (of->pace.intervals.count > 0) {
-            table_set_number(view, row, FINDING_INTERVAL, perf_spread_median(&of->pace.intervals));
+            table_set_number(t, row, FINDING_INTERVAL, perf_spread_median(&of->pace.intervals));
         }
         if (of->responses.count > 0) {
-            table_set_number(view, row, FINDING_RESPONSE, perf_spread_median(&of->responses));
+            table_set_number(t, row, FINDING_RESPONSE, perf_spread_median(&of->responses));
         }
     }
 }
@@ -150,27 +133,27 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-static void show_intervals(table_view *view, unsigned row, const monitor *of)
+static void show_intervals(taps_table *t, unsigned row, const monitor *of)
 {
     double interval = perf_spread_median(&of->pace.intervals);
 
-    table_set_number(view, row, INTERVAL, interval);
-    table_set_number(view, row, JITTER, perf_spread_deviation(&of->pace.intervals, interval));
-    table_set_number(view, row, LONGEST, of->longest);
+    table_set_number(t, row, INTERVAL, interval);
+    table_set_number(t, row, JITTER, perf_spread_deviation(&of->pace.intervals, interval));
+    table_set_number(t, row, LONGEST, of->longest);
 }
 
-static void show_frame(table_view *view, unsigned row, unsigned column, uint32_t frame, const char *none)
+static void show_frame(taps_table *t, unsigned row, unsigned column, uint32_t frame, const char *none)
 {
     char text[32];
 
     snprintf(text, sizeof text, "frame %u", frame);
-    table_set_text(view, row, column, frame != 0 ? text : none);
+    table_set_text(t, row, column, frame != 0 ? text : none);
 }
 
-static void show_handle(table_view *view, unsigned row, const monitor *of)
+static void show_handle(taps_table *t, unsigned row, const monitor *of)
 {
     if (of->is_sealed) {
-        table_set_text(view, row, OPENED,
+        table_set_text(t, row, OPENED,
                        of->handles > 1 ? "sealed (intervals by the capture's clock; one by the sizes of its requests)"
                                        : "sealed (intervals by the capture's clock)");
         return;
@@ -178,35 +161,35 @@ static void show_handle(table_view *view, unsigned row, const monitor *of)
     /* a filter may have left out the call that closed it */
     const state_handle *newest = of->newest.handle;
 
-    show_frame(view, row, OPENED, of->opened_frame, "before the capture");
-    show_frame(view, row, CLOSED, newest ? newest->closed_frame : of->newest.closed_frame, "left open");
-    table_set_number(view, row, COUNTERS, (double)of->newest.counters);
-    table_set_number(view, row, REFUSED, (double)of->refusals);
-    table_set_number(view, row, FAILED, (double)of->failed);
+    show_frame(t, row, OPENED, of->opened_frame, "before the capture");
+    show_frame(t, row, CLOSED, newest ? newest->closed_frame : of->newest.closed_frame, "left open");
+    table_set_number(t, row, COUNTERS, (double)of->newest.counters);
+    table_set_number(t, row, REFUSED, (double)of->refusals);
+    table_set_number(t, row, FAILED, (double)of->failed);
 }
 
-static void show_figures(table_view *view, unsigned row, const monitor *of)
+static void show_figures(taps_table *t, unsigned row, const monitor *of)
 {
-    show_handle(view, row, of);
-    table_set_text(view, row, CLIENT, of->client);
-    table_set_text(view, row, SERVER, of->server);
-    table_set_text(view, row, ACCOUNT, of->account);
-    table_set_number(view, row, PROBES, (double)(of->probes + of->talk.probes));
-    table_set_number(view, row, NO_DATA, (double)(of->no_data + of->talk.no_data));
+    show_handle(t, row, of);
+    table_set_text(t, row, CLIENT, of->client);
+    table_set_text(t, row, SERVER, of->server);
+    table_set_text(t, row, ACCOUNT, of->account);
+    table_set_number(t, row, PROBES, (double)(of->probes + of->talk.probes));
+    table_set_number(t, row, NO_DATA, (double)(of->no_data + of->talk.no_data));
     if (of->num_offsets > 0) {
-        table_set_number(view, row, CLOCK, of->offsets / (double)of->num_offsets);
+        table_set_number(t, row, CLOCK, of->offsets / (double)of->num_offsets);
     }
     if (of->pace.intervals.count > 0) {
-        show_intervals(view, row, of);
+        show_intervals(t, row, of);
     }
     if (of->responses.count > 0) {
-        table_set_number(view, row, RESPONSE, perf_spread_median(&of->responses));
-        table_set_number(view, row, SLOWEST, of->slowest);
-        table_set_number(view, row, SLOWEST_FRAME, of->slowest_frame);
+        table_set_number(t, row, RESPONSE, perf_spread_median(&of->responses));
+        table_set_number(t, row, SLOWEST, of->slowest);
+        table_set_number(t, row, SLOWEST_FRAME, of->slowest_frame);
     }
 }
 
-static void show_query(table_view *view, const monitor *of, uint32_t number)
+static void show_query(taps_table *t, const monitor *of, uint32_t number)
 {
     const char *kind = of->is_sealed ? "sealed" : of->kind == PERF_HANDLE_HKPD ? "handle" : "query";
     char text[64], more[32] = "";
@@ -215,65 +198,61 @@ static void show_query(table_view *view, const monitor *of, uint32_t number)
         snprintf(more, sizeof more, " and %" PRIu64 " more", of->handles - 1);
     }
     snprintf(text, sizeof text, "%s %u%s", kind, number, more);
-    unsigned row = next_row(view, of->is_other ? TABLE_OTHERS : text);
-    table_set_count(view, row, SAMPLES, of->samples);
-    table_set_count(view, row, LATE_ASKED, of->findings[MONITOR_ASKED_LATE].count);
-    table_set_count(view, row, LATE_ANSWERED, of->findings[MONITOR_ANSWERED_LATE].count);
+    unsigned row = next_row(t, of->is_other ? TABLE_OTHERS : text);
+    table_set_count(t, row, SAMPLES, of->samples);
+    table_set_count(t, row, LATE_ASKED, of->findings[MONITOR_ASKED_LATE].count);
+    table_set_count(t, row, LATE_ANSWERED, of->findings[MONITOR_ANSWERED_LATE].count);
     if (of->samples > 0) {
-        table_set_number(view, row, SIZE, round((double)of->bytes / (double)of->samples));
+        table_set_number(t, row, SIZE, round((double)of->bytes / (double)of->samples));
     }
     if (!of->is_other) {
-        show_figures(view, row, of);
+        show_figures(t, row, of);
     }
 }
 
 /* Not what has no handle, or one that the server does not know, as far as was seen by now. */
-static void judge_queries(table_view *view)
+static void judge_queries(taps_table *t)
 {
-    monitors *m = ((monitors_view *)view->own)->monitors;
+    monitors *m = ((monitors_table *)t)->monitors;
     uint32_t sealed = 0;
 
-    start_over(view);
+    table_clear(t);
     monitors_join(m);
     for (unsigned i = 0; i < m->all->len; i++) {
         const monitor *of = g_ptr_array_index(m->all, i);
         if (of->is_sealed) {
-            show_query(view, of, ++sealed);
+            show_query(t, of, ++sealed);
         } else if (of->number > 0 || of->is_other) {
-            show_query(view, of, of->number);
+            show_query(t, of, of->number);
         }
     }
 }
 
 void monitors_tables_register(void)
 {
-    static taps_table queries = {
-        .ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
-        .columns = columns_shown,
-        .row_size = sizeof(unsigned),
-        .has_text_keys = true,
-        .own_size = sizeof(monitors_view),
-        .watch = accounts_watch,
-        .begin = begin,
-        .count = count,
-        .judge = judge_queries,
-        .forget = keep,
-        .end = end,
+    static monitors_table queries = {
+        .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_COLUMNS},
+                  .columns = columns_shown,
+                  .row_size = sizeof(unsigned),
+                  .watch = accounts_watch,
+                  .begin = begin,
+                  .count = count,
+                  .judge = judge_queries},
     };
-    static taps_table findings = {
-        .ui = {.title = "Performance Counter Monitors", .cli_string = "pcq,monitors", .nfields = NUM_FINDING_COLUMNS},
-        .columns = finding_columns,
-        .row_size = sizeof(unsigned),
-        .has_text_keys = true,
-        .own_size = sizeof(monitors_view),
-        .watch = monitors_watch,
-        .begin = begin,
-        .count = count,
-        .judge = judge_findings,
-        .forget = keep,
-        .end = end,
+    static monitors_table findings = {
+        .table = {.ui = {.title = "Performance Counter Monitors",
+                         .cli_string = "pcq,monitors",
+                         .nfields = NUM_FINDING_COLUMNS},
+                  .columns = finding_columns,
+                  .row_size = sizeof(unsigned),
+                  .watch = monitors_watch,
+                  .begin = begin,
+                  .count = count,
+                  .judge = judge_findings},
     };
 
-    table_register(&queries);
-    table_register(&findings);
+    queries.monitors = monitors_new(false);
+    findings.monitors = monitors_new(true);
+    table_register(&queries.table);
+    table_register(&findings.table);
 }

@@ -35,45 +35,45 @@ enum { COLUMNS(TABLE_NUMBER) NUM_COLUMNS };
 
 static const table_column columns_shown[] = {COLUMNS(TABLE_COLUMN)};
 
-static void refuse(table_view *view, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
+static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped, const char *path, uint32_t status,
                    const char *error, bool assumed)
 {
     const char *client = address_to_str(pinfo->pool, &pinfo->dst);
     char *key = g_strdup_printf("%p %p %s %u %s", (const void *)tapped->server, (const void *)tapped->handle, client,
                                 status, path);
     bool is_new = false;
-    refusal *refused = table_row(view, key, path, &is_new);
+    refusal *refused = table_row(t, key, path, &is_new);
 
     if (is_new) {
         bool is_known = tapped->handle && tapped->handle->number != 0;
         refused->first_frame = pinfo->num;
-        table_set_text(view, refused->row, ERROR_NAME, error);
-        table_set_text(view, refused->row, QUERY,
+        table_set_text(t, refused->row, ERROR_NAME, error);
+        table_set_text(t, refused->row, QUERY,
                        is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query",
                                                      tapped->handle->number)
                                 : "");
-        table_set_text(view, refused->row, CLIENT, client);
-        table_set_text(view, refused->row, MEANING, text_error_meaning(status));
+        table_set_text(t, refused->row, CLIENT, client);
+        table_set_text(t, refused->row, MEANING, text_error_meaning(status));
     }
     g_free(key);
     refused->times++;
     refused->assumed += assumed;
-    table_changed(view, refused->row);
+    table_changed(t, refused->row);
 }
 
-static void count(table_view *view, packet_info *pinfo, const tapped_call *tapped)
+static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
     const reading *at;
 
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
-            refuse(view, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left),
+            refuse(t, pinfo, tapped, tapped_identifier_path(pinfo->pool, tapped, i, &left),
                    tapped->identifiers[i].status, text_win32_error(pinfo->pool, tapped->identifiers[i].status), false);
         }
     }
     if (tapped->has_failed) {
-        refuse(view, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
+        refuse(t, pinfo, tapped, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped), false);
     }
     if (tapped->answer == NULL || !tapped->answer->sample || !tapped->answer->handle || tapped->failed == 0) {
         return;
@@ -83,7 +83,7 @@ static void count(table_view *view, packet_info *pinfo, const tapped_call *tappe
     while ((at = readings_next(r)) != NULL) {
         if (at->is_refused) {
             const char *path = readings_path(r);
-            refuse(view, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
+            refuse(t, pinfo, tapped, path ? path : "(not known whose block it is)", r->status,
                    text_win32_error(pinfo->pool, r->status), path && r->assumed);
         }
     }
@@ -96,7 +96,6 @@ void refusals_table_register(void)
         .columns = columns_shown,
         .behind = 2,
         .row_size = sizeof(refusal),
-        .has_text_keys = true,
         .count = count,
     };
 
