@@ -1251,9 +1251,9 @@ static void register_preferences(void)
                                    10, &pref_sample_limit);
     prefs_register_filename_preference(module, "names_file", "Names file",
                                        "Names and types that other captures taught, written with "
-                                       "\"tshark -z pcq,names,FILE\", a provider's manifest (.man), or a folder of "
-                                       "both. If none is given, \"pcq_names\" in the profile's or the personal "
-                                       "configuration folder is read.",
+                                       "\"tshark -z pcq,names,FILE\", or a folder of such files. If none is given, "
+                                       "\"pcq_names\" in the profile's or the personal configuration folder is "
+                                       "read.",
                                        &pref_names_file, FALSE);
     watch_register(proto_pcq, module);
     apply_preferences();

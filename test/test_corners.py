@@ -112,7 +112,7 @@ def test_a_time_id_of_the_manifest(tshark, tmp_path):
     elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
                 '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
                 '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/></counterSet>']
-    path = manifests.write(tmp_path, manifests.manifest(*elements))
+    path = manifests.names_of(tmp_path, manifests.manifest(*elements))
     scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
@@ -221,7 +221,7 @@ def test_a_multiplier_of_the_manifest(tshark, tmp_path):
     elements = ['<counterSet guid="%s" uri="Engine" name="Engine" symbol="E" description="x" instances="multiple">' % manifests.GUID,
                 '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
                 '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/></counterSet>']
-    path = manifests.write(tmp_path, manifests.manifest(*elements))
+    path = manifests.names_of(tmp_path, manifests.manifest(*elements))
     scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)

@@ -72,6 +72,7 @@ def shell(tshark, tmp_path_factory):
     folder = tmp_path_factory.mktemp('tree')
     (folder / 'test').mkdir()
     (folder / 'test' / 'pcaps').symlink_to(PCAPS)
+    (folder / 'script').symlink_to(TOP / 'script')
     (folder / 'bin').mkdir()
     if os.sep in TSHARK:
         (folder / 'bin' / 'tshark').symlink_to(TSHARK)
@@ -445,7 +446,8 @@ COMMANDS = {
     'tshark -q -r FILE -z pcq,long,values.csv': writes('values.csv', 'time,frame,protocol', SERIES),
     'tshark -q -r FILE -z pcq,names,names.txt': writes('names.txt', '# pcq names 1', 'Processor Information'),
     'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,names,my-names.txt': writes('my-names.txt', 'Processor Information'),
-    'tshark -r FILE -o pcq.names_file:MyProvider.man -Y pcq.path': prints('QueryCounterData response', count=10),
+    'script/names-from-manifest MyProvider.man >my-names.txt': writes('my-names.txt', 'Turns/sec'),
+    'tshark -r FILE -o pcq.names_file:my-names.txt -Y pcq.path': prints('QueryCounterData response', count=10),
     'tshark -q -r FILE -z pcq,csv,samples.csv': writes('samples.csv', '"(PDH-CSV 4.0)"', SERIES),
     "tshark -q -r FILE -z 'pcq,csv,-,pcq.query.number == 1'": prints('"(PDH-CSV 4.0)"', SERIES, count=11),
     r"""tshark -r FILE -o 'uat:pcq_watch:"cpu","\\Processor*(_Total)\\% Processor Time"' -Y 'pcq.watch.cpu > 25' -T fields -e frame.time_epoch -e pcq.watch.cpu""":

@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A provider's instrumentation manifest where a names file is read: the schema of learn.microsoft.com, "Performance
-Counters Schema"."""
+"""script/names-from-manifest: a names file of a provider's instrumentation manifest, by the schema of learn.microsoft.com,
+"Performance Counters Schema"."""
 
-import functools
-import os
-import tempfile
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
 
-import cost
 from conftest import TOP
 from gen.model import TYPES
 from gen.story_script import Script, answers, ask, counter, frames_of, multiple, run, story
 from gen.stubs import VALIDATE
-from learned import by_path, compare_paths, compare_values, read
-from test_names_file import engine, home, queried, with_file, with_file_and_said  # noqa: F401
+from learned import by_path, compare_paths, compare_values
+from test_names_file import engine, queried, with_file
 
+SCRIPT = TOP / 'script' / 'names-from-manifest'
 SAMPLE = TOP / 'test' / 'manifests' / 'engine.man'
 GUID = '{5e5c1a57-6e6c-4a3f-9a0b-7d7f3e1c2b4d}'
 
@@ -57,66 +55,49 @@ def write(tmp_path, text, encoding='utf-8', name='engine.man'):
     return path
 
 
-@functools.cache
-def silence(tshark):
-    """What is said of a capture without a file"""
-    with tempfile.TemporaryDirectory() as folder:
-        _, err = tshark.run('-q', '-r', queried(the_set()).write(Path(folder) / 'x.pcap'))
-    return err.splitlines()
+def run_script(*paths):
+    return subprocess.run([sys.executable, SCRIPT, *paths], capture_output=True, text=True)
 
 
-def said(tshark, tmp_path, path):
-    """What is reported when the file is read."""
-    capture = queried(the_set()).write(tmp_path / 'x.pcap')
-    _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.names_file:%s' % path)
-    return [line for line in err.splitlines() if line not in silence(tshark)]
+def names_of(tmp_path, text, encoding='utf-8'):
+    """The names file of a manifest, of which nothing is said."""
+    done = run_script(text if text == SAMPLE else write(tmp_path, text, encoding))
+    assert (done.returncode, done.stderr) == (0, '')
+    return write(tmp_path, done.stdout, name='names')
 
 
-def all_named(tshark, tmp_path, path):
-    scene = queried(the_set())
-    frames = with_file(tshark, tmp_path, scene, path)
+def all_named(tshark, tmp_path, names, s=None):
+    scene = queried(s or the_set())
+    frames = with_file(tshark, tmp_path, scene, names)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 4
 
 
 def test_the_sample(tshark, tmp_path):
     """Names, types, scale and base of a counterset that the capture does not explain."""
-    assert not said(tshark, tmp_path, SAMPLE)
-    all_named(tshark, tmp_path, SAMPLE)
+    all_named(tshark, tmp_path, names_of(tmp_path, SAMPLE))
 
 
-def test_what_the_tree_says(tshark, tmp_path):
-    scene = story(Script([the_set()]), lambda c: run(c, [ask(the_set(), 1, 'a')], 1))
-    frames = with_file(tshark, tmp_path, scene, SAMPLE)
-    (number, _), = frames_of(scene, VALIDATE, 'request')
-    for name in ('pcq.counterset.name', 'pcq.counter.name', 'pcq.counter.type'):
-        x, = frames[number].all(name)
-        assert 'names file' in x.label
-
-
-@pytest.mark.parametrize('form', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le-bom', 'utf-16-be-bom', 'utf-16-le', 'utf-16-be',
-                                  'crlf', 'no-declaration', 'comment-first', 'prefixes', 'last-line'])
+@pytest.mark.parametrize('form', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le-bom', 'utf-16-be-bom', 'crlf', 'no-declaration',
+                                  'comment-first', 'prefixes'])
 def test_forms(tshark, tmp_path, form):
     """UTF-16 is what Microsoft's own editor writes."""
     text, encoding = manifest(*the_counters(), encoding='UTF-16' if '16' in form else 'UTF-8'), form
     if form.endswith('-bom'):
         text, encoding = '\ufeff' + text, form[:-4]
-    elif form == 'crlf':
-        text, encoding = text.replace('\n', '\r\n'), 'utf-8'
+    elif not form.startswith('utf'):
+        encoding = 'utf-8'
+    if form == 'crlf':
+        text = text.replace('\n', '\r\n')
     elif form == 'no-declaration':
-        text, encoding = text.split('\n', 1)[1], 'utf-8'
+        text = text.split('\n', 1)[1]
     elif form == 'comment-first':
-        text, encoding = '\n <!-- <counterSet guid="{0}"/> -->\n' + text.split('\n', 1)[1], 'utf-8'
+        text = '\n <!-- <counterSet guid="{0}"/> -->\n' + text.split('\n', 1)[1]
     elif form == 'prefixes':
         for name in ('counterSet', 'counterAttributes', 'counter '):
             text = text.replace('<' + name, '<c:' + name).replace('</' + name, '</c:' + name)
-        text = text.replace('</counter>', '</c:counter>')
-        encoding = 'utf-8'
-    elif form == 'last-line':
-        text, encoding = text.rstrip('\n'), 'utf-8'
-    path = write(tmp_path, text, encoding)
-    assert not said(tshark, tmp_path, path)
-    all_named(tshark, tmp_path, path)
+        text = text.replace('</counter>', '</c:counter>').replace('counters xmlns', 'counters xmlns:c')
+    all_named(tshark, tmp_path, names_of(tmp_path, text, encoding))
 
 
 @pytest.mark.parametrize('cultures, path', [
@@ -131,8 +112,7 @@ def test_a_table_of_strings(tshark, tmp_path, cultures, path):
                      (' culture="%s"' % c if c else '', words[c]) for c in cultures)
     elements = [e.replace('name="Engine"', 'name="$(string.Engine.Name)"') for e in the_counters()]
     outside = '<string id="Engine.Name" value="In no table"/>'
-    names = write(tmp_path, manifest(*elements, localization='<localization>%s%s%s</localization>' % (outside, tables, outside)))
-    assert not said(tshark, tmp_path, names)
+    names = names_of(tmp_path, manifest(*elements, localization='<localization>%s%s%s</localization>' % (outside, tables, outside)))
     s = the_set()
     frames = with_file(tshark, tmp_path, story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
     shown = {p for f in frames.values() for p in (by_path(f) if f.values else {})}
@@ -148,8 +128,7 @@ def test_every_type(tshark, tmp_path):
     s.guid = GUID.strip('{}')
     rows = ['<counter id="%d" name="Number %d" uri="u%d" type="%s" detailLevel="advanced"/>' % (i + 1, i, i, w.lower())
             for i, w in enumerate(words)]
-    names = write(tmp_path, manifest(the_counters()[0], *rows, '</counterSet>'))
-    assert not said(tshark, tmp_path, names)
+    names = names_of(tmp_path, manifest(the_counters()[0], *rows, '</counterSet>'))
     scene = story(Script([s]), lambda c: run(c, [ask(s, i + 1, 'a') for i in range(len(words))], 1))
     frames = with_file(tshark, tmp_path, scene, names)
     (number, _), = frames_of(scene, VALIDATE, 'request')
@@ -162,8 +141,7 @@ def test_kinds_of_instances(tshark, tmp_path, word, number):
     """A set of single instances has no parentheses in its paths; "single" is the schema's default."""
     elements = the_counters()
     elements[0] = elements[0].replace(' instances="multiple"', ' instances="%s"' % word if word else '')
-    names = write(tmp_path, manifest(*elements))
-    assert not said(tshark, tmp_path, names)
+    names = names_of(tmp_path, manifest(*elements))
     s = the_set()
     scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
     frames = with_file(tshark, tmp_path, scene, names)
@@ -177,7 +155,7 @@ def test_kinds_of_instances(tshark, tmp_path, word, number):
 BROKEN = {
     'unknown type': (the_counters(type='perf_counter_composite'), 'type'),
     'no type': ([e.replace('type="perf_counter_bulk_count"', '') for e in the_counters()], 'type'),
-    'no id': ([e.replace('id="1"', '') for e in the_counters()], 'id'),
+    'no id': ([e.replace(' id="1"', '') for e in the_counters()], 'id'),
     'long id': (the_counters(id='0x100000001'), 'id'),
     'base that is no number': (the_counters(baseID='three'), 'reference'),
     'long name': (the_counters(name='x' * 1025), 'name'),
@@ -194,145 +172,54 @@ def test_what_is_broken_is_said_with_its_line(tshark, tmp_path, what):
     """And the rest counts: another counterset in the same file is read."""
     elements, word = BROKEN[what]
     good = [e.replace(GUID, '{%s}' % engine().guid) for e in the_counters()]
-    names = write(tmp_path, manifest(*elements, *good))
-    scene = queried(engine())
-    frames, err = with_file_and_said(tshark, tmp_path, scene, names)
-    line, = [x for x in err.splitlines() if x not in silence(tshark)]
-    assert 'engine.man' in line and word in line and 'line 5' in line.replace('line 6', 'line 5')
-    compare_paths(frames, scene)
-    assert compare_values(frames, scene) == 4
+    path = write(tmp_path, manifest(*elements, *good))
+    done = run_script(path)
+    line, = done.stderr.splitlines()
+    assert done.returncode == 0 and word in line
+    assert line.startswith('%s: line %d: ' % (path, 5 if 'counterSet' in word or what in ('no guid', 'short guid', 'other instances') else 6))
+    all_named(tshark, tmp_path, write(tmp_path, done.stdout, name='names'), engine())
 
 
-def test_counters_of_a_set_without_a_guid_are_nobodys(tshark, tmp_path):
-    others = [e.replace('guid="%s"' % GUID, '').replace('Turns/sec', 'Wrong').replace('bulk_count', 'rawcount') for e in the_counters()]
-    names = write(tmp_path, manifest(*the_counters(), *others))
-    line, = said(tshark, tmp_path, names)
-    assert 'without a GUID' in line
-    all_named(tshark, tmp_path, names)
+def test_counters_of_a_set_without_a_guid_are_nobodys(tmp_path):
+    others = [e.replace('guid="%s"' % GUID, '').replace('Turns/sec', 'Wrong') for e in the_counters()]
+    outside = '<counter id="9" name="Wrong" type="perf_counter_rawcount"/>'
+    done = run_script(write(tmp_path, manifest(*the_counters(), outside, *others, outside)))
+    assert 'without a GUID' in done.stderr and 'Turns/sec' in done.stdout and 'Wrong' not in done.stdout
 
 
-def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
-    folder = tmp_path / 'names'
-    folder.mkdir()
-    for count in (10, 11):
-        write(folder, 'bad\n' * count, name='%d.txt' % count)
-        rows = ['<counter id="%d" name="x" uri="u%d" type="none"/>' % (i, i) for i in range(count)]
-        write(folder, manifest(the_counters()[0], *rows, '</counterSet>'), name='%d.man' % count)
-    lines = said(tshark, tmp_path, folder)
-    assert [('and others' in line, line.count(',') + 1) for line in lines] == [(False, 10), (False, 10), (True, 11), (True, 10)]
+def test_a_name_is_escaped_and_has_at_most_1024_characters(tmp_path):
+    done = run_script(write(tmp_path, manifest(*the_counters(name='ä' * 1020 + '&#9;\\&#10;&#13;'))))
+    assert not done.stderr and 'ä' * 1020 + '\\t\\\\\\n\\r\n' in done.stdout
 
 
-def test_a_name_of_1024_characters(tshark, tmp_path):
-    names = write(tmp_path, manifest(*the_counters(name='ä' * 1024)))
-    assert not said(tshark, tmp_path, names)
+def test_several_manifests_are_one_names_file(tmp_path):
+    one = run_script(SAMPLE).stdout.splitlines()
+    assert run_script(SAMPLE, SAMPLE).stdout.splitlines() == one + one[2:]
 
 
 UNREADABLE = {
     'no XML': '<',
     'cut': manifest(*the_counters())[:-40],
-    'two roots': manifest(*the_counters()) + '<x></y>',
+    'two roots': manifest(*the_counters()) + '<x></x>',
     'not UTF-8': manifest(*the_counters()).encode() + b'\xff\xfe',
     'an entity': manifest(*the_counters()) + '<a b="&lol;"/>',
+    'half a character': manifest(*the_counters()).encode('utf-16') + b'\0',
+    'entities': '<!DOCTYPE x [<!ENTITY a "%s">]>\n' % ('b' * 1000) + manifest(*the_counters(name='&a;' * 1000000)).split('\n', 1)[1],
+    'events alone': '<instrumentationManifest><instrumentation><events/></instrumentation></instrumentationManifest>',
 }
 
 
 @pytest.mark.parametrize('what', UNREADABLE)
-def test_broken_xml(tshark, tmp_path, what):
-    """Said in a line; what stands before the fault counts."""
-    names = write(tmp_path, UNREADABLE[what])
-    line, = said(tshark, tmp_path, names)
-    assert 'engine.man' in line
-    if what != 'no XML':
-        all_named(tshark, tmp_path, names)
+def test_what_is_no_manifest(tmp_path, what):
+    """One line, and nothing is written."""
+    path = write(tmp_path, UNREADABLE[what])
+    done = run_script(path)
+    assert done.returncode == 1 and not done.stdout
+    line, = done.stderr.splitlines()
+    assert line.startswith('%s: ' % path) and len(line) < 400
 
 
-def test_half_a_character(tshark, tmp_path):
-    names = write(tmp_path, manifest(*the_counters()).encode('utf-16') + b'\0')
-    line, = said(tshark, tmp_path, names)
-    assert 'engine.man' in line
-
-
-def test_a_manifest_of_events(tshark, tmp_path):
-    """There are many more of them, and they are no use here."""
-    names = write(tmp_path, '<instrumentationManifest><instrumentation><events/></instrumentation></instrumentationManifest>')
-    line, = said(tshark, tmp_path, names)
-    assert 'no counterset' in line
-
-
-def entities(size):
-    return '<!DOCTYPE x [<!ENTITY a "%s">]>\n' % ('b' * 1000) + manifest(*the_counters(name='&a;' * (size // 3)))
-
-
-HOSTILE = {
-    'deep': lambda n: '<a>' * (n // 3),
-    'attributes': lambda n: '<counterSet ' + ''.join('a%d="" ' % i for i in range(n // 12)) + '/>',
-    'countersets': lambda n: manifest(*(the_counters() * (n // 800))),
-    'broken counters': lambda n: manifest('<counterSet>' * (n // 12)),
-    'one name': lambda n: manifest(*the_counters(name='x' * n)),
-    'one tag': lambda n: '<' + 'x' * n,
-    'comment': lambda n: '<!--' + '-' * n,
-    'brackets': lambda n: '<!DOCTYPE ' + '<' * n,
-    'entities': entities,
-    'strings': lambda n: '<r><resources>' + ''.join('<string id="%d" value=""/>' % i for i in range(n // 28)) + '</resources></r>',
-    'a quote': lambda n: '<counter name="' + '&amp;' * (n // 5),
-}
-
-
-def cost_of_names(tshark, tmp_path, path):
-    """What it costs to read a capture with these names."""
-    used = cost.of_tshark(tshark, tmp_path / 'x.pcap', '-q', '-o', 'pcq.names_file:%s' % path)
-    assert used.status == 0
-    return used
-
-
-@pytest.mark.parametrize('what', HOSTILE)
-def test_a_hostile_file(tshark, tmp_path, what):
-    """8 MB of it cost at most 3 s of CPU and 400 MB beyond Wireshark's own, and are reported in few words."""
-    queried(engine()).write(tmp_path / 'x.pcap')
-    usual = cost_of_names(tshark, tmp_path, write(tmp_path, manifest()))
-    names = write(tmp_path, HOSTILE[what](8_000_000), name='hostile.man')
-    used = cost_of_names(tshark, tmp_path, names)
-    assert used.seconds - usual.seconds < 3 and used.megabytes - usual.megabytes < 400
-    assert sum(map(len, said(tshark, tmp_path, names))) < 4000
-
-
-# --- folders -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_folder(tshark, tmp_path):
-    """Names files and manifests side by side, in the order of their names; the later goes before the earlier."""
-    folder = tmp_path / 'names'
-    folder.mkdir()
-    (folder / 'sub').mkdir()
-    (folder / '.hidden').write_text('nonsense\n')
-    write(folder, manifest(*the_counters()), name='a.man')
-    write(folder, 'name\t%s\t1\ten\tRevolutions/sec\n' % GUID, name='b')
-    s = the_set()
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
-    assert not said(tshark, tmp_path, folder)
-    frames = with_file(tshark, tmp_path, scene, folder)
-    assert list(by_path(frames[answers(scene)[1][0]])) == ['\\\\SRV01\\Engine(a)\\Revolutions/sec']
-    write(folder, 'name\t%s\t1\ten\tRounds/sec\n' % GUID, name='0')
-    frames = with_file(tshark, tmp_path, scene, folder)
-    assert list(by_path(frames[answers(scene)[1][0]])) == ['\\\\SRV01\\Engine(a)\\Revolutions/sec']
-
-
-def test_the_default_folder(tshark, home, tmp_path):  # noqa: F811
-    """pcq_names in the personal configuration folder may be a folder too."""
-    (home / 'pcq_names').mkdir()
-    write(home / 'pcq_names', manifest(*the_counters()))
-    scene = queried(the_set())
-    compare_paths(read(tshark, scene, tmp_path), scene)
-
-
-def test_a_pipe_is_no_names_file(tshark, tmp_path):
-    """Opening one would wait for ever."""
-    os.mkfifo(tmp_path / 'pipe')
-    line, = said(tshark, tmp_path, tmp_path / 'pipe')
-    assert 'pipe' in line
-
-
-def test_none_of_it_is_shown_without_the_file(tshark, tmp_path):
-    scene = queried(the_set())
-    shown = by_path(read(tshark, scene, tmp_path)[answers(scene)[1][0]])
-    assert shown and all(GUID in p for p in shown)
+def test_the_plugin_says_what_reads_a_manifest(tshark, tmp_path):
+    capture = queried(the_set()).write(tmp_path / 'x.pcap')
+    _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.names_file:%s' % SAMPLE)
+    assert '%s is XML; script/names-from-manifest' % SAMPLE in err

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The names file: what one capture taught, for another that lacks it. Read and written by docs/names-file.md."""
 
+import os
 import uuid
 
 import pytest
 
+import cost
 from conftest import TSHARK
 from gen import client, model
 from gen.buffers import NONE
@@ -498,10 +500,16 @@ def test_standard_output(tshark, tmp_path):
     assert done.returncode == 0 and done.stdout.startswith(b'# pcq names 1\nserver\t') and b'\r' not in done.stdout
 
 
+def cost_of_names(tshark, tmp_path, path):
+    """What it costs to read a capture with these names."""
+    used = cost.of_tshark(tshark, tmp_path / 'x.pcap', '-q', '-o', 'pcq.names_file:%s' % path)
+    assert used.status == 0
+    return used
+
+
 @pytest.mark.parametrize('what', ['tabs', 'one word', 'servers', 'lines'])
 def test_a_hostile_names_file(tshark, tmp_path, what):
     """Memory and time in proportion to the file: fields are not made of what is no field."""
-    from test_manifest import cost_of_names
     queried(engine()).write(tmp_path / 'x.pcap')
     (tmp_path / 'names').write_text('# pcq names 1\n')
     usual = cost_of_names(tshark, tmp_path, tmp_path / 'names')
@@ -577,3 +585,40 @@ def test_what_it_does_not_know(tshark, tmp_path):
     named = lines(tmp_path / 'm', ('name', guid, '-', 'en', 'One'), ('name', guid, 1, 'en', 'Delta'))
     value, = with_file(tshark, tmp_path, scene, named)[answers(scene)[1][0]].values
     assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\One\\Delta', (None, 15))
+
+
+# --- folders -----------------------------------------------------------------------------------------------------------
+
+
+def said_of(tshark, tmp_path, path):
+    """Beyond what is said of the capture without such a file."""
+    capture = queried(engine()).write(tmp_path / 'x.pcap')
+    silence, err = (tshark.run('-q', '-r', capture, *args)[1].splitlines() for args in ((), ('-o', 'pcq.names_file:%s' % path)))
+    return [line for line in err if line not in silence]
+
+
+def test_a_folder(tshark, tmp_path, home):
+    """Its files in the order of their names; the later goes before the earlier. pcq_names may be one, too."""
+    guid, folder = '{%s}' % engine().guid, home / 'pcq_names'
+    (folder / 'sub').mkdir(parents=True)
+    (folder / '.hidden').write_text('nonsense\n')
+    lines(folder / 'b', ('name', guid, '-', 'en', 'B'))
+    (folder / 'a').write_bytes(('name\t%s\t-\ten\tA\n' % guid).encode('utf-16'))
+    assert not said_of(tshark, tmp_path, folder)
+    assert set_name(tshark, tmp_path, '-o', 'pcq.names_file:%s' % folder) == set_name(tshark, tmp_path) == 'B(a)'
+    (folder / 'b').unlink()
+    assert set_name(tshark, tmp_path) == 'A(a)'
+
+
+def test_ten_faults_of_a_file_are_said(tshark, tmp_path):
+    for count in (10, 11):
+        (tmp_path / str(count)).write_text('bad\n' * count)
+    heard = [line for count in (10, 11) for line in said_of(tshark, tmp_path, tmp_path / str(count))]
+    assert [('and others' in line, line.count(',') + 1) for line in heard] == [(False, 10), (True, 10)]
+
+
+def test_a_pipe_is_no_names_file(tshark, tmp_path):
+    """Opening one would wait for ever."""
+    os.mkfifo(tmp_path / 'pipe')
+    line, = said_of(tshark, tmp_path, tmp_path / 'pipe')
+    assert 'pipe' in line

@@ -16,8 +16,9 @@
 #define FIRST_LINE "# pcq names 1"
 #define DEFAULT_NAME "pcq_names"
 
-/* Of what is read. */
+/* Of what is read, and of one report: a file that is something else has a fault in each line. */
 #define MAX_FILES 1000
+#define MAX_REPORTED_LINES 10
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
 
@@ -99,16 +100,18 @@ char *names_file_text(void)
     return g_string_free(out.text, out.server == NULL);
 }
 
-/* --- Words of both kinds of file --------------------------------------------------------------------------------- */
+/* --- Reading its lines --------------------------------------------------------------------------------------------------- */
 
-bool names_parse_number(const char *text, uint32_t *number)
+/* A whole word, decimal or hexadecimal with 0x, up to 32 bits. */
+static bool parse_number(const char *text, uint32_t *number)
 {
     bool is_hex = g_str_has_prefix(text, "0x");
 
     return g_ascii_isdigit(*text) && (is_hex ? ws_hexstrtou32 : ws_strtou32)(text, NULL, number);
 }
 
-bool names_parse_guid(const char *text, uint8_t guid[16])
+/* {b4fc721a-0378-476f-89ba-a5a79f810b36} as little-endian bytes. */
+static bool parse_guid(const char *text, uint8_t guid[16])
 {
     static const char form[] = "{........-....-....-....-............}";
     static const uint8_t places[16] = {7, 5, 3, 1, 12, 10, 17, 15, 20, 22, 25, 27, 29, 31, 33, 35};
@@ -125,8 +128,6 @@ bool names_parse_guid(const char *text, uint8_t guid[16])
     return true;
 }
 
-/* --- Reading its lines --------------------------------------------------------------------------------------------------- */
-
 /* Of the longest kind of line, and one more to notice what is too much. */
 #define MAX_FIELDS 10
 
@@ -139,7 +140,7 @@ typedef struct {
 static bool parse_id(const char *text, uint32_t *id)
 {
     *id = PERF_NO_ID;
-    return strcmp(text, "-") == 0 || names_parse_number(text, id);
+    return strcmp(text, "-") == 0 || parse_number(text, id);
 }
 
 /* Takes the escapes out, in place. */
@@ -170,12 +171,12 @@ static bool parse_name(char **fields, state_fact_kind *kind, state_fact *fact)
 {
     *kind = strcmp(fields[0], "en") == 0 ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
     fact->name = fields[1];
-    return (*kind == PERF_FACT_ENGLISH || names_parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
+    return (*kind == PERF_FACT_ENGLISH || parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
 }
 
 static bool parse_counter(char **fields, state_counter_info *counter)
 {
-    return names_parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
+    return parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
            parse_id(fields[2], &counter->time_id) && parse_id(fields[3], &counter->freq_id) &&
            parse_id(fields[4], &counter->multi_id) && ws_strtoi32(fields[5], NULL, &counter->scale);
 }
@@ -187,9 +188,9 @@ static bool parse_fact(const line_fields *line, state_subject *subject, state_fa
     memset(subject, 0, sizeof *subject);
     memset(fact, 0, sizeof *fact);
     if (strcmp(f[0], "title") == 0) {
-        return line->count == 4 && names_parse_number(f[1], &subject->id) && parse_name(f + 2, kind, fact);
+        return line->count == 4 && parse_number(f[1], &subject->id) && parse_name(f + 2, kind, fact);
     }
-    if (line->count < 3 || !names_parse_guid(f[1], subject->guid)) {
+    if (line->count < 3 || !parse_guid(f[1], subject->guid)) {
         return false;
     }
     if (strcmp(f[0], "name") == 0) {
@@ -197,11 +198,11 @@ static bool parse_fact(const line_fields *line, state_subject *subject, state_fa
     }
     if (strcmp(f[0], "counter") == 0) {
         *kind = PERF_FACT_COUNTER;
-        return line->count == 9 && names_parse_number(f[2], &subject->id) && parse_counter(f + 3, &fact->counter);
+        return line->count == 9 && parse_number(f[2], &subject->id) && parse_counter(f + 3, &fact->counter);
     }
     *kind = PERF_FACT_SET;
     subject->id = PERF_NO_ID;
-    return strcmp(f[0], "set") == 0 && line->count == 3 && names_parse_number(f[2], &fact->instance_type);
+    return strcmp(f[0], "set") == 0 && line->count == 3 && parse_number(f[2], &fact->instance_type);
 }
 
 static bool read_line(line_fields *line)
@@ -286,8 +287,8 @@ static char *contents(const char *path, size_t *size, GError **error)
     if (!g_file_get_contents(path, &text, size, error)) {
         return NULL;
     }
-    bool is_little = *size >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "<\0", 2) == 0);
-    bool is_big = *size >= 2 && (memcmp(text, "\xFE\xFF", 2) == 0 || memcmp(text, "\0<", 2) == 0);
+    bool is_little = *size >= 2 && memcmp(text, "\xFF\xFE", 2) == 0;
+    bool is_big = *size >= 2 && memcmp(text, "\xFE\xFF", 2) == 0;
     if (!is_little && !is_big) {
         return text;
     }
@@ -296,16 +297,6 @@ static char *contents(const char *path, size_t *size, GError **error)
     return utf8;
 }
 
-/* A file that begins so is XML, a manifest. */
-static bool is_manifest(const char *text, const char *end)
-{
-    while (text < end && g_ascii_isspace(*text)) {
-        text++;
-    }
-    return text < end && *text == '<';
-}
-
-/* One file, whichever of the two forms it has. */
 static void read_file(const char *path)
 {
     static const char byte_order_mark[] = "\xEF\xBB\xBF";
@@ -323,8 +314,8 @@ static void read_file(const char *path)
         return;
     }
     size_t mark = size >= 3 && memcmp(text, byte_order_mark, 3) == 0 ? 3 : 0;
-    if (is_manifest(text + mark, text + size)) {
-        manifest_read(path, text + mark, size - mark);
+    if (size > mark && text[mark] == '<') {
+        report_failure("pcq: names file %s is XML; script/names-from-manifest makes a names file of a manifest", path);
     } else {
         read_lines(path, text + mark, size - mark);
     }
