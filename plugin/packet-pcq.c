@@ -1302,7 +1302,6 @@ void proto_register_pcq(void)
     export_long_register();
     export_objects_register(proto_pcq);
     export_names_register();
-    export_watch_register();
     output_register();
     accounts_register();
     counters_table_register();

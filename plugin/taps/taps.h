@@ -26,9 +26,6 @@ void evidence_register(void);
 void export_csv_register(void);
 void export_long_register(void);
 
-/* `-z pcq,watch,FILE[,PATTERN]`: watched counters and graphs, as files of a profile. */
-void export_watch_register(void);
-
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
 
