@@ -425,6 +425,32 @@ void call_report_rest(rpc_call *call)
     }
 }
 
+void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample)
+{
+    if (!call->first_time || handle == NULL) {
+        return;
+    }
+    if (call_is_request(call)) {
+        pace_request(handle, question, &call->pinfo->abs_ts, call->missed_once.end);
+    } else if (sample == NULL) {
+        pace_wait(handle, question, call_seconds(call));
+    }
+}
+
+void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped)
+{
+    tapped->opnum = call->di->call_data->opnum;
+    tapped->operation = call->operation;
+    tapped->is_response = !call_is_request(call);
+    tapped->is_repeated = call_is_repeated(call);
+    tapped->has_failed = call->has_failed;
+    tapped->seconds = call_seconds(call);
+    tapped->event = call->event;
+    tapped->server = call->server;
+    tapped->handle = handle;
+    tapped_hand_over(call->pinfo, tapped);
+}
+
 int call_end(rpc_call *call, proto_item *item)
 {
     if (call_is_request(call) && call->first_time) {

@@ -15,6 +15,7 @@
 
 #include "dcerpc/ndr.h"
 #include "state/state.h"
+#include "tap/tapped.h"
 #include "text/text.h"
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
@@ -152,6 +153,12 @@ void call_report_second(const rpc_call *call, findings_report *report, proto_ite
 
 /* Reports what is left behind the last parameter. */
 void call_report_rest(rpc_call *call);
+
+/* On the first pass: when the handle's question was asked, or how long its answer took that is no sample (`sample` is NULL). */
+void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample);
+
+/* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
+void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped);
 
 /* Returns the stub's length. */
 int call_end(rpc_call *call, proto_item *item);

@@ -58,7 +58,6 @@ static const rpc_fields *perflib;
 static e_guid_t uuids[NUM_SEALED_INTERFACES];
 static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are followed */
 static bool (*winreg_is_watched)(void);
-static sealed_listener tell;
 
 static const value_string winreg_operations[] = {
     {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
@@ -156,7 +155,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
         show_fields(item, tvb, call->pdu, call->operation);
     }
     expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", call->why);
-    tell(pinfo, call);
+    sealed_call_tell(pinfo, call);
 }
 
 static const char *operation_of(const sealed_pdu *pdu)
@@ -230,7 +229,7 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
         const rpc_fields *fields = fault.record ? fault.record->protocol : perflib;
         fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
         call_show_fault(fields, fault.operation, tvb, at, fragment.next - at, pinfo, tree, fault.status);
-        tell(pinfo, &fault);
+        sealed_call_tell(pinfo, &fault);
     }
 }
 
@@ -325,8 +324,7 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
     winreg_is_watched = is_watched;
 }
 
-void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations,
-                     sealed_listener listener)
+void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations, const uint8_t *does)
 {
     int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
@@ -354,5 +352,5 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     perflib = fields_of_perflib;
     operations[SEALED_PERFLIB] = perflib_operations;
     operations[SEALED_WINREG] = winreg_operations;
-    tell = listener;
+    sealed_calls_register(fields_of_perflib, does);
 }

@@ -1012,30 +1012,19 @@ static void tap_pdu(hkpd_pdu *p)
         }
         handle = NULL; /* the key of performance data is not given yet, or was not */
     }
-    if (handle && p->call.first_time && p->record->name && is_request) {
-        pace_request(handle, p->record->name, &p->call.pinfo->abs_ts, p->call.missed_once.end);
-    } else if (handle && p->call.first_time && p->record->name && p->record->sample == NULL) {
-        pace_wait(handle, p->record->name, call_seconds(&p->call));
+    if (p->record->name) {
+        call_pace(&p->call, handle, p->record->name, p->record->sample);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->opnum = hkpd_opnum(p);
-    tapped->operation = p->call.operation;
-    tapped->is_response = !is_request;
-    tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
-    tapped->has_failed = p->call.has_failed;
-    tapped->seconds = call_seconds(&p->call);
     tapped->brings_data = asks_for_data(p, handle);
     tapped->in_size = p->record->room;
-    tapped->event = p->call.event;
-    tapped->server = p->call.server;
-    tapped->handle = handle;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    tapped_hand_over(p->call.pinfo, tapped);
+    call_hand_over(&p->call, handle, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)

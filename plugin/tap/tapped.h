@@ -93,6 +93,7 @@ static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identif
 }
 
 void tapped_register(void);
+bool tapped_is_registered(void);
 
 /* Another tap that is handed the same, as Wireshark gives one to each kind of export objects. */
 void tapped_add(int tap_id);
