@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "dcerpc/connection.h"
 #include "dcerpc/ndr.h"
 #include "state/state.h"
 #include "tap/tapped.h"
@@ -22,6 +23,7 @@
  * protocol puts it at the beginning of a record of its own. */
 typedef struct rpc_record {
     const struct rpc_fields *protocol;
+    rpc_connection *connection;
     uint32_t call_id;
     const char *operation;             /* "QueryCounterData"; NULL: none on performance counters */
     struct rpc_record *request_before; /* of the connection */
@@ -57,12 +59,6 @@ typedef struct rpc_fields {
 /* `number_field` is the name of the handle's number behind the prefix. */
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields);
 
-/* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
-typedef struct {
-    uint32_t begin;
-    uint32_t end;
-} rpc_missing;
-
 /* One PDU while it is dissected. */
 typedef struct {
     const rpc_fields *fields;
@@ -78,7 +74,7 @@ typedef struct {
     uint32_t event;
     rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
     rpc_missing missed_twice; /* and where two are */
-    bool is_copy;             /* its connection was captured twice (dcerpc/connections.h) */
+    bool is_copy;             /* its connection was captured twice (dcerpc/connection.h) */
     bool first_time;          /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;

@@ -12,7 +12,7 @@ static const uint8_t *operations; /* what each does */
 
 static unsigned does_what(const sealed_pdu *pdu)
 {
-    return pdu->interface == SEALED_PERFLIB ? operations[pdu->opnum] : 0;
+    return pdu->interface == RPC_PERFLIB ? operations[pdu->opnum] : 0;
 }
 
 /* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
@@ -33,8 +33,8 @@ static void describe(tapped_call *tapped, const sealed_pdu *pdu, unsigned does)
     tapped_sealed *sealed = &tapped->sealed;
     uint32_t size = data_size(pdu);
 
-    tapped->subject = &pdu->key.connection;
-    tapped->subject_size = sizeof pdu->key.connection;
+    tapped->subject = &pdu->connection;
+    tapped->subject_size = sizeof pdu->connection;
     sealed->size = pdu->size;
     sealed->request_time = pdu->request_time;
     sealed->request_frame = pdu->request_frame;
@@ -55,14 +55,14 @@ typedef struct {
 
 static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
 {
-    sealed_query *query = *pdu->newest_query;
+    sealed_query *query = pdu->connection->sealed_query;
     bool is_request = !pdu->key.is_response, opens = does_what(pdu) & SEALED_OPENS;
     bool closes = is_request && does_what(pdu) & SEALED_CLOSES;
 
     if (query == NULL || (is_request && opens && query->is_closed)) {
         query = wmem_new0(wmem_file_scope(), sealed_query);
         query->pace = pace_new();
-        *pdu->newest_query = query;
+        pdu->connection->sealed_query = query;
     }
     query->num_open += is_request && opens;
     query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
@@ -115,7 +115,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
     unsigned does = pdu ? does_what(pdu) : 0;
     tapped_call tapped = {
         .unread = call->why,
-        .is_hkpd = record ? record->protocol != perflib : pdu->interface == SEALED_WINREG,
+        .is_hkpd = record ? record->protocol != perflib : pdu->interface == RPC_WINREG,
         .is_response = record || pdu->key.is_response,
         .is_repeated = record ? record->copied != NULL : pdu->is_copy,
         .has_failed = call->is_fault,
@@ -124,6 +124,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .operation = call->operation,
         .seconds = pdu ? pdu->seconds : -1,
         .event = record ? record->response_event : 0,
+        .connection = record ? record->connection : pdu->connection,
         .handle = record ? record->handle : NULL,
         .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
     };
@@ -141,7 +142,7 @@ void sealed_call_is_noise(const rpc_call *call)
 {
     const sealed_pdu noise = {
         .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},
-        .interface = SEALED_PERFLIB,
+        .interface = RPC_PERFLIB,
         .is_ndr64 = call->ndr.ndr64,
         .answers_read = !call_is_request(call) && call->record->request_read,
         .opnum = call->di->call_data->opnum,

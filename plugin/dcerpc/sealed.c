@@ -8,7 +8,6 @@
 #include <epan/expert.h>
 #include <epan/prefs-int.h>
 
-#include "dcerpc/connections.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/decimal.h"
@@ -55,8 +54,8 @@ static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
-static e_guid_t uuids[NUM_SEALED_INTERFACES];
-static const value_string *operations[NUM_SEALED_INTERFACES]; /* that are followed */
+static e_guid_t uuids[NUM_RPC_INTERFACES];
+static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
 static bool (*winreg_is_watched)(void);
 
 static const value_string winreg_operations[] = {
@@ -199,19 +198,19 @@ static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
         return;
     }
     if (type == PDU_BIND_ACK) {
-        if (sealed_connections_exist()) {
+        if (connections_exist()) {
             connection_note_logon(pinfo, tvb, at);
         }
         return;
     }
     if (type == PDU_BIND) {
-        connection_begins(pinfo);
+        connection_end(pinfo);
     }
     if (is_enabled(perflib->proto)) {
-        sealed_bind_read(pinfo, tvb, at, SEALED_PERFLIB, &uuids[SEALED_PERFLIB]);
+        connection_bind(pinfo, tvb, at, RPC_PERFLIB, &uuids[RPC_PERFLIB]);
     }
     if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
-        sealed_bind_read(pinfo, tvb, at, SEALED_WINREG, &uuids[SEALED_WINREG]);
+        connection_bind(pinfo, tvb, at, RPC_WINREG, &uuids[RPC_WINREG]);
     }
 }
 
@@ -266,7 +265,7 @@ static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
             show_fault(tvb, pinfo, tree, at);
         } else if (type == PDU_BIND || type == PDU_ALTER || type == PDU_BIND_ACK) {
             read_bind(tvb, pinfo, at, type);
-        } else if (sealed_connections_exist()) {
+        } else if (connections_exist()) {
             bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
             if (!is_opened || sealed_pdus_exist()) {
                 read_pdu(tvb, pinfo, tree, at, is_opened, &any);
@@ -314,13 +313,13 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 
 void sealed_watch_perflib(const e_guid_t *uuid)
 {
-    uuids[SEALED_PERFLIB] = *uuid;
+    uuids[RPC_PERFLIB] = *uuid;
     TRANSPORTS(TRANSPORT_INSTALL)
 }
 
 void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
 {
-    uuids[SEALED_WINREG] = *uuid;
+    uuids[RPC_WINREG] = *uuid;
     winreg_is_watched = is_watched;
 }
 
@@ -350,7 +349,7 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     proto_register_subtree_array(ett, array_length(ett));
     sealed_pdus_register();
     perflib = fields_of_perflib;
-    operations[SEALED_PERFLIB] = perflib_operations;
-    operations[SEALED_WINREG] = winreg_operations;
+    operations[RPC_PERFLIB] = perflib_operations;
+    operations[RPC_WINREG] = winreg_operations;
     sealed_calls_register(fields_of_perflib, does);
 }

@@ -46,6 +46,7 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
+    copy->transport = transport_of(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "readings/readings.h"
+#include "state/transports.h"
 
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
@@ -53,7 +54,10 @@ typedef struct {
     uint32_t failed; /* blocks of the answer with an error instead of values */
     uint32_t event;
     state_host *server;
-    const state_handle *handle;          /* NULL without one */
+    state_transport *
+        transport; /* set when it is handed over: both ends: what other packets that go between them have, too (transport_find()) */
+    const void *connection;     /* tells it from others: of named pipes each, and of each bind between the same ends */
+    const state_handle *handle; /* NULL without one */
     const state_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
