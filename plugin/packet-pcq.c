@@ -417,11 +417,25 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context)
     call_info(&p->call, "%s", count_text(p, p->tapped.out_size));
 }
 
+/* A list of counters' names that could not be read whole: nobody knows what it told anew. */
+static void lose_names(pcq_pdu *p, const pcq_context *context)
+{
+    bool are_names = context->request_code == PERF_REG_COUNTER_NAME_STRINGS ||
+                     context->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
+
+    if (p->call.first_time && !p->call.is_noise && context->request_known && are_names) {
+        facts_lose_names(p->call.server, context->guid, pcq_kind_of_names(context), p->call.event, p->call.pinfo->num);
+    }
+}
+
 static void pcq_registration_response(pcq_pdu *p)
 {
     pcq_context context = new_context(p);
     bool done = pcq_read_response(p, &context, pcq_dissect_registration);
 
+    if (p->call.ndr.reader.failed || (done && p->call.report.damaged)) {
+        lose_names(p, &context);
+    }
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
         facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
