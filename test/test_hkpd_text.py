@@ -27,6 +27,10 @@ def names_shown(tshark, folder, names, code_page, encoding):
     (437, 'cp437', 'Gr\xf6\xdfe'),
     (855, 'cp855', '\u041c\u043e\u0441\u043a\u0432\u0430'),
     (866, 'cp866', '\u041c\u043e\u0441\u043a\u0432\u0430'),
+    (932, 'cp932', '\u30d7\u30ed\u30bb\u30b9'),
+    (949, 'cp949', '\ud504\ub85c\uc138\uc2a4'),
+    (950, 'big5', '\u8655\u7406\u7a0b\u5e8f'),
+    (1253, 'cp1253', '\u0394\u03b9\u03b5\u03c1\u03b3\u03b1\u03c3\u03af\u03b1'),
     (936, 'gbk', '\u6253\u5370\u673a'),
     (1250, 'cp1250', '\u0158\xedha'),
     (20127, 'ascii', 'plain'),
@@ -38,11 +42,17 @@ def test_names_in_code_pages(tshark, tmp_path, code_page, encoding, name):
     assert not found
 
 
-@pytest.mark.parametrize('code_page', [12345, 932])
-def test_an_unknown_code_page_is_said_and_its_names_stay_apart(tshark, tmp_path, code_page):
-    names, found = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6'], code_page, 'latin-1')
-    assert names == ['a\\xe4', 'a\\xf6']
-    assert found == {'code_page'}
+@pytest.mark.parametrize('code_page', [12345, 0xFFFFFFFF, 932])
+def test_bytes_that_are_no_characters_are_said_and_stay_apart(tshark, tmp_path, code_page):
+    """An unknown code page; bytes that are none of one, or half a character."""
+    names, found = names_shown(tshark, tmp_path, ['a\xe4', 'a\xf6', 'a\xff!'], code_page, 'latin-1')
+    assert names == ['a\\xe4', 'a\\xf6', 'a\\xff!']
+    assert found == ({'code_page'} if code_page != 932 else set())
+
+
+def test_a_name_of_two_bytes_each_is_cut_at_a_character(tshark, tmp_path):
+    names, _ = names_shown(tshark, tmp_path, ['x' + '\u30d7' * 3000], 932, 'cp932')
+    assert names == ['x' + '\u30d7' * 1023 + '\u2026']
 
 
 def test_a_long_name_is_cut_where_it_is_shown(tshark, tmp_path):

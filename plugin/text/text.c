@@ -28,17 +28,37 @@ static const code_page *find_code_page(uint32_t number)
     return NULL;
 }
 
-bool text_code_page_known(uint32_t code_page_number)
+/* The characters that begin `bytes`, of `taken` bytes, by iconv, which knows more code pages than Wireshark; NULL, and nothing is
+ * taken, if it does not know this one or some are none of it. To be freed. */
+static char *convert(const uint8_t *bytes, uint32_t size, uint32_t code_page_number, size_t *taken)
 {
-    return find_code_page(code_page_number) != NULL;
+    char name[16];
+
+    snprintf(name, sizeof name, "CP%u", code_page_number);
+    char *text = g_convert((const char *)bytes, (gssize)size, "UTF-8", name, taken, NULL, NULL);
+    *taken = text ? *taken : 0;
+    return text;
 }
 
-/* Of a code page that is not known: what is not ASCII is shown byte by byte. */
-static const char *bytes_as_text(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size)
+bool text_code_page_known(uint32_t code_page_number)
 {
-    wmem_strbuf_t *text = wmem_strbuf_new(pool, "");
+    size_t taken;
+    char *text = find_code_page(code_page_number) ? NULL : convert((const uint8_t *)"", 0, code_page_number, &taken);
+    bool is_known = text || find_code_page(code_page_number);
 
-    for (uint32_t i = 0; i < size; i++) {
+    g_free(text);
+    return is_known;
+}
+
+/* Of another code page. What is no character of it is shown byte by byte, but for ASCII. */
+static const char *converted(wmem_allocator_t *pool, const uint8_t *bytes, uint32_t size, uint32_t code_page_number)
+{
+    size_t taken;
+    char *begin = convert(bytes, size, code_page_number, &taken);
+    wmem_strbuf_t *text = wmem_strbuf_new(pool, begin);
+
+    g_free(begin);
+    for (size_t i = taken; i < size; i++) {
         wmem_strbuf_append_printf(text, bytes[i] < 0x80 ? "%c" : "\\x%02x", bytes[i]);
     }
     return wmem_strbuf_finalize(text);
@@ -55,7 +75,7 @@ const char *text_get(wmem_allocator_t *pool, tvbuff_t *tvb, uint32_t offset, uin
     size = (uint32_t)MIN(size, LONGEST_CHARACTER * ((uint64_t)most + 1)); /* one more, to see whether it is cut */
     const char *text =
         page ? (const char *)tvb_get_string_enc(pool, tvb, (int)offset, (int)size, page->encoding | byte_order)
-             : bytes_as_text(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size);
+             : converted(pool, tvb_get_ptr(tvb, (int)offset, (int)size), size, code_page_number);
     return text_cut(pool, text, most);
 }
 

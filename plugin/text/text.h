@@ -1,7 +1,7 @@
 /* text.h
  * Text of a packet as UTF-8: UTF-16 in either byte order, or one of Windows' code pages.
  *
- * What Wireshark has no table for stays readable and distinct: \x8f.
+ * What neither Wireshark nor iconv has a table for stays readable and distinct: \x8f.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
