@@ -47,6 +47,15 @@ def read(tshark, scene, folder, *args, two_pass=False):
     return frames
 
 
+def wire_of_winreg(frame):
+    """{field: what it shows} of winreg's own"""
+    shown = {}
+    for x in frame.walk():
+        if x.name.startswith('winreg.'):
+            shown.setdefault(x.name, []).append(x.show)
+    return shown
+
+
 def wire(item):
     return [Shown(e.get('name'), e.get('show') or '', e.get('unmaskedvalue') or e.get('value') or '',
                   int(e.get('pos') or 0), int(e.get('size') or 0), e.get('showname') or '')
@@ -772,6 +781,28 @@ def test_the_data_of_a_request_is_never_a_block(tshark, tmp_path, ndr64):
     frames = read(tshark, scene, tmp_path)
     compare_fields(frames, scene)
     no_experts(frames, scene)
+
+
+WINREG_FIELDS = ['winreg.winreg_%s' % x for x in (
+    'String.name_len', 'String.name_size', 'QueryValue.value_name', 'QueryValue.type', 'QueryValue.data_size',
+    'QueryValue.data_length')]
+
+
+@pytest.mark.parametrize('ndr64', [False, True])
+def test_a_request_with_much_data_has_the_fields_that_one_with_little_has(tshark, tmp_path, ndr64):
+    """Of whichever NDR; without NDR64 all that winreg itself shows, but for the items that are one byte each."""
+    scene = Scene()
+    talk = Talk(scene, ndr64=ndr64)
+    talk.open()
+    numbers = [talk.ask('Counter 009', None, status=2, sent=b' ' * size)[0] for size in (100, 5000)]
+    few, many = (wire_of_winreg(read(tshark, scene, tmp_path)[n]) for n in numbers)
+    assert all(len(x[name]) == 1 for x in (few, many) for name in WINREG_FIELDS)
+    assert {n: many[n] for n in WINREG_FIELDS[:4]} == {n: few[n] for n in WINREG_FIELDS[:4]}
+    assert many[WINREG_FIELDS[0]] == ['24'] and many[WINREG_FIELDS[4]] == ['65536'] and many[WINREG_FIELDS[5]] == ['5000']
+    if not ndr64:
+        stock = wire_of_winreg(read(tshark, scene, tmp_path, '-o', 'hkpd.decode:FALSE')[numbers[1]])
+        assert {k: v for k, v in many.items() if 'QueryValue.data' not in k} == {
+            k: v for k, v in stock.items() if 'QueryValue.data' not in k}
 
 
 def test_an_empty_subkey_is_the_same_key(tshark, tmp_path):

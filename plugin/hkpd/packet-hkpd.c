@@ -24,8 +24,8 @@ void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);
 
 static int proto_hkpd = -1;
-static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_data_size, hf_winreg_data_length,
-    hf_winreg_status, hf_value_name, hf_retry_of;
+static int hf_key, hf_value_type, hf_sent_data, hf_winreg_value_name, hf_winreg_name_len, hf_winreg_name_size,
+    hf_winreg_type, hf_winreg_data_size, hf_winreg_data_length, hf_winreg_status, hf_value_name, hf_retry_of;
 
 static int ett_hkpd = -1;
 
@@ -92,6 +92,7 @@ typedef struct {
     uint32_t type;
     bool has_buffer; /* the pointer to the data is not null */
     tvbuff_t *tvb;   /* the data, NULL if there is none */
+    uint32_t data;   /* where it begins in the stub */
     uint32_t data_size;
     uint32_t size; /* lpcbData */
     bool has_length;
@@ -369,6 +370,11 @@ static const char *hkpd_read_name(hkpd_pdu *p, int hf)
     ndr_reader *ndr = &p->call.ndr;
 
     ndr_align(ndr, ndr->ndr64 ? 8 : 4);
+    if (hf > 0 && reader_has(&ndr->reader, 4)) {
+        uint32_t at = ndr->reader.pos;
+        proto_tree_add_item(ndr->reader.tree, hf_winreg_name_len, ndr->reader.tvb, at, 2, ndr->reader.encoding);
+        proto_tree_add_item(ndr->reader.tree, hf_winreg_name_size, ndr->reader.tvb, at + 2, 2, ndr->reader.encoding);
+    }
     reader_skip(&ndr->reader, 4);
     bool there = ndr_pointer(ndr, &fields.ndr, "name");
     return there ? read_pointed_name(p, hf) : ndr->reader.failed ? NULL : "";
@@ -391,6 +397,7 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
     value->has_buffer = ndr_pointer(ndr, &fields.ndr, "data");
     if (value->has_buffer) {
         ndr_array_begin(ndr, &fields.ndr, true, "Data", &array);
+        value->data = ndr->reader.pos;
         value->tvb = ndr_elements(ndr, &array, 1);
         value->data_size = value->tvb ? tvb_captured_length(value->tvb) : 0;
         if (value->data_size == 0) {
@@ -400,14 +407,19 @@ static void read_data(hkpd_pdu *p, hkpd_value_parameters *value)
     }
 }
 
+static void read_sizes(hkpd_pdu *p, hkpd_value_parameters *value)
+{
+    read_pointed_u32(p, "size", hf_winreg_data_size, &value->size);
+    value->has_length = read_pointed_u32(p, "length", hf_winreg_data_length, &value->length);
+    value->length_item = p->call.ndr.reader.item;
+}
+
 static void hkpd_read_value(hkpd_pdu *p, hkpd_value_parameters *value)
 {
     memset(value, 0, sizeof *value);
     read_pointed_u32(p, "type", hf_value_type, &value->type);
     read_data(p, value);
-    read_pointed_u32(p, "size", hf_winreg_data_size, &value->size);
-    value->has_length = read_pointed_u32(p, "length", hf_winreg_data_length, &value->length);
-    value->length_item = p->call.ndr.reader.item;
+    read_sizes(p, value);
 }
 
 /* A call about performance data that failed. That there is no such key, no titles in a language or no value behind the last
@@ -578,22 +590,31 @@ static void hkpd_show_question(hkpd_pdu *p, int handle_at)
     }
 }
 
-/* The stock function shows the handle. The data that the client sends along it would show byte by byte; in NDR64 it would look for
- * the name in a wrong place (Wireshark 4.0 and 4.4). */
-static int show_query(hkpd_pdu *p)
+/* The stock function shows what comes before the data, each byte of which it would show as an item. In NDR64 it would look for the
+ * name in a wrong place (Wireshark 4.0 and 4.4): it shows the handle alone. */
+static int show_query(hkpd_pdu *p, const hkpd_value_parameters *sent)
 {
     rpc_call *call = &p->call;
-    uint32_t end = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
-    hkpd_value_parameters value;
+    uint32_t behind_handle = (uint32_t)hkpd_handle_offset(p) + PERF_HANDLE_SIZE;
+    uint32_t end = call->ndr.ndr64 ? behind_handle : sent->data;
+    hkpd_value_parameters value = *sent;
 
     winreg_stock_until(end, call->tvb, call->offset, call->pinfo, call->tree, call->di, call->drep);
     call_aloud(call);
     call->ndr.reader.pos = end;
-    hkpd_read_name(p, hf_winreg_value_name);
-    hkpd_read_value(p, &value);
+    if (call->ndr.ndr64) {
+        hkpd_read_name(p, hf_winreg_value_name);
+        if (read_pointed_u32(p, "type", 0, &value.type) && !call->ndr.reader.failed) {
+            proto_tree_add_item(call->tree, hf_winreg_type, call->ndr.reader.tvb, call->ndr.reader.pos - 4, 4, ENC_NA);
+        }
+        read_data(p, &value);
+    } else {
+        reader_skip(&call->ndr.reader, sent->data_size);
+    }
     if (value.tvb) {
         proto_tree_add_item(call->tree, hf_sent_data, value.tvb, 0, -1, ENC_NA);
     }
+    read_sizes(p, &value);
     return hkpd_end(p);
 }
 
@@ -627,8 +648,10 @@ static int hkpd_value_request(hkpd_pdu *p)
         }
     }
     bool is_long = shown && value.data_size > MAX_STOCK_BYTES && !p->call.ndr.reader.failed;
-    bool is_misread = p->call.ndr.ndr64 && (hkpd_key_of(hkpd_known_handle(p)) || hkpd_is_performance_name(name));
-    return is_query && (is_long || is_misread) ? show_query(p) : end_with_stock(p, false);
+    const state_handle *handle = hkpd_known_handle(p);
+    bool may_be_ours = handle ? hkpd_key_of(handle) != NULL : hkpd_is_performance_name(name);
+    bool is_misread = p->call.ndr.ndr64 && may_be_ours;
+    return is_query && (is_long || is_misread) ? show_query(p, &value) : end_with_stock(p, false);
 }
 
 /* --- Answers to QueryValue and EnumValue: performance data, titles, or neither ------------------------------------ */
@@ -1154,11 +1177,14 @@ void proto_reg_handoff_hkpd(void)
     }
     done = true;
     hf_winreg_value_name = proto_registrar_get_id_byname("winreg.winreg_QueryValue.value_name");
+    hf_winreg_name_len = proto_registrar_get_id_byname("winreg.winreg_String.name_len");
+    hf_winreg_name_size = proto_registrar_get_id_byname("winreg.winreg_String.name_size");
+    hf_winreg_type = proto_registrar_get_id_byname("winreg.winreg_QueryValue.type");
     hf_winreg_data_size = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_size");
     hf_winreg_data_length = proto_registrar_get_id_byname("winreg.winreg_QueryValue.data_length");
     hf_winreg_status = proto_registrar_get_id_byname("winreg.werror");
-    if (hf_winreg_value_name != -1 && hf_winreg_data_size != -1 && hf_winreg_data_length != -1 &&
-        hf_winreg_status != -1) {
+    if (hf_winreg_value_name != -1 && hf_winreg_name_len != -1 && hf_winreg_name_size != -1 && hf_winreg_type != -1 &&
+        hf_winreg_data_size != -1 && hf_winreg_data_length != -1 && hf_winreg_status != -1) {
         hook();
     }
 }
