@@ -15,8 +15,6 @@
 #include "pcq/pcq-data.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
-#include "taps/accounts.h"
-#include "taps/taps.h"
 #include "names/names.h"
 #include "tap/watch.h"
 #include "dcerpc/sealed.h"
@@ -28,16 +26,19 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
 /* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
- * admits). GUIDs are counted in EnumerateCounterSet, bytes elsewhere ([MS-PCQ] 3.1.4.1). */
+ * admits, what its sealed calls do (dcerpc/sealed-calls.h)). GUIDs are counted in EnumerateCounterSet, bytes elsewhere
+ * ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
-    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256) \
-    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728) \
-    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864) \
-    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0) \
-    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0) \
-    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864) \
-    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824) \
-    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864)
+    X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256, SEALED_RETURNS) \
+    X(1, QueryCounterSetRegistrationInfo, registration_request, registration_response, "WGCLS", "SSVR", 134217728, \
+      SEALED_RETURNS) \
+    X(2, EnumerateCounterSetInstances, instances_request, instances_response, "WGS", "SSVR", 67108864, SEALED_RETURNS) \
+    X(3, OpenQueryHandle, open_request, open_response, "W", "HR", 0, SEALED_OPENS) \
+    X(4, CloseQueryHandle, close_request, close_response, "H", "HR", 0, SEALED_CLOSES) \
+    X(5, QueryCounterInfo, query_request, info_response, "HS", "SSVR", 67108864, SEALED_USES | SEALED_RETURNS) \
+    X(6, QueryCounterData, query_request, data_response, "HS", "SSVR", 1073741824, \
+      SEALED_USES | SEALED_RETURNS | SEALED_SAMPLES) \
+    X(7, ValidateCounters, validate_request, validate_response, "HSAC", "AR", 67108864, SEALED_USES)
 
 #define OPNUM_STRING(opnum, name, ...) {opnum, #name},
 static const value_string opnum_vals[] = {PCQ_OPERATIONS(OPNUM_STRING){0, NULL}};
@@ -416,11 +417,25 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context)
     call_info(&p->call, "%s", count_text(p, p->tapped.out_size));
 }
 
+/* A list of counters' names that could not be read whole: nobody knows what it told anew. */
+static void lose_names(pcq_pdu *p, const pcq_context *context)
+{
+    bool are_names = context->request_code == PERF_REG_COUNTER_NAME_STRINGS ||
+                     context->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
+
+    if (p->call.first_time && !p->call.is_noise && context->request_known && are_names) {
+        facts_lose_names(p->call.server, context->guid, pcq_kind_of_names(context), p->call.event, p->call.pinfo->num);
+    }
+}
+
 static void pcq_registration_response(pcq_pdu *p)
 {
     pcq_context context = new_context(p);
     bool done = pcq_read_response(p, &context, pcq_dissect_registration);
 
+    if (p->call.ndr.reader.failed || (done && p->call.report.damaged)) {
+        lose_names(p, &context);
+    }
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
         facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
@@ -1001,9 +1016,12 @@ typedef struct {
     uint32_t largest;
 } operation;
 
-#define OPERATION_ROW(opnum, name, request, response, request_shape, response_shape, largest) \
+#define OPERATION_ROW(opnum, name, request, response, request_shape, response_shape, largest, does) \
     {pcq_##request, pcq_##response, request_shape, response_shape, largest},
 static const operation operations[] = {PCQ_OPERATIONS(OPERATION_ROW)};
+
+#define DOES(opnum, name, request, response, request_shape, response_shape, largest, does) does,
+static const uint8_t does[] = {PCQ_OPERATIONS(DOES)};
 
 /* What makes another call the same: a handle or a registration, beside server and operation. */
 static void set_subject(pcq_pdu *p, const state_handle *handle)
@@ -1020,32 +1038,6 @@ static void set_subject(pcq_pdu *p, const state_handle *handle)
     }
 }
 
-static void tell_sealed(packet_info *pinfo, const sealed_call *call);
-
-/* What decryption made noise of is followed by its sizes and times, as what no key opens. */
-static void tap_noise(pcq_pdu *p, uint16_t opnum)
-{
-    const rpc_call *call = &p->call;
-    const sealed_pdu noise = {
-        .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},
-        .interface = SEALED_PERFLIB,
-        .is_ndr64 = call->ndr.ndr64,
-        .answers_read = !call_is_request(call) && call->record->request_read,
-        .opnum = opnum,
-        .size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
-        .request_time = call->di->call_data->req_time,
-        .request_frame = call->di->call_data->req_frame,
-        .seconds = call_seconds(call),
-    };
-    sealed_pdu *pdu = sealed_pdu_add(call->pinfo, &noise);
-
-    if (pdu) {
-        tell_sealed(call->pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu, NULL, false, 0});
-    } else {
-        tapped_hand_over_unread(call->pinfo, TAPPED_NOISE);
-    }
-}
-
 static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 {
     const rpc_call *call = &p->call;
@@ -1053,36 +1045,25 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
-        tap_noise(p, opnum);
+        sealed_call_is_noise(call);
         return;
     }
-    if (call->first_time && handle && call_is_request(call) && opnum == OPNUM_QueryCounterData) {
-        pace_request(handle, "", &call->pinfo->abs_ts, call->missed_once.end);
-    } else if (call->first_time && handle && !call_is_request(call) && p->record->sample == NULL) {
-        pace_wait(handle, "", call_seconds(call));
+    if (!call_is_request(call) || opnum == OPNUM_QueryCounterData) {
+        call_pace(call, handle, "", p->record->sample);
     }
     if (!tapped_wanted()) {
         return;
     }
-    tapped->opnum = opnum;
-    tapped->operation = call->operation;
     tapped->is_ndr64 = call->ndr.ndr64;
     tapped->request_code = p->record->request_code;
-    tapped->is_response = !call_is_request(call);
-    tapped->is_repeated = call_is_repeated(call);
     tapped->brings_data = opnum == OPNUM_QueryCounterData;
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
     tapped->in_size = p->record->in_size;
-    tapped->has_failed = call->has_failed;
-    tapped->seconds = call_seconds(call);
     tapped->adds = p->record->add;
-    tapped->event = call->event;
-    tapped->server = call->server;
-    tapped->handle = handle;
     set_subject(p, handle);
-    tapped_hand_over(call->pinfo, tapped);
+    call_hand_over(call, handle, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1107,131 +1088,6 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
 
 #define DCERPC_ROW(opnum, name, ...) {opnum, #name, dissect_pdu, dissect_pdu},
 static ws_dcerpc_table dcerpc_table[] = {PCQ_OPERATIONS(DCERPC_ROW){0, NULL, NULL, NULL}};
-
-/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
- * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. */
-#define AROUND_DATA 24
-#define AROUND_DATA_NDR64 36
-#define NDR64_ALIGNMENT 8
-
-static uint32_t sealed_data_size(const sealed_pdu *pdu)
-{
-    uint32_t around = pdu->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = pdu->is_ndr64 ? NDR64_ALIGNMENT : 1;
-
-    return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
-}
-
-static void describe_sealed(tapped_call *tapped, const sealed_pdu *pdu, bool is_perflib)
-{
-    tapped_sealed *sealed = &tapped->sealed;
-    uint32_t size = sealed_data_size(pdu);
-
-    tapped->subject = &pdu->key.connection;
-    tapped->subject_size = sizeof pdu->key.connection;
-    sealed->size = pdu->size;
-    sealed->request_time = pdu->request_time;
-    sealed->request_frame = pdu->request_frame;
-    if (!is_perflib) {
-        return;
-    }
-    sealed->answers_read = pdu->answers_read;
-    sealed->takes_sample = pdu->opnum == OPNUM_QueryCounterData;
-    sealed->returns_data = pdu->key.is_response && *operations[pdu->opnum].response_shape == 'S';
-    sealed->has_data = sealed->returns_data && size > 0;
-    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
-}
-
-/* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
- * at a time, the seal hides whose a call is. */
-typedef struct {
-    state_pace *pace;
-    unsigned num_open;
-    bool is_closed; /* the last request closed the only one */
-} sealed_query;
-
-static sealed_query *take_sealed_query(const sealed_pdu *pdu, bool has_failed)
-{
-    sealed_query *query = *pdu->newest_query;
-    bool is_request = !pdu->key.is_response, opens = pdu->opnum == OPNUM_OpenQueryHandle;
-    bool closes = is_request && pdu->opnum == OPNUM_CloseQueryHandle;
-
-    if (query == NULL || (is_request && opens && query->is_closed)) {
-        query = wmem_new0(wmem_file_scope(), sealed_query);
-        query->pace = pace_new();
-        *pdu->newest_query = query;
-    }
-    query->num_open += is_request && opens;
-    query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
-    query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
-    return query;
-}
-
-/* On the first pass. */
-static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
-{
-    sealed_query *query = take_sealed_query(pdu, has_failed);
-    pdu->query = query;
-    if (sealed->sample_size > 0) {
-        perf_point asked = pace_request_point(&pdu->request_time);
-        pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
-    } else if (pdu->key.is_response) {
-        state_pace_wait(query->pace, pdu->seconds);
-    } else if (sealed->takes_sample) {
-        pace_ask(&query->pace->requests, nstime_to_sec(&pdu->request_time));
-    }
-}
-
-static void show_late(packet_info *pinfo, const sealed_call *call)
-{
-    findings_report report;
-
-    findings_begin(&report, pinfo, &fields.expert);
-    call_show_late(&report, call->item, call->pdu->late);
-}
-
-/* On the first pass it is learned; whoever listens is handed it. */
-static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
-{
-    uint32_t port = tapped->is_response ? pinfo->srcport : pinfo->destport;
-
-    if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
-        learn_sealed(pdu, &tapped->sealed, tapped->has_failed);
-    }
-    if (tapped_wanted()) {
-        tapped->sealed.connection = pdu ? pdu->query : NULL;
-        tapped->server = host_of(pinfo, !tapped->is_response, port == 445 || port == 139);
-        tapped_hand_over(pinfo, tapped);
-    }
-}
-
-static void tell_sealed(packet_info *pinfo, const sealed_call *call)
-{
-    const rpc_record *record = call->record;
-    sealed_pdu *pdu = call->pdu;
-    bool is_perflib = pdu && pdu->interface == SEALED_PERFLIB;
-    tapped_call tapped = {
-        .unread = call->why,
-        .is_hkpd = record ? record->protocol != &fields : pdu->interface == SEALED_WINREG,
-        .is_response = record || pdu->key.is_response,
-        .is_repeated = record ? record->copied != NULL : pdu->is_copy,
-        .has_failed = call->is_fault,
-        .is_fault = call->is_fault,
-        .status = call->status,
-        .operation = call->operation,
-        .seconds = pdu ? pdu->seconds : -1,
-        .event = record ? record->response_event : 0,
-        .handle = record ? record->handle : NULL,
-        .sealed = {.uses_query = is_perflib && pdu->opnum >= OPNUM_OpenQueryHandle},
-    };
-
-    if (!call->is_fault) {
-        describe_sealed(&tapped, pdu, is_perflib);
-    }
-    hand_over(pinfo, pdu, &tapped);
-    if (!call->is_fault) {
-        show_late(pinfo, call);
-    }
-}
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
@@ -1294,22 +1150,10 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, tell_sealed);
+    sealed_register(&fields, opnum_vals, does);
     state_register();
     names_file_register();
     tapped_register();
-    export_csv_register();
-    export_long_register();
-    export_objects_register(proto_pcq);
-    export_names_register();
-    export_watch_register();
-    output_register();
-    accounts_register();
-    counters_table_register();
-    monitors_tables_register();
-    refusals_table_register();
-    summary_register();
-    evidence_register();
     register_preferences();
     conversation_filters_register(proto_pcq);
 }
@@ -1317,7 +1161,6 @@ void proto_register_pcq(void)
 void proto_reg_handoff_pcq(void)
 {
     if (proto_pcq != -1) {
-        calls_tree_register();
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
         sealed_watch_perflib(&uuid_perflibv2);
     }

@@ -36,16 +36,23 @@ static pcq_pending_fact *pcq_add_pending(pcq_context *context, const uint8_t *gu
     return wmem_array_index(context->pending_facts, wmem_array_get_count(context->pending_facts) - 1);
 }
 
-/* English is what the English request codes return, and what any English locale returns. */
+static bool has_locale(const pcq_context *context)
+{
+    return context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
+           context->request_code == PERF_REG_COUNTER_NAME_STRINGS;
+}
+
+state_fact_kind pcq_kind_of_names(const pcq_context *context)
+{
+    return !has_locale(context) || (context->lcid & 0x3FF) == 0x09 ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
+}
+
 static void pcq_teach_name(pcq_context *context, uint32_t id, const char *name)
 {
-    bool local = context->request_code == PERF_REG_COUNTERSET_NAME_STRING ||
-                 context->request_code == PERF_REG_COUNTER_NAME_STRINGS;
-    bool english = !local || (context->lcid & 0x3FF) == 0x09;
+    bool local = has_locale(context);
 
     if (name && *name) {
-        pcq_pending_fact *pending =
-            pcq_add_pending(context, context->guid, id, english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL);
+        pcq_pending_fact *pending = pcq_add_pending(context, context->guid, id, pcq_kind_of_names(context));
         pending->fact.name = name;
         pending->fact.lcid = local ? context->lcid : 0;
     }

@@ -42,6 +42,9 @@ typedef struct {
 
 void pcq_buffers_register(int proto);
 
+/* English is what the English request codes return, and what any English locale returns. */
+state_fact_kind pcq_kind_of_names(const pcq_context *context);
+
 /* Opnum 0. */
 void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *context);
 

@@ -70,6 +70,23 @@ typedef bool ws_filter_valid;
 typedef gboolean ws_filter_valid;
 #endif
 
+/* A cell without the number that its column has, in a window: what is left out when its rows are saved would shift the cells behind it.
+ * Before 4.6 cells go by their own type, and a column's format by nobody; later a text in a column of numbers would be taken for one. */
+#define WS_TABLE_IGNORES_FORMATS !WS_AT_LEAST(4, 6)
+#if WS_TABLE_IGNORES_FORMATS
+#define WS_TABLE_NO_NUMBER \
+    (stat_tap_table_item_type) \
+    { \
+        .type = TABLE_ITEM_STRING, .value.string_value = "" \
+    }
+#else
+#define WS_TABLE_NO_NUMBER \
+    (stat_tap_table_item_type) \
+    { \
+        .type = TABLE_ITEM_FLOAT, .value.float_value = NAN \
+    }
+#endif
+
 /* In the flags of a tcp_acked: packet-tcp.c keeps their names to itself. */
 #define WS_TCP_LOST_PACKET 0x0002
 

@@ -149,7 +149,7 @@ JUDGES = {
     'perf/': 'paths hkpd values',
     'readings/tables': 'hkpd paths pairs forms values csv',
     'tap/tapped': 'tables statistics csv watch',
-    'tap/watch': 'watch',
+    'tap/watch': 'watch profile',
     'readings/': 'words paths hkpd values pairs corners csv sound',
     'state/facts': 'names paths names_file hkpd sound',
     'state/handles': 'handles hkpd corners statistics order',
@@ -159,7 +159,6 @@ JUDGES = {
     'state/': 'forms hkpd hkpd_bad_input hkpd_limits values csv',
     'taps/document': 'csv',
     'taps/evidence': 'evidence',
-    'taps/export-watch': 'watch profile',
     'taps/': 'summary statistics tables sealed',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',

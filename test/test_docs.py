@@ -434,7 +434,6 @@ CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=5
 COMMANDS = {
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
-    r"tshark -q -r FILE -z 'pcq,watch,pcq_watch,\Processor Information(*)\% Processor Time'": writes('io_graphs', 'pcq.watch.processor_information_total_processor_time'),
     'tshark -q -r FILE -z pcq,summary': prints('10 samples, each 1.004 s, none late', '3 counters refused', count=3),
     'tshark -q -r FILE -z pcq,summary,json': prints('"healthy": false', '"counter_refused"'),
     'tshark -q -r FILE -z pcq,summary,summary.json': writes('summary.json', '"healthy": false'),

@@ -11,7 +11,7 @@ import cost
 from gen.hostile import HOSTILE, Pcq, block, identifier, instance, instances, utf16, values
 from gen.pcap import Capture
 
-STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,refusals', 'pcq,monitors', 'pcq,watch,{0}', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long',
+STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,refusals', 'pcq,monitors', 'pcq,csv,{0}/csv', 'pcq,long,{0}/long',
               'pcq,names,{0}/names')
 WAYS = {'-2 -V': ('-2', '-V'), 'json': ('-T', 'json'),
         'statistics': ('-q', *(x for z in STATISTICS for x in ('-z', z)), '--export-objects', 'pcq,{0}/objects')}

@@ -565,6 +565,26 @@ def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
     assert set(paths(scene, frames)) == {'\\\\SRV01\\{%s}(%s)\\#%d' % (s.guid, i, n) for i in 'ab' for n in (1, 2, 3)}
 
 
+@pytest.mark.parametrize('codes, kept', [((10,), False), ((5,), True)], ids=['the same language', 'another'])
+def test_a_cut_list_of_names_ends_what_it_would_have_replaced(tshark, tmp_path, codes, kept):
+    """Until the next: whether a counter is another now nobody knows. The set's name was not in it."""
+    s, scene, cut = engine(), Scene(), []
+
+    def alter(opnum, kind, stub):
+        return stub[:-30] if cut and (opnum, kind) == (REG_INFO, 'response') else stub
+    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    learn(c, s)
+    handle = run(c, [ask(s, 1, 'a')], 1, close=False)
+    cut.append(True)
+    learn(c, s, codes=codes, lcid=GERMAN)
+    cut.clear()
+    c.data(handle, 1 << 20)
+    learn(c, s)
+    c.data(handle, 1 << 20)
+    frames, named = read(tshark, scene, tmp_path), ['\\\\SRV01\\Engine(a)\\Turns/sec']
+    assert [paths(scene, frames, i) for i in range(3)] == [named, named if kept else ['\\\\SRV01\\Engine(a)\\#1'], named]
+
+
 def test_a_lost_fragment_teaches_nothing(tshark, tmp_path):
     """A table of names in many fragments, one of which is not in the capture."""
     s = multiple('Long', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'counter %d with a name ' % i + 'x' * 100, lambda at, k: 1)

@@ -93,6 +93,24 @@ def test_the_series_of_a_counter(shell, rows):
                                          if r['path'] == path]
 
 
+def test_watched_counters_of_a_capture(shell, rows):
+    """As a profile has them, each is one counter's field."""
+    write, = recipe('recipes.md', 'Watched counters of a capture')
+    shell(given(write, 'FILE', 'smb3-ntlm'))
+    watched = [re.findall('"(.*?)"', line) for line in (shell.folder / 'pcq_watch').read_text().splitlines()]
+    everything = [r for r in rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm']) if '% Processor Time' in r['path']]
+    paths = ['\\\\LABDC' + path.replace('\\x5c', '\\') for _, path in watched]
+    assert sorted(paths) == sorted({r['path'] for r in everything}) and len(paths) > 3
+    mine = shell.folder / '.config' / 'wireshark' / 'profiles' / 'Mine'
+    mine.mkdir()
+    (shell.folder / 'pcq_watch').rename(mine / 'pcq_watch')
+    fields = ' '.join('-e pcq.watch.' + name for name, _ in watched)
+    got = shell(given('tshark -C Mine -r FILE -Y pcq.watch.busy1 -T fields ' + fields, 'FILE', 'smb3-ntlm')).splitlines()
+    for path, *shown in zip(paths, *[line.split('\t') for line in got], strict=True):
+        results = [float(r['result']) for r in everything if r['path'] == path and r['result']]
+        assert [float(x) for cell in shown for x in cell.split(',')] == pytest.approx(results, rel=1e-5)
+
+
 def test_two_days_compared(shell, rows):
     monday, tuesday, join, one_day_only, moved = recipe('recipes.md', 'Two days compared')
     shell(given(monday, 'MONDAY', NTLM[0]))

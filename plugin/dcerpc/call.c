@@ -7,7 +7,6 @@
 
 #include <epan/dissectors/packet-tcp.h>
 
-#include "dcerpc/connections.h"
 #include "dcerpc/ndr.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
@@ -31,44 +30,13 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->protocol = call->fields;
         record->call_id = call->di->call_id;
+        record->connection = connection_of(call->pinfo);
         wmem_map_insert(records, call->di->call_data, record);
     }
     return record;
 }
 
 /* --- Calls that are missing ------------------------------------------------------------------------------------ */
-
-/* Calls of a connection are numbered one by one, those of other interfaces among them. */
-typedef struct {
-    uint64_t key;
-    uint32_t call_id;   /* of the latest request, */
-    uint32_t event;     /* its event */
-    uint32_t frame;     /* its frame, */
-    rpc_record *latest; /* and its record */
-    rpc_missing once;   /* where one call or more was missing the last time, */
-    rpc_missing twice;  /* and two of them */
-} rpc_connection;
-
-static wmem_map_t *connections; /* rpc_connection, emptied with the file */
-
-static uint64_t connection_key(const conversation_t *conversation, uint64_t salt)
-{
-    return salt * 0x9E3779B97F4A7C15U + conversation->conv_index;
-}
-
-static rpc_connection *connection_of(const dcerpc_info *di)
-{
-    uint64_t key = connection_key(di->conv, di->transport_salt);
-    rpc_connection *connection = wmem_map_lookup(connections, &key);
-
-    if (connection == NULL) {
-        connection = wmem_new0(wmem_file_scope(), rpc_connection);
-        connection->key = key;
-        connection->call_id = di->call_id;
-        wmem_map_insert(connections, &connection->key, connection);
-    }
-    return connection;
-}
 
 /* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
  * acknowledgement as keys. */
@@ -101,7 +69,7 @@ static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t
 /* At a request that is seen for the first time. */
 static void note_request(rpc_call *call, uint32_t event)
 {
-    rpc_connection *connection = connection_of(call->di);
+    rpc_connection *connection = call->record->connection;
     uint32_t frame = call->pinfo->num;
     /* of a number that does not go on nobody knows how many were before it; mostly it is a packet that comes twice */
     uint32_t skipped = call->di->call_id - connection->call_id - 1;
@@ -127,7 +95,7 @@ static void note_request(rpc_call *call, uint32_t event)
 static void note_copy(rpc_call *call)
 {
     if (call->record->copied == NULL && !PINFO_FD_VISITED(call->pinfo)) {
-        call->record->copied = connection_copied(call->pinfo);
+        call->record->copied = call->record->connection->copied;
     }
     call->is_copy = call->record->copied != NULL;
     call->server = call->is_copy ? call->record->copied : call->server;
@@ -425,6 +393,33 @@ void call_report_rest(rpc_call *call)
     }
 }
 
+void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample)
+{
+    if (!call->first_time || handle == NULL) {
+        return;
+    }
+    if (call_is_request(call)) {
+        pace_request(handle, question, &call->pinfo->abs_ts, call->missed_once.end);
+    } else if (sample == NULL) {
+        pace_wait(handle, question, call_seconds(call));
+    }
+}
+
+void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped)
+{
+    tapped->opnum = call->di->call_data->opnum;
+    tapped->operation = call->operation;
+    tapped->is_response = !call_is_request(call);
+    tapped->is_repeated = call_is_repeated(call);
+    tapped->has_failed = call->has_failed;
+    tapped->seconds = call_seconds(call);
+    tapped->event = call->event;
+    tapped->server = call->server;
+    tapped->connection = call->record->connection;
+    tapped->handle = handle;
+    tapped_hand_over(call->pinfo, tapped);
+}
+
 int call_end(rpc_call *call, proto_item *item)
 {
     if (call_is_request(call) && call->first_time) {
@@ -446,9 +441,7 @@ static wmem_map_t *faults; /* rpc_record by frame and call id of the fault that 
 
 static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
 {
-    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
-    uint64_t key = conversation ? connection_key(conversation, dcerpc_get_transport_salt(pinfo)) : 0;
-    const rpc_connection *connection = wmem_map_lookup(connections, &key);
+    const rpc_connection *connection = connection_find(pinfo);
     rpc_record *record = connection ? connection->latest : NULL;
 
     for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->request_before) {
@@ -514,6 +507,5 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();
         faults = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
-        connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

@@ -13,14 +13,17 @@
  */
 #pragma once
 
+#include "dcerpc/connection.h"
 #include "dcerpc/ndr.h"
 #include "state/state.h"
+#include "tap/tapped.h"
 #include "text/text.h"
 
 /* What is kept of a call, from its request to its response and for every later look at either. Lives with the file. A
  * protocol puts it at the beginning of a record of its own. */
 typedef struct rpc_record {
     const struct rpc_fields *protocol;
+    rpc_connection *connection;
     uint32_t call_id;
     const char *operation;             /* "QueryCounterData"; NULL: none on performance counters */
     struct rpc_record *request_before; /* of the connection */
@@ -56,12 +59,6 @@ typedef struct rpc_fields {
 /* `number_field` is the name of the handle's number behind the prefix. */
 void call_fields_register(int proto, const char *prefix, const char *number_field, rpc_fields *fields);
 
-/* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
-typedef struct {
-    uint32_t begin;
-    uint32_t end;
-} rpc_missing;
-
 /* One PDU while it is dissected. */
 typedef struct {
     const rpc_fields *fields;
@@ -77,7 +74,7 @@ typedef struct {
     uint32_t event;
     rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
     rpc_missing missed_twice; /* and where two are */
-    bool is_copy;             /* its connection was captured twice (dcerpc/connections.h) */
+    bool is_copy;             /* its connection was captured twice (dcerpc/connection.h) */
     bool first_time;          /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
@@ -152,6 +149,12 @@ void call_report_second(const rpc_call *call, findings_report *report, proto_ite
 
 /* Reports what is left behind the last parameter. */
 void call_report_rest(rpc_call *call);
+
+/* On the first pass: when the handle's question was asked, or how long its answer took that is no sample (`sample` is NULL). */
+void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample);
+
+/* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
+void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped);
 
 /* Returns the stub's length. */
 int call_end(rpc_call *call, proto_item *item);

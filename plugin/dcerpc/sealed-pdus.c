@@ -5,7 +5,6 @@
  */
 #include "dcerpc/sealed-pdus.h"
 
-#include "dcerpc/connections.h"
 #include "perf/bytes.h"
 
 /* The common header, what a request and a response have behind it, and an object's UUID ([C706] 12.6.4). */
@@ -18,26 +17,8 @@
 /* [MS-RPCE] 2.2.1.1.8. */
 #define PKT_PRIVACY 6
 
-/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes. */
-#define CONTEXTS_AT 28
-#define CONTEXT_SIZE 24
-#define SYNTAX_SIZE 20
-#define MAX_CONTEXTS 64
-
-static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
-
-/* A connection that bound the interface. */
 typedef struct {
-    uint64_t key;
-    uint32_t bind_frame;
-    uint64_t contexts[NUM_SEALED_INTERFACES]; /* a bit for each */
-    uint64_t ndr64;
-    wmem_map_t *calls;  /* call id -> the latest call of it */
-    void *newest_query; /* as its interface tells queries apart */
-} sealed_connection;
-
-typedef struct {
-    sealed_interface interface;
+    rpc_interface interface;
     uint16_t opnum;
     bool is_ndr64;
     nstime_t request_time;  /* when the request began, */
@@ -47,7 +28,7 @@ typedef struct {
     uint32_t sequences[2]; /* of the fragment before */
 } followed_call;
 
-static wmem_map_t *connections, *pdus; /* emptied with the file */
+static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */
 
@@ -127,68 +108,12 @@ bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tv
     return true;
 }
 
-/* --- Connections ----------------------------------------------------------------------------------------------- */
-
-static sealed_connection *add_connection(uint64_t key, uint32_t bind_frame)
-{
-    sealed_connection *connection = wmem_new0(wmem_file_scope(), sealed_connection);
-
-    connection->key = key;
-    connection->bind_frame = bind_frame;
-    connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    wmem_map_insert(connections, &connection->key, connection);
-    return connection;
-}
-
-static sealed_connection *connection_of(packet_info *pinfo)
-{
-    uint64_t key = connection_ends(pinfo);
-
-    return wmem_map_lookup(connections, &key);
-}
-
-/* A bind begins a connection, though its ends had one before; what alters contexts goes on with it. */
-static void begin_connection(packet_info *pinfo, uint8_t pdu_type)
-{
-    const sealed_connection *before = connection_of(pinfo);
-
-    if (before && pdu_type == PDU_BIND && before->bind_frame != pinfo->num) {
-        add_connection(connection_ends(pinfo), pinfo->num);
-    }
-}
-
-static uint64_t bit_of(uint16_t context)
-{
-    return context < MAX_CONTEXTS ? UINT64_C(1) << context : 0;
-}
-
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_interface interface, const e_guid_t *uuid)
-{
-    unsigned order = order_of(tvb, offset);
-    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
-    e_guid_t read;
-
-    begin_connection(pinfo, tvb_get_uint8(tvb, offset + 2));
-    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
-        uint64_t bit = bit_of(tvb_get_uint16(tvb, at, order));
-        tvb_get_guid(tvb, at + 4, &read, order);
-        if (memcmp(&read, uuid, sizeof read) == 0) {
-            sealed_connection *connection = connection_of(pinfo);
-            connection = connection ? connection : add_connection(connection_ends(pinfo), pinfo->num);
-            connection->contexts[interface] |= bit;
-            tvb_get_guid(tvb, at + CONTEXT_SIZE, &read, order);
-            connection->ndr64 |= memcmp(&read, &ndr64, sizeof read) == 0 ? bit : 0;
-        }
-        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
-    }
-}
-
 /* --- Calls ----------------------------------------------------------------------------------------------------- */
 
 static unsigned pdu_hash(const void *key)
 {
     const sealed_pdu *pdu = key;
-    const uint64_t parts[] = {pdu->key.connection, (uint64_t)pdu->key.frame << 32 | pdu->key.call_id};
+    const uint64_t parts[] = {pdu->key.pipe, (uint64_t)pdu->key.frame << 32 | pdu->key.call_id};
 
     return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
 }
@@ -197,48 +122,54 @@ static gboolean pdu_equal(const void *a, const void *b)
 {
     const sealed_pdu *x = a, *y = b;
 
-    return x->key.connection == y->key.connection && x->key.call_id == y->key.call_id && x->key.frame == y->key.frame &&
+    return x->key.pipe == y->key.pipe && x->key.call_id == y->key.call_id && x->key.frame == y->key.frame &&
            x->key.is_response == y->key.is_response;
 }
 
 void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
-                       const value_string *const operations[NUM_SEALED_INTERFACES])
+                       const value_string *const operations[NUM_RPC_INTERFACES])
 {
-    sealed_connection *connection = connection_of(pinfo);
+    rpc_connection *connection = PINFO_FD_VISITED(pinfo) ? NULL : connection_find(pinfo);
 
-    if (connection == NULL || PINFO_FD_VISITED(pinfo)) {
+    if (connection == NULL) {
         return;
     }
-    wmem_map_remove(connection->calls, GUINT_TO_POINTER(request->call_id));
-    for (unsigned i = 0; i < NUM_SEALED_INTERFACES; i++) {
-        if ((connection->contexts[i] & bit_of(request->context)) && try_val_to_str(request->opnum, operations[i])) {
+    if (connection->sealed_calls == NULL) {
+        connection->sealed_calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    wmem_map_remove(connection->sealed_calls, GUINT_TO_POINTER(request->call_id));
+    for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
+        if ((connection->contexts[i] & connection_context(request->context)) &&
+            try_val_to_str(request->opnum, operations[i])) {
             followed_call *call = wmem_new(wmem_file_scope(), followed_call);
             *call = (followed_call){.interface = i,
                                     .opnum = request->opnum,
-                                    .is_ndr64 = connection->ndr64 & bit_of(request->context),
+                                    .is_ndr64 = connection->ndr64 & connection_context(request->context),
                                     .request_time = pinfo->abs_ts,
                                     .request_frame = pinfo->num};
-            wmem_map_insert(connection->calls, GUINT_TO_POINTER(request->call_id), call);
+            wmem_map_insert(connection->sealed_calls, GUINT_TO_POINTER(request->call_id), call);
         }
     }
 }
 
-static sealed_pdu *keep(packet_info *pinfo, sealed_connection *connection, const sealed_pdu *pdu)
+static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
 
-    kept->key.connection = connection->key;
+    kept->key.pipe = connection->pipe;
     kept->key.frame = pinfo->num;
-    kept->newest_query = &connection->newest_query;
+    kept->connection = connection;
     kept->query = connection;
-    kept->is_copy = connection_copied(pinfo) != NULL;
+    kept->is_copy = connection->copied != NULL;
     wmem_map_insert(pdus, kept, kept);
     return kept;
 }
 
-static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connection, const sealed_fragment *fragment)
+static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connection, const sealed_fragment *fragment)
 {
-    followed_call *call = wmem_map_lookup(connection->calls, GUINT_TO_POINTER(fragment->call_id));
+    followed_call *call = connection && connection->sealed_calls
+                              ? wmem_map_lookup(connection->sealed_calls, GUINT_TO_POINTER(fragment->call_id))
+                              : NULL;
 
     if (call == NULL) {
         return NULL;
@@ -268,7 +199,7 @@ static sealed_pdu *take_first_time(packet_info *pinfo, sealed_connection *connec
 
 static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
 {
-    sealed_pdu look_for = {.key = {connection_ends(pinfo), call_id, pinfo->num, is_response}};
+    sealed_pdu look_for = {.key = {dcerpc_get_transport_salt(pinfo), call_id, pinfo->num, is_response}};
 
     return wmem_map_lookup(pdus, &look_for);
 }
@@ -278,23 +209,13 @@ sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
     if (PINFO_FD_VISITED(pinfo)) {
         return fragment->is_last ? find_pdu(pinfo, fragment->call_id, fragment->is_response) : NULL;
     }
-    sealed_connection *connection = connection_of(pinfo);
-    return connection ? take_first_time(pinfo, connection, fragment) : NULL;
+    return take_first_time(pinfo, connection_find(pinfo), fragment);
 }
 
 sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu)
 {
-    sealed_connection *connection = connection_of(pinfo);
-
-    if (PINFO_FD_VISITED(pinfo)) {
-        return find_pdu(pinfo, pdu->key.call_id, pdu->key.is_response);
-    }
-    return connection ? keep(pinfo, connection, pdu) : NULL;
-}
-
-bool sealed_connections_exist(void)
-{
-    return wmem_map_size(connections) > 0;
+    return PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, pdu->key.call_id, pdu->key.is_response)
+                                   : keep(pinfo, connection_of(pinfo), pdu);
 }
 
 bool sealed_pdus_exist(void)
@@ -304,6 +225,5 @@ bool sealed_pdus_exist(void)
 
 void sealed_pdus_register(void)
 {
-    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
 }

@@ -5,13 +5,10 @@
  */
 #pragma once
 
-#include "ws_compat.h"
+#include "dcerpc/connection.h"
 
 /* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
 #define SEALED_TRAILER_SIZE 8
-
-/* Whose calls are followed. */
-typedef enum { SEALED_PERFLIB, SEALED_WINREG, NUM_SEALED_INTERFACES } sealed_interface;
 
 /* One fragment of a request or response whose stub is sealed. */
 typedef struct {
@@ -41,13 +38,13 @@ bool sealed_fragment_read(sealed_fragment *fragment, tvbuff_t *tvb, int offset);
 /* One request or response, known when its last fragment has been seen. Lives with the file. */
 typedef struct {
     struct {
-        uint64_t connection;
+        uint64_t pipe;
         uint32_t call_id;
         uint32_t frame; /* of the last fragment */
         bool is_response;
     } key;
-    void **newest_query; /* of its connection, as its interface tells queries apart, */
-    sealed_interface interface;
+    rpc_connection *connection;
+    rpc_interface interface;
     bool is_copy; /* its connection was captured twice */
     bool is_ndr64;
     bool answers_read; /* noise that answers a request which was none */
@@ -63,23 +60,19 @@ typedef struct {
 /* The fault at `offset` as the only fragment of a response, and its status. False if it was cut. */
 bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset);
 
-/* A bind at `offset`: which contexts of the connection are the interface's. */
-void sealed_bind_read(packet_info *pinfo, tvbuff_t *tvb, int offset, sealed_interface interface, const e_guid_t *uuid);
-
 /* The call of a request's first fragment that is seen for the first time is followed if it is one of the operations of its context's
  * interface; another of the same id no longer is. */
 void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
-                       const value_string *const operations[NUM_SEALED_INTERFACES]);
+                       const value_string *const operations[NUM_RPC_INTERFACES]);
 
 /* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
  * seen. */
 sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
 
-/* A PDU of which decryption made noise, as its dissector knows it. Returns what is kept of it, NULL where the bind was not seen. */
+/* A PDU of which decryption made noise, as its dissector knows it. Returns what is kept of it. */
 sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu);
 
-/* True as soon as there is a connection that bound one of the interfaces, or a PDU was taken. */
-bool sealed_connections_exist(void);
+/* True as soon as a PDU was taken. */
 bool sealed_pdus_exist(void);
 
 void sealed_pdus_register(void);

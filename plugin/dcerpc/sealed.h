@@ -8,24 +8,10 @@
  */
 #pragma once
 
-#include "dcerpc/call.h"
-#include "dcerpc/sealed-pdus.h"
-
-/* A request, response or fault that no key opened; or a fault, which is never sealed, of a call that was read. */
-typedef struct {
-    const char *why;          /* it is not read, and what opens it */
-    const char *operation;    /* "QueryCounterData" */
-    proto_item *item;         /* what is shown of it, may be NULL */
-    sealed_pdu *pdu;          /* NULL of a call that was read, */
-    const rpc_record *record; /* whose fault this is */
-    bool is_fault;
-    uint32_t status;
-} sealed_call;
-
-typedef void (*sealed_listener)(packet_info *pinfo, const sealed_call *call);
+#include "dcerpc/sealed-calls.h"
 
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
-void sealed_register(const rpc_fields *fields, const value_string *operations, sealed_listener listener);
+void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

@@ -21,7 +21,7 @@ static int hf_data_block, hf_little_endian, hf_version, hf_revision, hf_total_si
     hf_counter_default_scale, hf_detail_level, hf_counter_size, hf_counter_offset, hf_counter_name, hf_instance,
     hf_instance_size, hf_instance_parent_object, hf_instance_parent_instance, hf_instance_unique_id,
     hf_instance_name_offset, hf_instance_name_size, hf_instance_name, hf_learned_in, hf_title, hf_title_index,
-    hf_title_text, hf_counter_block, hf_counter_block_size, hf_counter_data;
+    hf_title_text, hf_title_bytes, hf_counter_block, hf_counter_block_size, hf_counter_data;
 
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
@@ -64,6 +64,18 @@ static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, ui
 
     return labels_add_name(tree, view->base.tvb, hf, hf_learned_in, answer->server, facts_title_subject(title_index),
                            answer->event);
+}
+
+/* What stands for a name that is not known, with the list that might have told it. */
+static const char *no_name(hkpd_view *view, const bounded_reader *reader)
+{
+    const readings_answer *answer = &view->base.readings->answer;
+    uint32_t frame = facts_title_lost_in(answer->server, answer->event);
+
+    return frame == 0 || reader->tree == NULL
+               ? "name not known"
+               : wmem_strdup_printf(reader_pinfo(reader)->pool,
+                                    "name not known (the list of titles in frame %u could not be read whole)", frame);
 }
 
 /* A reader of a structure at `offset`, with a node of its own in `tree`. */
@@ -141,12 +153,13 @@ static void hkpd_show_header(hkpd_view *view)
     view->base.header = reader.node;
 }
 
-static void label_object(hkpd_view *view, proto_item *item, const char *name)
+static void label_object(hkpd_view *view, const bounded_reader *reader, const char *name)
 {
+    proto_item *item = reader->node;
     const perf_block_walk *walk = view->walk;
     uint32_t counters = perf_block_u32(walk, walk->object.offset + 32);
 
-    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : "name not known", walk->object.index,
+    proto_item_append_text(item, ": %s (%u), %u counters", name ? name : no_name(view, reader), walk->object.index,
                            counters);
     if (walk->object.num_instances >= 0) {
         proto_item_append_text(item, ", %d instances", walk->object.num_instances);
@@ -190,7 +203,7 @@ static void hkpd_show_object(hkpd_view *view)
     reader_u64(&reader, hf_object_perf_time);
     reader_u64(&reader, hf_object_perf_freq);
     values_samples(&view->base, reader.tree);
-    label_object(view, reader.node, name);
+    label_object(view, &reader, name);
     view->object = view->body = reader.tree;
 }
 
@@ -219,7 +232,7 @@ static void hkpd_show_definition(hkpd_view *view)
     uint32_t type = labels_read_counter_type(&reader, &fields.types);
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
-    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : "name not known", title_index,
+    proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : no_name(view, &reader), title_index,
                            val_to_str_const(type, counter_type_vals, "unknown type"));
 }
 
@@ -324,7 +337,7 @@ static hf_register_info structure_fields[] = {
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
 
 /* Items of the tree that a title takes. */
-#define ITEMS_OF_TITLE 3
+#define ITEMS_OF_TITLE 4
 
 /* One pair: the number in digits and the text, each UTF-16 with terminator (REG_MULTI_SZ). */
 typedef struct {
@@ -336,6 +349,14 @@ typedef struct {
     bool is_number;
     bool sound; /* a number and a text, both with a terminator */
 } title_pair;
+
+/* A list as far as it was read. */
+typedef struct {
+    tvbuff_t *tvb;
+    title_pair pair;
+    uint32_t titles;
+    uint32_t others; /* what stands in a pair's place and is none; an end that is missing */
+} title_list;
 
 static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t *number)
 {
@@ -352,47 +373,82 @@ static bool read_digits(tvbuff_t *tvb, uint32_t offset, uint32_t size, uint32_t 
     return size > 0 && value <= UINT32_MAX;
 }
 
-/* False at the end of the list. */
-static bool read_title(tvbuff_t *tvb, uint32_t offset, title_pair *pair)
+/* Returns its size, and where what follows it begins; that is nearer than its terminator if it has none. */
+static uint32_t string_at(tvbuff_t *tvb, uint32_t offset, uint32_t *behind)
 {
-    uint32_t end = tvb_captured_length(tvb);
-    uint32_t digits = end - offset >= 2 ? text_utf16_size(tvb, offset, end - offset) : 0;
+    uint32_t end = tvb_captured_length(tvb), size = text_utf16_size(tvb, offset, end - offset);
 
-    if (digits == 0) {
+    *behind = MIN(offset + size + 2, end);
+    return size;
+}
+
+/* Behind something odd a text that is a number may be the next pair's. */
+static void read_text(const title_list *list, title_pair *pair)
+{
+    uint32_t number, behind, end = tvb_captured_length(list->tvb);
+    uint32_t size = end - pair->text > 2 ? string_at(list->tvb, pair->text, &behind) : 0;
+    bool is_there = end - pair->text > 2, may_be_next = list->others > 0 || !pair->is_number;
+
+    if (is_there && !(may_be_next && read_digits(list->tvb, pair->text, size, &number))) {
+        pair->text_size = size;
+        pair->end = behind;
+        pair->sound = pair->is_number && behind - pair->text == size + 2;
+    }
+}
+
+static void read_pair(const title_list *list, uint32_t offset, title_pair *pair)
+{
+    uint32_t size = string_at(list->tvb, offset, &pair->text);
+
+    pair->is_number = pair->text - offset == size + 2 && read_digits(list->tvb, offset, size, &pair->title_index);
+    pair->end = pair->text;
+    read_text(list, pair);
+}
+
+/* The next pair, or what stands in its place; false at the end. */
+static bool next_title(title_list *list)
+{
+    uint32_t at = list->pair.end, behind = at, end = tvb_captured_length(list->tvb);
+
+    while (end - behind >= 2 && tvb_get_uint16(list->tvb, behind, ENC_LITTLE_ENDIAN) == 0) {
+        behind += 2;
+    }
+    if (behind == end) {
+        list->others += at == end && list->pair.sound; /* without a terminator of its own it was cut */
         return false;
     }
-    memset(pair, 0, sizeof *pair);
-    pair->offset = offset;
-    pair->text = pair->end = MIN(offset + digits + 2, end);
-    bool has_text = end - pair->text > 2;
-    if (has_text) {
-        pair->text_size = text_utf16_size(tvb, pair->text, end - pair->text);
-        pair->end = MIN(pair->text + pair->text_size + 2, end);
+    bool is_odd_byte = end - behind == 1;
+    list->pair = (title_pair){
+        .offset = is_odd_byte ? behind : at, .text = is_odd_byte ? end : behind, .end = is_odd_byte ? end : behind};
+    if (behind == at && !is_odd_byte) {
+        read_pair(list, at, &list->pair);
     }
-    pair->is_number = read_digits(tvb, offset, digits, &pair->title_index);
-    pair->sound = pair->is_number && has_text && pair->end - pair->text == pair->text_size + 2;
+    list->titles += list->pair.sound;
+    list->others += !list->pair.sound;
     return true;
 }
 
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others)
 {
     wmem_array_t *titles = wmem_array_new(pool, sizeof(hkpd_title));
-    title_pair pair;
+    title_list list = {.tvb = tvb};
 
-    for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
-        if (!pair.sound) {
-            return NULL;
+    while (next_title(&list)) {
+        if (list.pair.sound) {
+            hkpd_title title = {list.pair.title_index,
+                                text_get(pool, tvb, list.pair.text, list.pair.text_size, PERF_CODE_PAGE_UTF16,
+                                         ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
+            wmem_array_append_one(titles, title);
         }
-        hkpd_title title = {pair.title_index, text_get(pool, tvb, pair.text, pair.text_size, PERF_CODE_PAGE_UTF16,
-                                                       ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
-        wmem_array_append_one(titles, title);
     }
-    return wmem_array_get_count(titles) > 0 && tvb_captured_length(tvb) % 2 == 0 ? titles : NULL;
+    *others = list.others;
+    return titles;
 }
 
 static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, findings_report *report)
 {
-    proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, pair->end - pair->offset, ENC_NA);
+    uint32_t size = pair->end - pair->offset;
+    proto_item *item = proto_tree_add_item(tree, hf_title, tvb, pair->offset, size, ENC_NA);
     const char *text = "";
     bounded_reader reader;
 
@@ -402,37 +458,41 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
         proto_tree_add_uint(reader.tree, hf_title_index, tvb, pair->offset, pair->text - pair->offset,
                             pair->title_index);
     }
-    if (pair->end > pair->text) {
+    if (pair->is_number && pair->end > pair->text) {
         text = reader_text(&reader, hf_title_text, pair->end - pair->text, PERF_TEXT_WHOLE, "The title");
     }
     if (!pair->sound) {
-        findings_add(report, item, FINDING_TEXT, "What stands at offset %u is not a number and its title",
-                     pair->offset);
+        proto_tree_add_item(reader.tree, hf_title_bytes, tvb, pair->offset, size, ENC_NA);
+        proto_item_append_text(item, ": %u bytes that are no number with its title", size);
+    } else {
+        proto_item_append_text(item, *text ? ": %u %s" : ": %u", pair->title_index, text);
     }
-    proto_item_append_text(item, *text ? ": %u %s" : ": %u", pair->title_index, text);
 }
 
-uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report)
+uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others)
 {
     tree_budget budget;
-    uint32_t count = 0;
-    title_pair pair;
+    title_list list = {.tvb = tvb};
     bool looked_at = proto_field_is_referenced(tree, proto_hkpd);
 
     budget_init(&budget, tree, 0, tvb_captured_length(tvb));
-    for (uint32_t offset = 0; read_title(tvb, offset, &pair); offset = pair.end) {
-        count++;
-        if (pair.sound && !looked_at) {
+    while (next_title(&list)) {
+        if (list.pair.sound && !looked_at) {
             continue;
         }
         if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
-            show_title(tvb, tree, &pair, report);
+            show_title(tvb, tree, &list.pair, report);
         } else {
             budget.others_hidden++;
         }
     }
+    if (list.others > 0) {
+        findings_add(report, proto_tree_get_parent(tree), FINDING_TEXT,
+                     "%u of the list's pairs are no number with its title: they are not learned", list.others);
+    }
     budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
-    return count;
+    *others = list.others;
+    return list.titles;
 }
 
 /* --- Which objects make a sample ---------------------------------------------------------------------------------- */
@@ -577,6 +637,8 @@ void hkpd_buffers_register(int proto)
         FIELD_NODE(hf_title, "Title", "hkpd.title", "A number and its text"),
         FIELD_U32(hf_title_index, "Index", "hkpd.title.index", "Even ones are names, odd ones help texts"),
         FIELD_TEXT(hf_title_text, "Text", "hkpd.title.text", "Name or explanation that the index stands for"),
+        FIELD_BYTES(hf_title_bytes, "Bytes", "hkpd.title.bytes",
+                    "What stands in the place of a number and its text, and is none"),
     };
     static int *ett[] = {&ett_data_block, &ett_object,        &ett_definition,  &ett_instance,
                          &ett_title,      &ett_counter_block, &ett_counter_data};

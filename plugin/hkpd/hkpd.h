@@ -34,11 +34,12 @@ typedef struct {
     const char *text;
 } hkpd_title;
 
-/* A list of them, as hkpd_title; NULL if it is not whole: pairs of a number and a text, each with its terminator. */
-wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool);
+/* A list of them, as hkpd_title: pairs of a number and a text, each with its terminator. `others`: how often there was something else
+ * in a pair's place, or no end. */
+wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *others);
 
-/* Shows them, and returns how many pairs there are. */
-uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report);
+/* Shows them, and returns how many titles there are. */
+uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *report, uint32_t *others);
 
 /* A block's objects, in its order and in `pool`; PERF_NO_OBJECT for one that is no sample: it has no values, or it is not
  * certain which of them stands where or whose it is. */

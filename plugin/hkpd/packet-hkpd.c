@@ -682,6 +682,13 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
 
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
 
+static bool is_list_of_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
+{
+    uint32_t others, titles = wmem_array_get_count(hkpd_titles(tvb, pool, &others));
+
+    return titles > 0 && others == 0;
+}
+
 /* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
  * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds up. */
 static answer_kind kind_of(hkpd_pdu *p, const answer *back)
@@ -693,7 +700,7 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
     if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
         return ANSWER_OTHER;
     }
-    if (hkpd_titles_of(back->name, NULL) != HKPD_TITLES_NONE && (is_ours || hkpd_titles(tvb, hkpd_pool(p)))) {
+    if (hkpd_titles_of(back->name, NULL) != HKPD_TITLES_NONE && (is_ours || is_list_of_titles(tvb, hkpd_pool(p)))) {
         return ANSWER_TITLES;
     }
     perf_block_summary summary;
@@ -857,27 +864,46 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
-/* The value name tells the language, else the key does. */
-static void learn_titles(hkpd_pdu *p, const answer *back)
+/* Of names, not of help texts. The value name tells the language, else the key does; 0: none does. */
+static bool are_names(const hkpd_pdu *p, const answer *back, uint32_t *language, state_fact_kind *kind)
 {
     const hkpd_key *key = hkpd_key_of(p->call.record->handle);
-    uint32_t language;
-    bool are_names = hkpd_titles_of(back->name, &language) == HKPD_TITLES_NAMES;
-    wmem_array_t *titles = are_names ? hkpd_titles(back->value.tvb, hkpd_pool(p)) : NULL;
+    bool are = hkpd_titles_of(back->name, language) == HKPD_TITLES_NAMES;
 
-    if (titles == NULL) {
-        return;
+    if (*language == 0 && key) {
+        *language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
     }
-    if (language == 0 && key) {
-        language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
+    *kind = (*language & LANGUAGE_MASK) == LANGUAGE_ENGLISH ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL;
+    return are;
+}
+
+/* A list that could not be read whole: nobody knows what it told anew. */
+static void lose_titles(hkpd_pdu *p, const answer *back)
+{
+    uint32_t language;
+    state_fact_kind kind;
+
+    if (are_names(p, back, &language, &kind)) {
+        facts_lose_names(p->call.server, NULL, kind, p->call.event, p->call.pinfo->num);
     }
-    bool english = (language & LANGUAGE_MASK) == LANGUAGE_ENGLISH;
-    for (unsigned i = 0; i < wmem_array_get_count(titles); i++) {
+}
+
+static void learn_titles(hkpd_pdu *p, const answer *back)
+{
+    uint32_t language, others = 0;
+    state_fact_kind kind;
+    wmem_array_t *titles =
+        are_names(p, back, &language, &kind) ? hkpd_titles(back->value.tvb, hkpd_pool(p), &others) : NULL;
+
+    if (others > 0) {
+        lose_titles(p, back);
+    }
+    for (unsigned i = 0; titles && i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);
-        state_fact fact = {.name = title->text, .lcid = english ? 0 : language};
+        state_fact fact = {.name = title->text, .lcid = kind == PERF_FACT_ENGLISH ? 0 : language};
         if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
-            facts_learn(p->call.server, facts_title_subject(title->index),
-                        english ? PERF_FACT_ENGLISH : PERF_FACT_LOCAL, &fact, p->call.event, p->call.pinfo->num);
+            facts_learn(p->call.server, facts_title_subject(title->index), kind, &fact, p->call.event,
+                        p->call.pinfo->num);
         }
     }
 }
@@ -889,7 +915,8 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
     if (learn) {
         learn_titles(p, back);
     }
-    uint32_t titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report);
+    uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
+    p->tapped.lacks_titles |= others > 0 && hkpd_titles_of(back->name, NULL) == HKPD_TITLES_NAMES;
     call_info(&p->call, "%s, %s", text_counted(hkpd_pool(p), titles, "title"),
               text_counted(hkpd_pool(p), back->value.data_size, "byte"));
 }
@@ -928,6 +955,11 @@ static int hkpd_value_response(hkpd_pdu *p)
     find_handle(p, &back);
     note_outcome(p, &back);
     tell_sizes(p, &back);
+    p->tapped.lacks_titles = p->call.ndr.reader.failed && hkpd_key_of(hkpd_known_handle(p)) &&
+                             hkpd_titles_of(back.name, NULL) == HKPD_TITLES_NAMES;
+    if (p->call.first_time && p->tapped.lacks_titles) {
+        lose_titles(p, &back);
+    }
     if (back.kind == ANSWER_OTHER) {
         return other_answer(p, &back);
     }
@@ -1035,30 +1067,19 @@ static void tap_pdu(hkpd_pdu *p)
         }
         handle = NULL; /* the key of performance data is not given yet, or was not */
     }
-    if (handle && p->call.first_time && p->record->name && is_request) {
-        pace_request(handle, p->record->name, &p->call.pinfo->abs_ts, p->call.missed_once.end);
-    } else if (handle && p->call.first_time && p->record->name && p->record->sample == NULL) {
-        pace_wait(handle, p->record->name, call_seconds(&p->call));
+    if (p->record->name) {
+        call_pace(&p->call, handle, p->record->name, p->record->sample);
     }
     if (!tapped_wanted()) {
         return;
     }
     tapped->is_hkpd = true;
-    tapped->opnum = hkpd_opnum(p);
-    tapped->operation = p->call.operation;
-    tapped->is_response = !is_request;
-    tapped->is_repeated = call_is_repeated(&p->call);
     tapped->kind = question_kind(p->record);
-    tapped->has_failed = p->call.has_failed;
-    tapped->seconds = call_seconds(&p->call);
     tapped->brings_data = asks_for_data(p, handle);
     tapped->in_size = p->record->room;
-    tapped->event = p->call.event;
-    tapped->server = p->call.server;
-    tapped->handle = handle;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    tapped_hand_over(p->call.pinfo, tapped);
+    call_hand_over(&p->call, handle, tapped);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)

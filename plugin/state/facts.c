@@ -31,6 +31,12 @@ typedef struct {
     state_fact fact;
 } fact_version;
 
+/* A list of names was answered that could not be read whole. */
+typedef struct {
+    uint32_t event;
+    uint32_t frame;
+} fact_loss;
+
 /* A language got another name. */
 typedef struct {
     uint32_t event;
@@ -42,6 +48,9 @@ typedef struct {
 typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
+    wmem_array_t
+        *lost[2]; /* fact_loss, ascending events, of English names and others: those of all counters of the set, or all
+                             * titles, that were told before nobody knows. NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
 } subject_facts;
@@ -125,6 +134,25 @@ static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
     return renewal ? renewal->event : 0;
 }
 
+/* The latest loss of such names of its set until then, NULL without one. */
+static const fact_loss *latest_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    state_host *server = (state_host *)learned->key.owner;
+    state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
+    const subject_facts *all =
+        server->lost_names && learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
+
+    return all && all->lost[kind] ? event_latest(all->lost[kind], event) : NULL;
+}
+
+/* Names from before it are no longer its own. */
+static uint32_t names_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    const fact_loss *loss = is_name(kind) ? latest_loss(learned, kind, event) : NULL;
+
+    return is_name(kind) ? MAX(latest_renewal(learned, event), loss ? loss->event : 0) : 0;
+}
+
 static void renew(subject_facts *learned, uint32_t event)
 {
     const state_host *server = learned->key.owner;
@@ -165,11 +193,12 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
         const fact_version *newest = newest_alike(*versions, kind, fact);
-        bool is_held = newest && (!is_name(kind) || newest->event >= latest_renewal(learned, event));
-        if (is_held && same_fact(kind, &newest->fact, fact)) {
+        bool is_same = newest && same_fact(kind, &newest->fact, fact);
+        if (is_same && newest->event >= names_begin(learned, kind, event)) {
             return; /* browsing again teaches nothing new, nor does another language that comes back */
         }
-        if (is_held && is_name(kind) && newest->event < event) {
+        if (newest && !is_same && is_name(kind) && newest->event < event &&
+            newest->event >= latest_renewal(learned, event)) {
             renew(learned, event);
         }
         server->renewed = event;
@@ -179,6 +208,34 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
     version.fact.type = type_of(kind, fact);
     wmem_array_append_one(*versions, version);
     server->facts_version++;
+}
+
+void facts_lose_names(state_host *server, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame)
+{
+    state_subject set = guid ? facts_subject(guid, PERF_NO_ID) : facts_title_subject(PERF_NO_ID);
+    subject_facts *found = find_facts(server, &set), *all = found ? found : create_facts(server, &set);
+    fact_loss loss = {event, frame};
+
+    ws_assert(is_name(kind));
+    if (all->lost[kind] == NULL) {
+        all->lost[kind] = wmem_array_sized_new(wmem_file_scope(), sizeof loss, 1);
+    }
+    wmem_array_append_one(all->lost[kind], loss);
+    server->lost_names = true;
+    server->facts_version++;
+}
+
+uint32_t facts_title_lost_in(state_host *server, uint32_t event)
+{
+    const state_subject set = facts_title_subject(PERF_NO_ID);
+    const subject_facts *all = server->lost_names ? find_facts(server, &set) : NULL;
+    wmem_array_t *lost = all && all->lost[PERF_FACT_ENGLISH] ? all->lost[PERF_FACT_ENGLISH]
+                         : all                               ? all->lost[PERF_FACT_LOCAL]
+                                                             : NULL;
+    const fact_loss *loss = lost ? event_latest(lost, event) : NULL;
+
+    loss = lost && loss == NULL ? wmem_array_index(lost, 0) : loss;
+    return loss ? loss->frame : 0;
 }
 
 static void free_fact(void *data)
@@ -216,7 +273,7 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
 static state_known from_capture(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
-    uint32_t begin = versions && is_name(kind) ? latest_renewal(learned, event) : 0;
+    uint32_t begin = versions ? names_begin(learned, kind, event) : 0;
     unsigned until = versions ? event_count_until(versions, event) : 0;
     const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 

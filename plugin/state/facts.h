@@ -69,6 +69,13 @@ typedef struct {
 void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
+/* A list of such names of a counterset's counters (`guid` NULL: of titles) was answered that could not be read whole: of those told
+ * before nobody knows whether they still hold. What can be read of it is learned behind. */
+void facts_lose_names(state_host *server, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame);
+
+/* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
+uint32_t facts_title_lost_in(state_host *server, uint32_t event);
+
 /* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
  * text, with its port or for each of its ports, or NULL for any. */
 void facts_file_clear(void);

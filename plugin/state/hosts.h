@@ -22,6 +22,7 @@ typedef struct state_host {
     const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
     bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
     bool is_no_windows; /* its titles are others than every Windows has, or it counts a block's bytes as Samba does */
+    bool lost_names;    /* lists of names could not be read whole */
     uint32_t sampled;   /* event of its newest sample, 0 before */
     uint32_t renewed;   /* event at which one of its subjects was last told anew, 0 if none was */
     uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */

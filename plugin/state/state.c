@@ -10,6 +10,7 @@ void state_register(void)
     static bool done;
 
     if (!done) { /* by the other protocol */
+        transports_register();
         hosts_register();
         facts_register();
         handles_register();

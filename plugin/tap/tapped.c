@@ -26,6 +26,11 @@ void tapped_register(void)
     tapped_add(register_tap(TAPPED_NAME));
 }
 
+bool tapped_is_registered(void)
+{
+    return num_taps > 0;
+}
+
 bool tapped_wanted(void)
 {
     for (unsigned i = 0; i < num_taps; i++) {
@@ -41,6 +46,7 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
+    copy->transport = transport_of(pinfo);
     if (tapped->answer) {
         copy->answer = wmem_memdup(pinfo->pool, tapped->answer, sizeof *tapped->answer);
     }
@@ -120,6 +126,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
         return;
     }
     left->requests += !tapped->is_response;
+    left->titles += tapped->lacks_titles;
     left->probes += tapped->is_probe && tapped->brings_data;
     left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
     if (tapped->answer) {
@@ -222,6 +229,9 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
         {left->empty, "answers without data",
          "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or nothing "
          "has them now"},
+        {left->titles, "lists of titles that could not be read whole",
+         "objects and counters whose titles are missing go by their number (#10); hkpd.expert.text, and "
+         "hkpd.expert.capture_cut, say where"},
         {left->nameless, "values of a counter that is not known",
          "they have no column (-z pcq,long has them): capture from before the client adds counters"},
         {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "readings/readings.h"
+#include "state/transports.h"
 
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
@@ -32,14 +33,15 @@ typedef struct {
     bool is_hkpd;
     bool is_first_look; /* at the packet; known while it is dissected only */
     bool is_response;
-    bool is_repeated; /* the call was answered before */
-    bool has_status;  /* a response's status was read */
-    bool has_failed;  /* it is that of a failed call, and no size probe's or the end of a list */
-    bool is_fault;    /* DCE/RPC's own answer: `status` is not the operation's */
-    bool has_sizes;   /* a response's sizes were read */
-    bool brings_data; /* if it succeeds, the call is answered with performance data */
-    bool is_probe;    /* a response says how much room is needed, and nothing else */
-    bool adds;        /* ValidateCounters: adds counters, does not remove them */
+    bool is_repeated;  /* the call was answered before */
+    bool has_status;   /* a response's status was read */
+    bool has_failed;   /* it is that of a failed call, and no size probe's or the end of a list */
+    bool is_fault;     /* DCE/RPC's own answer: `status` is not the operation's */
+    bool has_sizes;    /* a response's sizes were read */
+    bool brings_data;  /* if it succeeds, the call is answered with performance data */
+    bool is_probe;     /* a response says how much room is needed, and nothing else */
+    bool lacks_titles; /* a list of titles that could not be read whole */
+    bool adds;         /* ValidateCounters: adds counters, does not remove them */
     uint16_t opnum;
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
@@ -53,7 +55,10 @@ typedef struct {
     uint32_t failed; /* blocks of the answer with an error instead of values */
     uint32_t event;
     state_host *server;
-    const state_handle *handle;          /* NULL without one */
+    state_transport *
+        transport; /* set when it is handed over: both ends: what other packets that go between them have, too (transport_find()) */
+    const void *connection;     /* tells it from others: of named pipes each, and of each bind between the same ends */
+    const state_handle *handle; /* NULL without one */
     const state_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
@@ -93,6 +98,7 @@ static inline bool tapped_is_refused(const tapped_call *tapped, uint32_t identif
 }
 
 void tapped_register(void);
+bool tapped_is_registered(void);
 
 /* Another tap that is handed the same, as Wireshark gives one to each kind of export objects. */
 void tapped_add(int tap_id);
@@ -126,6 +132,7 @@ typedef struct {
     uint64_t strange;   /* answers of no known query */
     uint64_t empty;     /* successful responses without the data that was asked for */
     uint64_t damaged;   /* answers that do not add up */
+    uint64_t titles;    /* lists of them that could not be read whole */
     uint64_t failed;    /* calls, and how the first did */
     const char *failed_operation;
     const char *failed_error;

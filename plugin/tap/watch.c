@@ -5,8 +5,6 @@
  */
 #include "tap/watch.h"
 
-#include "text/pattern.h"
-
 #include <epan/uat.h>
 #include <wsutil/report_message.h>
 
@@ -66,6 +64,55 @@ static void free_row(void *row)
     g_free(((table_row *)row)->paths);
 }
 
+/* As Windows compares names: letter by letter in capitals, and never one for two. These two letters have none there. */
+static char *in_capitals(const char *text)
+{
+    GString *capitals = g_string_new(NULL);
+    char *valid = g_utf8_make_valid(text, -1);
+
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar letter = g_utf8_get_char(at);
+        bool has_none = letter == 0x131 || letter == 0x17F; /* dotless i, long s */
+        g_string_append_unichar(capitals, has_none ? letter : g_unichar_toupper(letter));
+    }
+    g_free(valid);
+    return g_string_free(capitals, FALSE);
+}
+
+/* The patterns between semicolons, which may be empty. */
+static char **split(const char *paths)
+{
+    char *capitals = in_capitals(paths), **patterns = g_strsplit(capitals, ";", -1);
+
+    for (unsigned i = 0; patterns[i]; i++) {
+        g_strstrip(patterns[i]);
+    }
+    g_free(capitals);
+    return patterns;
+}
+
+/* "\Set\Counter" or "\\SRV\Set\Counter", no part of it empty. */
+static bool is_path(const char *pattern)
+{
+    const char *set = g_str_has_prefix(pattern, "\\\\") ? strchr(pattern + 2, '\\') : pattern;
+    const char *counter = strrchr(pattern, '\\');
+
+    return set && *set == '\\' && set != pattern + 2 && counter > set + 1 && counter[1] != '\0';
+}
+
+static bool are_paths(const char *paths)
+{
+    char **patterns = split(paths);
+    bool any = false, all = true;
+
+    for (unsigned i = 0; patterns[i]; i++) {
+        any |= *patterns[i] != '\0';
+        all &= *patterns[i] == '\0' || is_path(patterns[i]);
+    }
+    g_strfreev(patterns);
+    return any && all;
+}
+
 /* A row of the preference's table is good if its name can be a filter field's and its paths can be read; else *error says why. */
 static ws_pref_bool check_row(void *record, char **error)
 {
@@ -79,7 +126,7 @@ static ws_pref_bool check_row(void *record, char **error)
             g_strdup_printf("\"%s\" is no name of a watched counter: it begins with a small letter (a to z), and has "
                             "small letters, digits and _ only",
                             name);
-    } else if (!perf_patterns_are_paths(row->paths ? row->paths : "")) {
+    } else if (!are_paths(row->paths ? row->paths : "")) {
         *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
                                  "between several (behind -o, each \\ is typed twice)",
                                  row->paths ? row->paths : "");
@@ -100,7 +147,7 @@ static void forget_rows(void)
     forget_found();
     for (unsigned i = 0; i < num_rows; i++) {
         proto_deregister_field(proto_watch, rows[i].hf);
-        g_free(rows[i].patterns);
+        g_strfreev(rows[i].patterns);
     }
     if (fields) {
         proto_add_deregistered_data(fields); /* with names and paths; what is open may still show them */
@@ -109,21 +156,6 @@ static void forget_rows(void)
     rows = NULL;
     fields = NULL;
     num_rows = 0;
-}
-
-/* These two letters have none there. */
-char *watch_in_capitals(const char *text)
-{
-    GString *capitals = g_string_new(NULL);
-    char *valid = g_utf8_make_valid(text, -1);
-
-    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
-        gunichar letter = g_utf8_get_char(at);
-        bool has_none = letter == 0x131 || letter == 0x17F; /* dotless i, long s */
-        g_string_append_unichar(capitals, has_none ? letter : g_unichar_toupper(letter));
-    }
-    g_free(valid);
-    return g_string_free(capitals, FALSE);
 }
 
 static void add_row(const table_row *from)
@@ -145,7 +177,7 @@ static void add_row(const table_row *from)
          g_strdup(from->paths), HFILL},
     };
 
-    *row = (watch_row){field.hfinfo.name, watch_in_capitals(from->paths), -1};
+    *row = (watch_row){field.hfinfo.name, split(from->paths), -1};
     fields[num_rows++] = field;
 }
 
@@ -165,15 +197,30 @@ static void take_table(void)
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
+/* A pattern that begins with one backslash is of every machine. */
+static bool fits(const watch_row *row, const char *path)
+{
+    const char *set = g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
+
+    for (unsigned i = 0; row->patterns[i]; i++) {
+        const char *pattern = row->patterns[i];
+        bool any_machine = pattern[0] == '\\' && pattern[1] != '\\';
+        if (g_pattern_match_simple(pattern, any_machine && set ? set : path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Of nothing, or as GLib's memory. */
 static watch_row **find_fitting(const char *shown_path)
 {
     watch_row **fitting = none;
     unsigned count = 0;
-    char *path = watch_in_capitals(shown_path);
+    char *path = in_capitals(shown_path);
 
     for (unsigned i = 0; i < num_rows; i++) {
-        if (perf_patterns_match(rows[i].patterns, path)) {
+        if (fits(&rows[i], path)) {
             fitting = fitting == none ? g_new0(watch_row *, num_rows + 1) : fitting;
             fitting[count++] = &rows[i];
         }
@@ -223,7 +270,7 @@ void watch_register(int proto, module_t *module)
          {uat_fld_chk_str, set_paths, table_paths_tostr_cb},
          {0, 0, 0},
          0,
-         "\\Set(Instance)\\Counter, with * for any text and ; between several",
+         "\\Set(Instance)\\Counter, with * for any text, ? for a character and ; between several",
          FLDFILL},
         UAT_END_FIELDS,
     };

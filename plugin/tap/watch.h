@@ -11,8 +11,8 @@
 /* A row of the table. */
 typedef struct {
     const char *name;
-    char *patterns; /* of paths, in capitals; its own */
-    int hf;         /* FT_DOUBLE */
+    char **patterns; /* of paths, in capitals; its own */
+    int hf;          /* FT_DOUBLE */
 } watch_row;
 
 /* The table, as a preference of `module`; its fields are `proto`'s. */
@@ -25,6 +25,3 @@ bool watch_has_rows(void);
 
 /* The rows that fit the reading which was pulled last, with a NULL behind them; until it is asked of another. */
 watch_row *const *watch_fitting(readings *r);
-
-/* As Windows compares names: letter by letter in capitals, and never one for two. To be freed. */
-char *watch_in_capitals(const char *text);

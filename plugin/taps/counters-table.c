@@ -244,7 +244,6 @@ void counters_table_register(void)
     static taps_table table = {
         .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
-        .behind = 4,
         .row_size = sizeof(counter),
         .begin = forget_handles,
         .count = count,

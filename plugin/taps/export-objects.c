@@ -179,9 +179,9 @@ static void say_nothing_came(void)
     }
 }
 
-void export_objects_register(int proto)
+void export_objects_register(void)
 {
     register_shutdown_routine(say_nothing_came);
-    objects.tap = register_export_object(proto, add, reset);
+    objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), add, reset);
     tapped_add(objects.tap);
 }

@@ -92,9 +92,8 @@ static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 void refusals_table_register(void)
 {
     static taps_table table = {
-        .ui = {.title = "Refused and Failed", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
+        .ui = {.title = "Performance Counter Refusals", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
-        .behind = 2,
         .row_size = sizeof(refusal),
         .count = count,
     };

@@ -10,6 +10,8 @@
 
 #include <epan/tap.h>
 
+#include <math.h>
+
 /* Rows of a table, and bytes of their first texts; what goes beyond shares one more. */
 #define MAX_ROWS 100000
 #define MAX_ROW_BYTES (32 << 20)
@@ -22,18 +24,9 @@ static const stat_tap_table_item_type blank[TABLE_MAX_COLUMNS];
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-/* A window shows the first column further behind. */
-static unsigned place_of(const taps_table *t, unsigned column)
-{
-    if (!t->in_window || column > t->behind) {
-        return column;
-    }
-    return column == 0 ? t->behind : column - 1;
-}
-
 static stat_tap_table_item_type *cell(taps_table *t, unsigned row, unsigned column)
 {
-    return stat_tap_get_field_data(t->shown, row, place_of(t, column));
+    return stat_tap_get_field_data(t->shown, row, column);
 }
 
 static void forget_rows(taps_table *t)
@@ -77,6 +70,8 @@ static void *add_row(taps_table *t, const char *text)
             table_set_count(t, row, i, 0);
         } else if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
             table_set_text(t, row, i, i == 0 ? text : "");
+        } else {
+            *cell(t, row, i) = WS_TABLE_NO_NUMBER;
         }
     }
     return data;
@@ -162,7 +157,7 @@ void table_set_count(taps_table *t, unsigned row, unsigned column, uint64_t coun
     item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
 }
 
-/* A window shows every number that is no integer with six decimals. */
+/* A window of an older Wireshark shows every number that is no integer with six decimals. */
 void table_set_number(taps_table *t, unsigned row, unsigned column, double number)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
@@ -170,7 +165,7 @@ void table_set_number(taps_table *t, unsigned row, unsigned column, double numbe
 
     if (!t->in_window) {
         table_set_text(t, row, column, g_ascii_formatd(text, sizeof text, format, number));
-    } else if (strcmp(format, "%.0f") == 0) {
+    } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
         table_set_count(t, row, column, (uint64_t)number);
     } else {
         stat_tap_table_item_type *item = cell(t, row, column);
@@ -239,7 +234,7 @@ static void listen_to_drawing(void)
     listening = output_listen("frame", &tables, NULL, NULL, NULL, draw);
 }
 
-/* Wireshark's window shows numbers, sorts by them, and leaves blank what has none. tshark prints numbers by the locale and ends
+/* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
  * a row where a cell has no value: it gets texts. */
 static stat_tap_table_item *fields_of(const taps_table *t)
 {
@@ -249,7 +244,7 @@ static stat_tap_table_item *fields_of(const taps_table *t)
         const table_column *c = &t->columns[i];
         bool is_text = c->type == TABLE_ITEM_STRING;
         bool is_printed = is_text || (c->type == TABLE_ITEM_FLOAT && !t->in_window);
-        fields[place_of(t, i)] = (stat_tap_table_item){
+        fields[i] = (stat_tap_table_item){
             is_printed ? TABLE_ITEM_STRING : c->type,
             is_text ? TAP_ALIGN_LEFT : TAP_ALIGN_RIGHT,
             c->name,

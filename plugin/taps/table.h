@@ -35,7 +35,6 @@ typedef struct {
 struct taps_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    unsigned behind; /* a window shows the first column, which may be wide, behind so many others */
     size_t row_size; /* of a row's data, which begin with its number */
     void (*watch)(void);
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */

@@ -5,7 +5,10 @@
  */
 #pragma once
 
-/* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. Called once all dissectors are there. */
+/* All of them, once all dissectors are there. */
+void proto_reg_handoff_pcq_taps(void);
+
+/* `-z pcq,tree[,FILTER]`: calls by operation, request code and status. */
 void calls_tree_register(void);
 
 /* `-z pcq,counters[,FILTER]`: a row for each path.
@@ -26,14 +29,11 @@ void evidence_register(void);
 void export_csv_register(void);
 void export_long_register(void);
 
-/* `-z pcq,watch,FILE[,PATTERN]`: watched counters and graphs, as files of a profile. */
-void export_watch_register(void);
-
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
 
 /* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query, and the names file. */
-void export_objects_register(int proto);
+void export_objects_register(void);
 
 /* Their files: what was not written whole ends the program with exit status 1. */
 void output_register(void);

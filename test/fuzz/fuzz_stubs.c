@@ -37,6 +37,7 @@ void proto_register_pcq(void);
 void proto_reg_handoff_pcq(void);
 void proto_register_hkpd(void);
 void proto_reg_handoff_hkpd(void);
+void proto_reg_handoff_pcq_taps(void);
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -123,6 +124,7 @@ static void register_plugins(void)
 {
     static proto_plugin plugins[] = {{proto_register_pcq, proto_reg_handoff_pcq},
                                      {proto_register_hkpd, proto_reg_handoff_hkpd},
+                                     {NULL, proto_reg_handoff_pcq_taps},
                                      {register_session, handoff_session}};
 
     for (size_t i = 0; i < sizeof plugins / sizeof *plugins; i++) {

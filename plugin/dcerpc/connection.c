@@ -1,0 +1,201 @@
+/* connection.c
+ * Connections between two ends, and which of them were captured twice.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/connection.h"
+
+#include <math.h>
+
+#include <epan/dissectors/packet-dcerpc.h>
+
+/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes ([C706] 12.6.4.3). */
+#define CONTEXTS_AT 28
+#define CONTEXT_SIZE 24
+#define SYNTAX_SIZE 20
+
+static const e_guid_t ndr64 = {0x71710533, 0xbeba, 0x4937, {0x83, 0x19, 0xb5, 0xdb, 0xef, 0x9c, 0xcc, 0x36}};
+
+/* Both sides of a translation see a packet within so many seconds. */
+#define MOST_APART 1.0
+
+/* A challenge of NTLM or a Kerberos AP-REP, in SPNEGO or not, is longer; an answer that brings none is always the same. */
+#define LEAST_TOKEN 64
+
+/* An answer that gave out what no server gives out twice. */
+typedef struct {
+    const rpc_connection *connection;
+    uint32_t call_id;
+    nstime_t at;
+    state_host *server;
+} unique_answer;
+
+/* emptied with the file */
+static wmem_map_t *connections; /* rpc_connection, as its own key: transport and pipe */
+static wmem_map_t *handles;     /* unique_answer by the handle */
+static wmem_map_t *samples;     /* unique_answer by the handle: its newest */
+static wmem_map_t *logons;      /* unique_answer by the checksum of the server's token */
+
+static rpc_connection *last; /* that was found: mostly the next PDU's, too */
+static unsigned num_bound;   /* that bound an interface */
+
+/* --- By their ends --------------------------------------------------------------------------------------------- */
+
+static unsigned connection_hash(const void *key)
+{
+    const rpc_connection *connection = key;
+    const uint64_t parts[] = {(uintptr_t)connection->transport, connection->pipe};
+
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+}
+
+static gboolean connection_equal(const void *a, const void *b)
+{
+    const rpc_connection *x = a, *y = b;
+
+    return x->transport == y->transport && x->pipe == y->pipe;
+}
+
+static rpc_connection *find(state_transport *transport, uint64_t pipe)
+{
+    const rpc_connection key = {.transport = transport, .pipe = pipe};
+
+    if (last == NULL || !connection_equal(last, &key)) {
+        rpc_connection *found = transport ? wmem_map_lookup(connections, &key) : NULL;
+        last = found ? found : last;
+        return found;
+    }
+    return last;
+}
+
+rpc_connection *connection_find(packet_info *pinfo)
+{
+    return find(transport_find(pinfo), dcerpc_get_transport_salt(pinfo));
+}
+
+rpc_connection *connection_of(packet_info *pinfo)
+{
+    state_transport *transport = transport_of(pinfo);
+    uint64_t pipe = dcerpc_get_transport_salt(pinfo);
+    rpc_connection *connection = find(transport, pipe);
+
+    if (connection == NULL) {
+        connection = wmem_new0(wmem_file_scope(), rpc_connection);
+        connection->transport = transport;
+        connection->pipe = pipe;
+        wmem_map_insert(connections, connection, connection);
+        last = connection;
+    }
+    return connection;
+}
+
+void connection_end(packet_info *pinfo)
+{
+    rpc_connection *before = connection_find(pinfo);
+
+    if (before) {
+        wmem_map_remove(connections, before);
+        last = NULL;
+    }
+}
+
+bool connections_exist(void)
+{
+    return num_bound > 0;
+}
+
+/* --- Binds ------------------------------------------------------------------------------------------------------- */
+
+static void take_context(packet_info *pinfo, rpc_interface interface, uint64_t context, bool is_ndr64)
+{
+    rpc_connection *connection = connection_of(pinfo);
+
+    connection->contexts[interface] |= context;
+    connection->ndr64 |= is_ndr64 ? context : 0;
+    num_bound++;
+}
+
+void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid)
+{
+    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+    int at = offset + CONTEXTS_AT, end = offset + tvb_get_uint16(tvb, offset + 8, order);
+    e_guid_t bound, syntax;
+
+    while (at + CONTEXT_SIZE + SYNTAX_SIZE <= end && tvb_bytes_exist(tvb, at, CONTEXT_SIZE + SYNTAX_SIZE)) {
+        tvb_get_guid(tvb, at + 4, &bound, order);
+        if (memcmp(&bound, uuid, sizeof bound) == 0) {
+            tvb_get_guid(tvb, at + CONTEXT_SIZE, &syntax, order);
+            take_context(pinfo, interface, connection_context(tvb_get_uint16(tvb, at, order)),
+                         memcmp(&syntax, &ndr64, sizeof syntax) == 0);
+        }
+        at += CONTEXT_SIZE + tvb_get_uint8(tvb, at + 2) * SYNTAX_SIZE;
+    }
+}
+
+/* --- Copies ------------------------------------------------------------------------------------------------------ */
+
+static bool is_same(const unique_answer *a, const unique_answer *b)
+{
+    nstime_t apart;
+
+    nstime_delta(&apart, &a->at, &b->at);
+    return !connection_equal(a->connection, b->connection) && a->call_id == b->call_id &&
+           fabs(nstime_to_sec(&apart)) < MOST_APART;
+}
+
+/* False if it is another's answer: then its connection is a copy of that one's. */
+static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_host *server)
+{
+    const unique_answer *first = wmem_map_lookup(answers, key);
+    rpc_connection *connection = connection_of(pinfo);
+    const unique_answer answer = {connection, call_id, pinfo->abs_ts, server};
+
+    if (first && is_same(first, &answer)) {
+        connection->copied = first->server;
+        return false;
+    }
+    wmem_map_insert(answers, key, wmem_memdup(wmem_file_scope(), &answer, sizeof answer));
+    return true;
+}
+
+void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset)
+{
+    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+    int size = tvb_get_uint16(tvb, offset + 8, order), token = tvb_get_uint16(tvb, offset + 10, order);
+
+    if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
+        const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
+        char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
+        note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, tvb_get_uint32(tvb, offset + 12, order),
+             host_of(pinfo, false, dcerpc_get_transport_salt(pinfo) != 0));
+        g_free(sum);
+    }
+}
+
+bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle)
+{
+    return note(handles, handle, pinfo, call_id, handle->server);
+}
+
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks)
+{
+    if (!same_clocks) {
+        wmem_map_remove(samples, handle);
+    }
+    return note(samples, handle, pinfo, call_id, handle->server);
+}
+
+static void forget_last(void)
+{
+    last = NULL;
+    num_bound = 0;
+}
+
+void connections_register(void)
+{
+    register_cleanup_routine(forget_last);
+    connections = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), connection_hash, connection_equal);
+    handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    samples = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
+    logons = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
+}

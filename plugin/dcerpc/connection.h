@@ -1,0 +1,71 @@
+/* connection.h
+ * A connection: what goes between two ends from one bind to the next; of named pipes, each pipe by itself. Calls, sealed PDUs and copies
+ * are of it, and whoever listens is handed it. It is made for the first PDU that somebody asks of, found for each on the first pass
+ * (later looks keep what they found then), and ends with the file.
+ *
+ * Some connections are captured twice: on both sides of a translation of addresses each packet is there once for each side. The one
+ * that is seen second is a copy: it teaches and counts nothing.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "state/handles.h"
+#include "state/transports.h"
+
+/* Whose calls are followed. */
+typedef enum { RPC_PERFLIB, RPC_WINREG, NUM_RPC_INTERFACES } rpc_interface;
+
+/* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
+typedef struct {
+    uint32_t begin;
+    uint32_t end;
+} rpc_missing;
+
+typedef struct rpc_connection {
+    state_transport *transport;
+    uint64_t pipe;                         /* of SMB: which one; 0 elsewhere */
+    uint64_t contexts[NUM_RPC_INTERFACES]; /* a bit for each context that its bind gave the interface */
+    uint64_t ndr64;                        /* and for those of NDR64 */
+    state_host *copied;                    /* of a copy, the server that the other connection is to */
+    wmem_map_t *sealed_calls;              /* call id -> the latest call of it (dcerpc/sealed-pdus.c) */
+    void *sealed_query;                    /* the newest, as its interface tells queries apart */
+    /* calls are numbered one by one, those of other interfaces among them */
+    uint32_t call_id;          /* of the latest request, */
+    uint32_t event;            /* its event */
+    uint32_t frame;            /* its frame, 0 before the first, */
+    struct rpc_record *latest; /* and its record */
+    rpc_missing once;          /* where one call or more was missing the last time, */
+    rpc_missing twice;         /* and two of them */
+} rpc_connection;
+
+/* That of a PDU, on the first pass. */
+rpc_connection *connection_of(packet_info *pinfo);
+
+/* The same, NULL as long as nobody asked for it. */
+rpc_connection *connection_find(packet_info *pinfo);
+
+/* A bind of an interface that is followed: which contexts are its. One that is no alter_context begins a connection. */
+void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid);
+
+/* A bind of any interface ends what was between these ends. */
+void connection_end(packet_info *pinfo);
+
+/* True as soon as there is one that bound one of the interfaces. */
+bool connections_exist(void);
+
+static inline uint64_t connection_context(uint16_t context)
+{
+    return context < 64 ? UINT64_C(1) << context : 0;
+}
+
+/* The server's answer to a bind, at `offset`: what a logon brings there no server says twice. */
+void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset);
+
+/* The answer to call `call_id` gave out an open handle. False if another connection's gave it out in the same call at the same time. */
+bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle);
+
+/* An answer to call `call_id` was a sample, with the clocks of the handle's newest or not. False if that is the same answer. */
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks);
+
+void connections_register(void);

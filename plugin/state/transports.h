@@ -1,0 +1,22 @@
+/* transports.h
+ * Both ends between which packets go, whichever of them is the client: a TCP connection, and whatever follows it on the same ports.
+ * One is made for the first packet that somebody asks of and that it is; all of them end with the file.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "ws_compat.h"
+
+typedef struct state_transport {
+    address ends[2];
+    uint32_t ports[2];
+} state_transport;
+
+/* That of a packet, always the same. */
+state_transport *transport_of(const packet_info *pinfo);
+
+/* The same, NULL as long as nobody asked for it. */
+state_transport *transport_find(const packet_info *pinfo);
+
+void transports_register(void);
