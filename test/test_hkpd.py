@@ -63,7 +63,7 @@ def wire(item):
 
 
 def experts(item):
-    return {x.name.removeprefix('hkpd.expert.') for x in item.walk() if x.name.startswith('hkpd.expert.')}
+    return {x.name.split('.expert.')[1] for x in item.walk() if x.name.startswith(('hkpd.expert.', 'pcq.expert.'))}
 
 
 def compare_fields(frames, scene):

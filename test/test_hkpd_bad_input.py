@@ -113,10 +113,20 @@ def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
     indexes = [o.index for o in machine()]
     check(tshark, tmp_path, [put(process, 'counters', 1000), put(process, 'instances', 8), put(process, 'instances', -4)],
           ['count'], two_pass=two_pass)
+    lengths = [(instance, 'size', 25), ((230, 'counters', 1), 'size', 15), ((230, 'definition', 0), 'size', 39),
+               (process, 'definitions', 63), (process, 'header', 63), (process, 'total', 63), ((4800, 'object'), 'total', 1000),
+               ((), 'total', 1000), ((), 'header', 87)]
+    check(tshark, tmp_path, [costs(put(*length), ()) for length in lengths], ['read_as'], two_pass=two_pass)
+
+    def both(*changes):
+        def change(b):
+            for one in changes:
+                one(b)
+        return costs(change, changes[0].lost)
     check(tshark, tmp_path, [
-        put(instance, 'size', 25), put((230, 'counters', 1), 'size', 15), put((230, 'definition', 0), 'size', 39),
-        put(process, 'definitions', 63), put(process, 'header', 63), put(process, 'total', 63), put((4800, 'object'), 'total', 1000),
-        put((), 'total', 1000), costs(put((), 'header', 87), indexes)], ['size'], two_pass=two_pass)
+        both(put((230, 'counters', 1), 'size', 15), put((230, 'instance', 2), 'size', 25)),
+        both(put((230, 'definition', 0), 'size', 39), put(process, 'counters', 3)), both(put(process, 'header', 63), put(process, 'counters', 3)),
+        costs(both(put((), 'header', 87), put((2, 'object'), 'total', 8)), indexes)], ['size'], two_pass=two_pass)
     check(tshark, tmp_path, [costs(put((), 'objects', n), indexes[n:]) for n in (1, 10)], ['count', 'trailing_bytes'],
           two_pass=two_pass)
 
@@ -344,7 +354,7 @@ def test_27_cut_blocks(tshark, tmp_path):
     """At every structure's edge, and within them."""
     check(tshark, tmp_path, [cut(n) for n in (8, 12, 40, 87, 88, 104, 110, 168, 200, 500, 1000, 2000)],
           ['stub_short', 'size', 'count'], objects=[o for o in machine() if o.index != 232])
-    check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'size'])
+    check(tshark, tmp_path, [longer(bytes(8)), longer(bytes(3)), longer(b'\xff' * 1000)], ['trailing_bytes', 'read_as'])
 
 
 def test_27_zeros_behind_the_header(tshark, tmp_path):

@@ -16,6 +16,12 @@ typedef struct {
     const perf_counter_type *known_type;
 } hkpd_column;
 
+/* A row's counter block. */
+typedef struct {
+    uint32_t offset;
+    uint32_t size; /* as the walk reads it; 0: there is none */
+} hkpd_cells;
+
 typedef struct {
     reading_table base;
     uint32_t title_index;
@@ -24,7 +30,7 @@ typedef struct {
     wmem_array_t *columns; /* hkpd_column */
     perf_block_walk walk;  /* behind the last row that was read */
     uint32_t own_id;       /* column of the process' or thread's own id, UINT32_MAX without one */
-    wmem_array_t *cells;   /* uint32_t: where each row's counter block is, 0: nowhere */
+    wmem_array_t *cells;   /* hkpd_cells of each row */
     perf_block_walk ahead; /* the same for names, */
     bool names_read;
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
@@ -80,7 +86,7 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
     table->perf_freq = perf_block_u64(walk, walk->object.offset + 56);
     table->walk = table->ahead = *walk;
-    table->cells = wmem_array_new(view->base.pool, sizeof(uint32_t));
+    table->cells = wmem_array_new(view->base.pool, sizeof(hkpd_cells));
     table->names.pool = view->base.pool;
     table->own_id = UINT32_MAX;
     return table;
@@ -170,14 +176,13 @@ static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t
 /* The number that stands `offset` behind the start of a row's counter block. */
 static perf_raw number_at(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
 {
-    const perf_block_walk *walk = &table->walk;
-    uint32_t at = reading_table_has_row(&table->base, row) ? *(uint32_t *)wmem_array_index(table->cells, row) : 0;
-    uint32_t room = at > 0 ? MIN(perf_block_u32(walk, at), walk->size - at) : 0;
+    const hkpd_cells none = {0, 0};
+    const hkpd_cells *cells = reading_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : &none;
 
-    if (offset < PERF_COUNTER_BLOCK_SIZE || offset + size > room) {
+    if (offset < PERF_COUNTER_BLOCK_SIZE || offset + size > cells->size) {
         return (perf_raw){0, 0};
     }
-    return number_in(walk, at + (uint32_t)offset, size);
+    return number_in(&table->walk, cells->offset + (uint32_t)offset, size);
 }
 
 static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
@@ -265,17 +270,17 @@ static reading_table *parents(reading_table *table, uint32_t row)
 static bool next_row(reading_table *base)
 {
     hkpd_table *table = (hkpd_table *)base;
-    uint32_t counters = 0;
+    hkpd_cells counters = {0, 0};
     bool found = false;
     perf_block_event event;
 
-    while (counters == 0 && is_in_object(event = perf_block_next(&table->walk))) {
+    while (counters.size == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of((hkpd_view *)base->view, &table->walk);
             reading_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
-            counters = table->walk.counters.offset;
+            counters = (hkpd_cells){table->walk.counters.offset, table->walk.counters.size};
             found = true;
         }
         perf_block_skip_values(&table->walk);

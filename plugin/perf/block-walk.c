@@ -27,29 +27,6 @@ uint32_t perf_block_text_size(const uint8_t *text, uint32_t room, bool wide)
     return wide ? perf_utf16_size(text, room) : end ? (uint32_t)(end - text) : room;
 }
 
-/* Whether a structure of at least so many bytes begins there, or nothing does: then what is left is padding. */
-static bool structure_fits(const perf_block_walk *walk, uint32_t at, uint32_t end, uint32_t least)
-{
-    uint32_t left = end - at, size = left >= 8 ? perf_block_u32(walk, at) : 0;
-
-    return left < 8 || (size >= least && size <= left);
-}
-
-/* Bytes from a structure at `at` to what follows it, 0 if its size is wrong. One that is no multiple of 8 leaves padding out, if
- * what follows fits there and not where it leads. */
-static uint32_t step_from(const perf_block_walk *walk, uint32_t at, uint32_t end, uint32_t least,
-                          uint32_t least_of_next)
-{
-    uint32_t size = perf_block_u32(walk, at), padded = perf_align8(size);
-
-    if (size < least || size > end - at) {
-        return 0;
-    }
-    bool leaves_out = !structure_fits(walk, at + size, end, least_of_next) && padded <= end - at &&
-                      structure_fits(walk, at + padded, end, least_of_next);
-    return leaves_out ? padded : size;
-}
-
 /* --- The walk ----------------------------------------------------------------------------------------------------- */
 
 /* What perf_block_next() reads next. */
@@ -122,7 +99,271 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
     return event;
 }
 
+/* --- Lengths that contradict each other -------------------------------------------------------------------------- */
+
+/* How the length of an instance or counter block is read where what it says contradicts what stands in or behind it: the others of
+ * its object that do are read likewise. */
+enum {
+    AS_SAID,
+    PADDED, /* it leaves padding out */
+    NAME,   /* an instance ends with its name, */
+    NAME_PADDED,
+    REACH, /* a counter block with its values, */
+    REACH_PADDED,
+    ALIKE,            /* or it is as long as the one before */
+    WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
+    NUM_READINGS
+};
+
+typedef enum { AN_INSTANCE, COUNTERS } structure;
+
+/* Bytes that it has at least. */
+static inline uint32_t least_size(const perf_block_walk *walk, structure what)
+{
+    uint32_t reach = walk->object.reach > PERF_COUNTER_BLOCK_SIZE ? walk->object.reach : PERF_COUNTER_BLOCK_SIZE;
+
+    return what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : reach;
+}
+
+static inline bool has_room(const perf_block_walk *walk, uint32_t at, uint32_t size, structure what)
+{
+    return size >= least_size(walk, what) && size <= walk->object.end - at;
+}
+
+/* Bytes of an instance's definition and name. */
+static uint32_t named_size(const perf_block_walk *walk, uint32_t at)
+{
+    uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
+
+    return offset < PERF_INSTANCE_DEFINITION_SIZE || room > UINT32_MAX - offset ? PERF_INSTANCE_DEFINITION_SIZE
+                                                                                : offset + room;
+}
+
+/* Its length by the reading of its object, 0 if that is none of it. */
+static uint32_t size_read(const perf_block_walk *walk, uint32_t at, structure what)
+{
+    bool is_instance = what == AN_INSTANCE;
+
+    switch (walk->object.reading) {
+    case PADDED:
+        return perf_align8(perf_block_u32(walk, at));
+    case NAME:
+        return is_instance ? named_size(walk, at) : 0;
+    case NAME_PADDED:
+        return is_instance ? perf_align8(named_size(walk, at)) : 0;
+    case REACH:
+        return is_instance ? 0 : least_size(walk, what);
+    case REACH_PADDED:
+        return is_instance ? 0 : perf_align8(least_size(walk, what));
+    case ALIKE:
+        return is_instance ? 0 : walk->object.counters_size;
+    default:
+        return 0;
+    }
+}
+
+/* The length of a structure, as it says or else as it is read, behind which `depth` more structures follow with lengths that have room; 0 if
+ * neither. `left` instances are to come behind it. */
+static uint32_t size_leading_on(const perf_block_walk *walk, uint32_t at, structure what, uint32_t left, unsigned depth)
+{
+    uint32_t fixed = what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : PERF_COUNTER_BLOCK_SIZE;
+    bool is_end = depth == 0 || (what == COUNTERS && left == 0);
+
+    if (walk->object.end - at < fixed) {
+        return 0;
+    }
+    const uint32_t sizes[] = {perf_block_u32(walk, at), size_read(walk, at, what)};
+    for (unsigned i = 0; i < (walk->object.reading == AS_SAID ? 1 : 2); i++) {
+        if (has_room(walk, at, sizes[i], what) &&
+            (is_end || size_leading_on(walk, at + sizes[i], what == COUNTERS ? AN_INSTANCE : COUNTERS,
+                                       left - (what == COUNTERS), depth - 1) > 0)) {
+            return sizes[i];
+        }
+    }
+    return 0;
+}
+
+/* Walks on to the end of the object, which looks for no other reading. False if something is wrong. */
+static bool try_out(perf_block_walk *trial)
+{
+    perf_block_event event;
+
+    trial->is_trial = true;
+    while ((event = perf_block_next(trial)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_FAULT && perf_block_does_harm(trial)) {
+            return false;
+        }
+        perf_block_skip_values(trial);
+    }
+    return true;
+}
+
+/* All of the object from here on is whole, and ends where the object does. */
+static bool fits_exactly(perf_block_walk *trial)
+{
+    return try_out(trial) && trial->object.end - trial->pos < 8;
+}
+
+/* Tries one reading on the rest of the object. */
+static bool reading_fits(const perf_block_walk *walk, uint8_t reading, perf_block_walk *trial)
+{
+    *trial = *walk;
+    trial->object.reading = reading;
+    if (reading == WITHOUT_FARTHEST) {
+        trial->object.read_at = trial->object.misplaced = trial->object.farthest;
+        trial->object.reach = trial->object.reach_of_others;
+    }
+    return fits_exactly(trial);
+}
+
+/* The one reading that makes the rest of the object fit, best without padding behind it; none where several do. All of them are tried
+ * once for an object, so that they cost in proportion to its bytes. */
+static bool find_reading(perf_block_walk *walk)
+{
+    uint32_t said = perf_block_u32(walk, walk->pos), left = walk->object.end - walk->pos, padding = UINT32_MAX;
+    perf_block_walk trial, found = *walk;
+
+    walk->object.is_searched = true;
+    if (walk->object.counters_size == 0 && said <= left && left - said >= PERF_COUNTER_BLOCK_SIZE) {
+        walk->object.counters_size = perf_block_u32(walk, walk->pos + said); /* of the first, for those behind it */
+    }
+    for (uint8_t reading = AS_SAID + 1; reading < NUM_READINGS; reading++) {
+        if (!reading_fits(walk, reading, &trial)) {
+            continue;
+        }
+        uint32_t rest = trial.object.end - trial.pos;
+        bool is_same = trial.object.read_at == found.object.read_at && trial.object.read_size == found.object.read_size;
+        if (rest < padding) {
+            found = trial;
+        } else if (rest == padding && !is_same) {
+            found.object.reading = AS_SAID; /* there are several */
+        }
+        padding = rest < padding ? rest : padding;
+    }
+    if (padding == UINT32_MAX || found.object.reading == AS_SAID) {
+        return false;
+    }
+    walk->object.reading = found.object.reading;
+    walk->object.reach = found.object.reach;
+    walk->object.misplaced = found.object.misplaced;
+    return true;
+}
+
+/* The next instance of those that are what they say, and its counter block, have room. */
+static bool verify_instance(perf_block_walk *walk)
+{
+    uint32_t at = walk->object.verified, left = walk->object.end - at;
+    uint32_t size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
+
+    if (!has_room(walk, at, size, AN_INSTANCE) || left - size < PERF_COUNTER_BLOCK_SIZE) {
+        return false;
+    }
+    uint32_t counters = perf_block_u32(walk, at + size);
+    if (!has_room(walk, at + size, counters, COUNTERS)) {
+        return false;
+    }
+    walk->object.verified = at + size + counters;
+    walk->object.num_verified++;
+    return true;
+}
+
+/* All that is looked at where a structure stands is what it says: an instance, its counter block, and the next instance with its own. Of
+ * an object that is sound each is looked at once. */
+static bool is_verified(perf_block_walk *walk, structure what)
+{
+    uint32_t before = walk->instance.number + 1; /* instances */
+
+    if (walk->object.reading != AS_SAID || before == 0) {
+        return false;
+    }
+    uint32_t wanted = what == COUNTERS ? before : walk->left > 1 ? before + 2 : before + 1;
+    while (walk->object.num_verified < wanted && what == AN_INSTANCE && verify_instance(walk)) {
+    }
+    return walk->object.num_verified >= wanted;
+}
+
+/* The length of what stands here, as it is said or read; 0 if it is wrong. What contradicts it can also be wrong: an instance that ends with
+ * its name is certain then, and so is a counter block's beginning. */
+static uint32_t find_size(perf_block_walk *walk, structure what)
+{
+    uint32_t at = walk->pos, said = perf_block_u32(walk, at), left = walk->left, depth = 2;
+
+    if (is_verified(walk, what)) {
+        return said;
+    }
+    if (what == AN_INSTANCE) {
+        depth = 3;
+        left--;
+    } else if (walk->instance.number == PERF_NO_INSTANCE_NUMBER) {
+        left = 0;
+    }
+    uint32_t size = size_leading_on(walk, at, what, left, depth);
+    if (size == 0 && !walk->is_trial && !walk->object.is_searched && find_reading(walk)) {
+        size = size_leading_on(walk, at, what, left, depth);
+    }
+    if (size == 0 && !walk->is_trial && has_room(walk, at, said, what)) {
+        uint32_t named = what == AN_INSTANCE ? named_size(walk, at) : said;
+        return named == said || perf_align8(named) == said ? said : 0;
+    }
+    if (size != said && walk->object.read_at == 0) {
+        walk->object.read_at = at;
+        walk->object.read_size = size;
+    }
+    return size;
+}
+
 /* --- PERF_DATA_BLOCK ------------------------------------------------------------------------------------------- */
+
+/* Whether an object begins there whose sizes make sense. */
+static bool object_begins(const perf_block_walk *walk, uint32_t at)
+{
+    if (walk->size - at < PERF_OBJECT_TYPE_SIZE) {
+        return false;
+    }
+    uint32_t size = perf_block_u32(walk, at), definitions = perf_block_u32(walk, at + 4);
+    uint32_t header = perf_block_u32(walk, at + 8);
+    return header >= PERF_OBJECT_TYPE_SIZE && header <= definitions && definitions <= size && size <= walk->size - at;
+}
+
+/* One more reading fits: of several that differ none is taken. */
+#define SEVERAL UINT32_MAX
+static void take_size(uint32_t *found, uint32_t size)
+{
+    *found = *found == 0 || *found == size ? size : SEVERAL;
+}
+
+/* All objects stand there one behind the other, up to the end. */
+static bool objects_fit(const perf_block_walk *walk, uint32_t at)
+{
+    uint32_t left = walk->objects_left;
+
+    while (left > 0 && at <= walk->size && object_begins(walk, at)) {
+        at += perf_block_u32(walk, at);
+        left--;
+    }
+    return left == 0 && walk->size - at < 8;
+}
+
+/* HeaderLength, or what it is read as: the first object begins behind the fixed fields or the name. */
+static uint32_t header_size(const perf_block_walk *walk)
+{
+    uint32_t said = perf_block_u32(walk, 24), room = perf_block_u32(walk, 80), name = perf_block_u32(walk, 84),
+             found = 0;
+    bool is_sound = said >= PERF_DATA_BLOCK_SIZE && said <= walk->size;
+
+    if (walk->objects_left == 0 || (is_sound && object_begins(walk, said))) {
+        return said;
+    }
+    uint32_t named =
+        name < PERF_DATA_BLOCK_SIZE || room > walk->size || name > walk->size ? PERF_DATA_BLOCK_SIZE : name + room;
+    const uint32_t sizes[] = {PERF_DATA_BLOCK_SIZE, named, perf_align8(named)};
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i] <= walk->size && objects_fit(walk, sizes[i])) {
+            take_size(&found, sizes[i]);
+        }
+    }
+    return found == 0 || found == SEVERAL ? said : found;
+}
 
 /* The header's own fields place its name inside it, or it has none. */
 static void find_system_name(perf_block_walk *walk)
@@ -144,15 +385,19 @@ static perf_block_event read_header(perf_block_walk *walk)
     uint32_t little_endian = perf_le32(walk->data + 8);
     walk->big_endian_text = walk->data[0] == 0;
     walk->big_endian = little_endian == 0 || (little_endian != 1 && walk->big_endian_text);
-    uint32_t size = perf_block_u32(walk, 24), version = perf_block_u32(walk, 12), room = perf_block_u32(walk, 80);
+    uint32_t said = perf_block_u32(walk, 24), version = perf_block_u32(walk, 12), room = perf_block_u32(walk, 80);
     walk->header.size = PERF_DATA_BLOCK_SIZE;
     walk->objects_left = perf_block_u32(walk, 28);
+    uint32_t size = header_size(walk);
     walk->object.number = UINT32_MAX;
     if (size < PERF_DATA_BLOCK_SIZE || size > walk->size) {
         return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_HEADER_SIZE, 24, size, walk->size, NEXT_NOTHING);
     }
     walk->pos = walk->header.size = size;
     find_system_name(walk);
+    if (size != said) {
+        return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_READ_HEADER, 24, said, size, NEXT_OBJECT);
+    }
     if (little_endian > 1) {
         return faulty(walk, PERF_BLOCK_HEADER, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 8, little_endian, 1, NEXT_OBJECT);
     }
@@ -181,8 +426,8 @@ static perf_block_event read_trailer(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_TRAILING, at, walk->size - at, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (total != walk->size && total != walk->size - walk->header.size) {
-        return fault(walk, PERF_BLOCK_FAULT_TOTAL_SIZE, 20, total, walk->size, NEXT_NOTHING);
+    if (!walk->is_lost && total != walk->size && total != walk->size - walk->header.size) {
+        return fault(walk, PERF_BLOCK_FAULT_READ_TOTAL, 20, total, walk->size, NEXT_NOTHING);
     }
     walk->state = NEXT_NOTHING;
     return PERF_BLOCK_END;
@@ -205,56 +450,79 @@ static void enter_object(perf_block_walk *walk)
     walk->instance.number = PERF_NO_INSTANCE_NUMBER;
 }
 
-/* Whether an object begins there whose sizes make sense. */
-static bool object_begins(const perf_block_walk *walk, uint32_t at)
-{
-    if (walk->size - at < PERF_OBJECT_TYPE_SIZE) {
-        return false;
-    }
-    uint32_t size = perf_block_u32(walk, at), definitions = perf_block_u32(walk, at + 4);
-    uint32_t header = perf_block_u32(walk, at + 8);
-    return header >= PERF_OBJECT_TYPE_SIZE && header <= definitions && definitions <= size && size <= walk->size - at;
-}
-
-/* Where the structures of an object end that reaches to the data's end. The next one begins there or none does, so nothing is
- * walked through a third time. */
-static uint32_t structures_end(const perf_block_walk *walk)
+/* Bytes to where the structures of an object end that reaches to `end`. False if something is wrong with them. */
+static bool structures_size(const perf_block_walk *walk, uint32_t end, uint32_t *size)
 {
     perf_block_walk ahead = *walk;
-    uint32_t end;
 
-    ahead.objects_left = 0;
+    ahead.object.end = end;
     ahead.state = NEXT_OBJECT_PARTS;
-    do {
-        end = ahead.pos;
-        perf_block_next(&ahead);
-        perf_block_skip_values(&ahead);
-    } while (ahead.state != NEXT_NOTHING);
-    return end;
+    bool is_whole = try_out(&ahead);
+    *size = ahead.pos - walk->object.offset;
+    return is_whole;
 }
 
-/* An object whose size is wrong ends where its structures do, if another begins there. Else no other can be found, and what is
- * there of it is read. */
+/* Behind so many bytes of this object the next one begins, or all ends, as TotalByteLength of the block says too. */
+static bool object_is_followed(const perf_block_walk *walk, uint32_t size)
+{
+    uint32_t total = perf_block_u32(walk, 20), left = walk->size - walk->object.offset;
+
+    if (size < PERF_OBJECT_TYPE_SIZE || size > left) {
+        return false;
+    }
+    if (walk->objects_left == 0) {
+        return left - size < 8 && (total == walk->size || total == walk->size - walk->header.size);
+    }
+    return object_begins(walk, walk->object.offset + size);
+}
+
+/* An object whose size leads nowhere ends where its structures do, or where the padding behind it does, if what follows it is found there
+ * alone. Where it is found no structure is looked at a third time, and where it is not nothing more is read. */
+static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
+{
+    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), structures, found = 0;
+    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= walk->size - at;
+    bool is_padded = is_sane && object_is_followed(walk, perf_align8(said));
+
+    *is_whole = structures_size(walk,
+                                is_padded ? at + perf_align8(said)
+                                : is_sane ? at + said
+                                          : walk->size,
+                                &structures);
+    bool is_confirmed = is_sane && *is_whole;
+    if (is_sane && !*is_whole && !is_padded) {
+        *is_whole = structures_size(walk, walk->size, &structures);
+    }
+    const uint32_t sizes[] = {perf_align8(said), structures, perf_align8(structures)};
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i] != said && object_is_followed(walk, sizes[i])) {
+            take_size(&found, sizes[i]);
+        }
+    }
+    if (found == 0 || found == SEVERAL) {
+        walk->is_lost = !is_confirmed;
+        walk->objects_left = is_confirmed ? walk->objects_left : 0;
+        found = is_sane ? said : 0;
+    }
+    return found;
+}
+
 static perf_block_event read_object_size(perf_block_walk *walk)
 {
-    uint32_t at = walk->object.offset, size = perf_block_u32(walk, at);
-    uint32_t step = step_from(walk, at, walk->size, PERF_OBJECT_TYPE_SIZE, PERF_OBJECT_TYPE_SIZE);
+    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at;
+    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_whole = true;
+    bool leads_on = is_sane && (left - said < 8 || (walk->objects_left > 0 && object_begins(walk, at + said)));
+    uint32_t size = leads_on ? said : find_object_size(walk, &is_whole);
 
-    walk->object.end = step > 0 ? at + step : walk->size;
-    if (step == 0) {
-        uint32_t end = structures_end(walk);
-        if (object_begins(walk, end)) {
-            walk->object.end = end;
-            return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_END, at, size, end - at, NEXT_OBJECT_PARTS);
-        }
-        walk->objects_left = 0;
-        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, size, walk->size - at,
-                      NEXT_OBJECT_PARTS);
-    }
-    if (step != size) {
-        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_PADDING, at, size, step, NEXT_OBJECT_PARTS);
-    }
+    walk->object.end = at + (size > 0 ? size : left);
     walk->state = NEXT_OBJECT_PARTS;
+    if (size == 0) {
+        return faulty(walk, PERF_BLOCK_OBJECT, PERF_BLOCK_FAULT_OBJECT_SIZE, at, said, left, NEXT_OBJECT_PARTS);
+    }
+    if (size != said) {
+        perf_block_fault what = is_whole ? PERF_BLOCK_FAULT_READ_OBJECT : PERF_BLOCK_FAULT_OBJECT_END;
+        return faulty(walk, PERF_BLOCK_OBJECT, what, at, said, size, NEXT_OBJECT_PARTS);
+    }
     return PERF_BLOCK_OBJECT;
 }
 
@@ -283,30 +551,79 @@ static perf_block_event read_object(perf_block_walk *walk)
 
 static perf_block_event end_object(perf_block_walk *walk)
 {
+    if (walk->is_trial) {
+        walk->state = NEXT_NOTHING;
+        return PERF_BLOCK_END;
+    }
     walk->pos = walk->object.end;
     walk->state = NEXT_OBJECT;
     return perf_block_next(walk);
 }
 
+/* HeaderLength and DefinitionLength of an object. */
+typedef struct {
+    uint32_t header;
+    uint32_t definitions;
+} object_parts;
+
+static bool parts_fit(const perf_block_walk *walk, object_parts parts)
+{
+    perf_block_walk trial = *walk;
+    uint32_t at = walk->object.offset, room = walk->object.end - at;
+
+    if (parts.header < PERF_OBJECT_TYPE_SIZE || parts.definitions < parts.header || parts.definitions > room) {
+        return false;
+    }
+    trial.pos = at + parts.header;
+    trial.object.bodies = at + parts.definitions;
+    trial.state = NEXT_DEFINITION;
+    return fits_exactly(&trial);
+}
+
+/* One of them is wrong: definitions begin behind PERF_OBJECT_TYPE, or the first instance or counter block behind them. */
+static object_parts find_parts(const perf_block_walk *walk, object_parts said, uint64_t takes)
+{
+    object_parts other_header = {PERF_OBJECT_TYPE_SIZE, said.definitions};
+    object_parts other_definitions = {said.header, (uint32_t)(said.header + takes)};
+
+    if (parts_fit(walk, said)) {
+        return said;
+    }
+    bool fits_header = said.header != PERF_OBJECT_TYPE_SIZE && parts_fit(walk, other_header);
+    bool fits_definitions = takes <= walk->size && said.header <= walk->size && parts_fit(walk, other_definitions);
+    return fits_header == fits_definitions ? said : fits_header ? other_header : other_definitions;
+}
+
 /* Where the definitions and the instances are. */
 static perf_block_event read_object_parts(perf_block_walk *walk)
 {
-    uint32_t at = walk->object.offset;
-    uint32_t room = walk->object.end - at;
-    uint32_t definitions_end = perf_block_u32(walk, at + 4);
-    uint32_t header = perf_block_u32(walk, at + 8);
+    uint32_t at = walk->object.offset, room = walk->object.end - at;
+    const object_parts said = {perf_block_u32(walk, at + 8), perf_block_u32(walk, at + 4)};
+    object_parts parts = said;
+    uint64_t takes = (uint64_t)perf_block_u32(walk, at + 32) * PERF_COUNTER_DEFINITION_SIZE;
 
     walk->left = perf_block_u32(walk, at + 32);
     walk->definition.number = UINT32_MAX;
-    if (header < PERF_OBJECT_TYPE_SIZE || header > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, header, room, NEXT_OBJECT_END);
+    if (!walk->is_trial && said.header + takes != said.definitions) {
+        parts = find_parts(walk, said, takes);
     }
-    if (definitions_end < header || definitions_end > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, definitions_end, room, NEXT_OBJECT_END);
+    if (parts.header < PERF_OBJECT_TYPE_SIZE || parts.header > room) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, parts.header, room, NEXT_OBJECT_END);
     }
-    walk->pos = walk->object.definitions = at + header;
-    walk->object.bodies = at + definitions_end;
+    if (parts.definitions < parts.header || parts.definitions > room) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, parts.definitions, room, NEXT_OBJECT_END);
+    }
+    walk->pos = walk->object.definitions = at + parts.header;
+    walk->object.bodies = at + parts.definitions;
+    walk->object.is_regular = parts.header + takes == parts.definitions;
     walk->state = NEXT_DEFINITION;
+    if (parts.header != said.header) {
+        return fault(walk, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, at + 8, said.header, parts.header, NEXT_DEFINITION);
+    }
+    if (parts.definitions != said.definitions) {
+        return fault(walk, PERF_BLOCK_FAULT_READ_DEFINITIONS, at + 4, said.definitions, parts.definitions,
+                     NEXT_DEFINITION);
+    }
     return perf_block_next(walk);
 }
 
@@ -329,12 +646,32 @@ static void take_place(perf_block_walk *walk, uint32_t definition)
     }
 }
 
+static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
+{
+    return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
+}
+
+/* Where there is room for definitions of 40 bytes alone, and one says something else, all are read so if the object fits then. */
+static uint32_t read_definition_size(perf_block_walk *walk, uint32_t said)
+{
+    if (said != PERF_COUNTER_DEFINITION_SIZE && walk->object.is_regular && !walk->is_trial) {
+        perf_block_walk trial = *walk;
+        walk->object.is_regular = false; /* to be tried once */
+        trial.object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
+        if (fits_exactly(&trial)) {
+            walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
+        }
+    }
+    return definition_size(walk, walk->pos);
+}
+
 static perf_block_event read_definition(perf_block_walk *walk)
 {
     uint32_t at = walk->pos;
     uint32_t left = walk->object.bodies - at;
     uint32_t count = walk->definition.number + 1;
-    uint32_t size = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
+    uint32_t said = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
+    uint32_t size = walk->left > 0 && left >= PERF_COUNTER_DEFINITION_SIZE ? read_definition_size(walk, said) : said;
     bool fits = size >= PERF_COUNTER_DEFINITION_SIZE && size <= left;
 
     if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits) {
@@ -357,6 +694,9 @@ static perf_block_event read_definition(perf_block_walk *walk)
     walk->object.num_definitions++;
     take_place(walk, at);
     walk->pos = at + size;
+    if (size != said) {
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_READ_DEFINITION, at, said, size, NEXT_DEFINITION);
+    }
     return PERF_BLOCK_DEFINITION;
 }
 
@@ -366,8 +706,11 @@ static perf_block_event read_bodies(perf_block_walk *walk)
 {
     int32_t count = walk->object.num_instances;
 
-    walk->pos = walk->object.bodies;
+    walk->pos = walk->object.verified = walk->object.bodies;
     walk->state = NEXT_OBJECT_END;
+    if (walk->object.is_regular) {
+        walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
+    }
     if (count >= 0) {
         walk->left = (uint32_t)count;
         walk->state = NEXT_INSTANCE;
@@ -425,11 +768,11 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_NAME, offset_fits ? at + 20 : at + 16, end,
                       size, NEXT_COUNTERS);
     }
+    if (stated != size) {
+        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_READ_INSTANCE, at, stated, size, NEXT_COUNTERS);
+    }
     if (room % 2 != 0 && perf_block_wide_names(walk)) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_TEXT, at + 20, room, 2, NEXT_COUNTERS);
-    }
-    if (stated != size) {
-        return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_PADDING, at, stated, size, NEXT_COUNTERS);
     }
     return PERF_BLOCK_INSTANCE;
 }
@@ -441,9 +784,10 @@ static perf_block_event end_instances(perf_block_walk *walk)
     perf_block_walk more = *walk;
 
     more.left = 1;
+    more.object.is_searched = true;
     walk->state = NEXT_OBJECT_END;
-    if (perf_block_next(&more) == PERF_BLOCK_INSTANCE && perf_block_next(&more) == PERF_BLOCK_COUNTERS &&
-        more.state == NEXT_VALUE) {
+    if (!walk->is_trial && perf_block_next(&more) == PERF_BLOCK_INSTANCE &&
+        perf_block_next(&more) == PERF_BLOCK_COUNTERS && more.state == NEXT_VALUE) {
         return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->object.offset + 40, count, count + 1, NEXT_OBJECT_END);
     }
     return perf_block_next(walk);
@@ -461,27 +805,24 @@ static perf_block_event read_instance(perf_block_walk *walk)
         return fault(walk, PERF_BLOCK_FAULT_INSTANCE_COUNT, walk->object.offset + 40,
                      (uint32_t)walk->object.num_instances, walk->instance.number + 1, NEXT_OBJECT_END);
     }
+    uint32_t size = find_size(walk, AN_INSTANCE);
     enter_instance(walk, at);
-    uint32_t step = step_from(walk, at, walk->object.end, PERF_INSTANCE_DEFINITION_SIZE, walk->object.reach);
-    walk->instance.size = step > 0 ? step : PERF_INSTANCE_DEFINITION_SIZE;
-    if (step == 0) {
+    walk->instance.size = size > 0 ? size : PERF_INSTANCE_DEFINITION_SIZE;
+    if (size == 0) {
         return faulty(walk, PERF_BLOCK_INSTANCE, PERF_BLOCK_FAULT_INSTANCE_SIZE, at, perf_block_u32(walk, at), left,
                       NEXT_OBJECT_END);
     }
-    walk->pos = at + step;
+    walk->pos = at + size;
     return read_instance_name(walk);
 }
 
 /* --- PERF_COUNTER_BLOCK ---------------------------------------------------------------------------------------- */
 
-/* All counter blocks of an object have one size: if all values but one find room in the first, that one is misplaced, and left out. */
 static perf_block_event leave_farthest_out(perf_block_walk *walk, uint32_t room)
 {
-    uint32_t at = walk->object.farthest, size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
+    uint32_t at = walk->object.misplaced, size = perf_block_u32(walk, at + 32), offset = perf_block_u32(walk, at + 36);
     uint32_t end = size <= UINT32_MAX - offset ? offset + size : UINT32_MAX;
 
-    walk->object.reach = walk->object.reach_of_others;
-    walk->object.misplaced = at;
     return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_VALUE_PLACE, size > room ? at + 32 : at + 36, end, room,
                   NEXT_VALUE);
 }
@@ -494,26 +835,25 @@ static perf_block_event read_counters(perf_block_walk *walk)
     if (left < PERF_COUNTER_BLOCK_SIZE) {
         return fault(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, left, walk->instance.number + 1, NEXT_OBJECT_END);
     }
-    uint32_t stated = perf_block_u32(walk, at);
-    uint32_t step = step_from(walk, at, walk->object.end, PERF_COUNTER_BLOCK_SIZE, PERF_INSTANCE_DEFINITION_SIZE);
+    uint32_t said = perf_block_u32(walk, at), size = find_size(walk, COUNTERS);
+    bool is_small = said >= PERF_COUNTER_BLOCK_SIZE && said <= left;
     walk->counters.offset = at;
-    walk->counters.size = step > 0 ? step : PERF_COUNTER_BLOCK_SIZE;
-    if (step == 0) {
-        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, stated, left, NEXT_OBJECT_END);
+    walk->counters.size = size > 0 ? size : is_small ? said : PERF_COUNTER_BLOCK_SIZE;
+    if (size == 0) {
+        return faulty(walk, PERF_BLOCK_COUNTERS,
+                      is_small ? PERF_BLOCK_FAULT_COUNTERS_SMALL : PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said,
+                      is_small ? walk->object.reach : left, NEXT_OBJECT_END);
     }
-    bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;
-    if (step < (is_first ? walk->object.reach_of_others : walk->object.reach)) {
-        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SMALL, at, stated, walk->object.reach,
-                      NEXT_OBJECT_END);
-    }
-    walk->pos = at + step;
+    walk->object.counters_size = size;
+    walk->pos = at + size;
     walk->value.column = UINT32_MAX;
     walk->value.definition = 0;
-    if (step < walk->object.reach) {
-        return leave_farthest_out(walk, step);
+    bool is_first = walk->instance.number == 0 || walk->instance.number == PERF_NO_INSTANCE_NUMBER;
+    if (is_first && walk->object.misplaced > 0 && !walk->is_trial) {
+        return leave_farthest_out(walk, size);
     }
-    if (step != stated) {
-        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_PADDING, at, stated, step, NEXT_VALUE);
+    if (size != said) {
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_READ_COUNTERS, at, said, size, NEXT_VALUE);
     }
     walk->state = NEXT_VALUE;
     return PERF_BLOCK_COUNTERS;
@@ -530,7 +870,7 @@ static perf_block_event read_value(perf_block_walk *walk)
         walk->value.column++;
         walk->value.definition = walk->value.column == 0
                                      ? walk->object.definitions
-                                     : walk->value.definition + perf_block_u32(walk, walk->value.definition);
+                                     : walk->value.definition + definition_size(walk, walk->value.definition);
     } while (walk->value.definition == walk->object.misplaced);
     walk->value.size = perf_block_u32(walk, walk->value.definition + 32);
     walk->value.offset = walk->counters.offset;
@@ -578,29 +918,77 @@ bool perf_block_does_harm(const perf_block_walk *walk)
     return perf_block_fault_infos[walk->fault.what].harm;
 }
 
+/* Values that NumCounters and NumInstances of the object announce, as far as it has room for them; `more` instances were found behind
+ * those. */
+static uint64_t announced_values(const perf_block_walk *walk, uint64_t more)
+{
+    uint64_t room = walk->object.end - walk->object.offset - PERF_OBJECT_TYPE_SIZE;
+    uint64_t counters = perf_block_u32(walk, walk->object.offset + 32), most = room / PERF_COUNTER_DEFINITION_SIZE;
+    uint64_t rows = walk->object.num_instances >= 0 ? (uint64_t)walk->object.num_instances + more : 1;
+    uint64_t row = (walk->object.reach <= room ? least_size(walk, COUNTERS) : PERF_COUNTER_BLOCK_SIZE) +
+                   (walk->object.num_instances >= 0 ? PERF_INSTANCE_DEFINITION_SIZE : 0);
+
+    counters = counters < most ? counters : most;
+    most = (room - counters * PERF_COUNTER_DEFINITION_SIZE) / row;
+    return counters * (rows < most ? rows : most);
+}
+
+/* What perf_block_check() knows of the object that its walk is in. */
+typedef struct {
+    bool is_sound;
+    uint64_t before;    /* values of those before it */
+    uint64_t announced; /* 0 as long as nothing is left out */
+} checked_object;
+
+static void end_checked(perf_block_summary *summary, const checked_object *object)
+{
+    uint64_t found = summary->values - object->before;
+
+    summary->sound_objects += object->is_sound;
+    summary->values_left_out += object->announced > found ? object->announced - found : 0;
+}
+
+static void check_fault(perf_block_summary *summary, const perf_block_walk *walk, checked_object *object)
+{
+    summary->faults++;
+    summary->read_as += perf_block_fault_infos[walk->fault.what].kind == PERF_FAULT_IS_READ_AS;
+    if (perf_block_does_harm(walk) && summary->objects > 0) {
+        object->is_sound = false;
+        object->announced = announced_values(walk, walk->fault.what == PERF_BLOCK_FAULT_INSTANCE_REST);
+    }
+}
+
+static uint32_t objects_missing(const perf_block_walk *walk, uint32_t found)
+{
+    uint32_t announced = walk->size >= PERF_DATA_BLOCK_SIZE ? perf_block_u32(walk, 28) : 0;
+    uint32_t most = walk->size / PERF_OBJECT_TYPE_SIZE, missing = announced > found ? announced - found : 0;
+
+    return missing < most ? missing : most;
+}
+
 /* The definitions tell once for all instances where values are: no value is looked at. */
 bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *summary)
 {
     perf_block_walk walk;
     perf_block_event event;
-    bool sound = false;
+    checked_object object = {.is_sound = false};
 
     memset(summary, 0, sizeof *summary);
     perf_block_init(&walk, data, size);
     while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
         if (event == PERF_BLOCK_OBJECT) {
+            end_checked(summary, &object);
             summary->objects++;
-            summary->sound_objects += sound;
-            sound = perf_block_holds_values(&walk);
+            object = (checked_object){perf_block_holds_values(&walk), summary->values, 0};
         } else if (event == PERF_BLOCK_FAULT) {
-            summary->faults++;
-            sound = sound && !perf_block_does_harm(&walk);
+            check_fault(summary, &walk, &object);
         }
         summary->definitions += event == PERF_BLOCK_DEFINITION;
         summary->instances += event == PERF_BLOCK_INSTANCE;
         summary->values += perf_block_values_left(&walk);
         perf_block_skip_values(&walk);
     }
-    summary->sound_objects += sound;
+    end_checked(summary, &object);
+    summary->objects_left_out = objects_missing(&walk, summary->objects);
     return summary->faults == 0;
 }

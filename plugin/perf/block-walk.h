@@ -5,9 +5,10 @@
  * what is in it. The walk never reads outside [data, data + size), every event moves it forward, and it needs no
  * memory of its own: a counter's place is read from its definition whenever a value of it is announced.
  *
- * Where a size, offset or count does not add up, the structure's event is followed by a PERF_BLOCK_FAULT that says what,
- * where and with which two numbers; the walk then goes on at the next place that is certain: the next structure if its
- * place is sound or can be found again, else the next object, else nothing.
+ * Where one of several lengths is wrong, and exactly one other reading of it makes all the rest fit, it is read so: the
+ * structure's event is followed by a PERF_BLOCK_FAULT that says what was read as what (PERF_FAULT_IS_READ_AS), and nothing is
+ * damaged. Where a size, offset or count does not add up otherwise the fault says what, where and with which two numbers, and
+ * the walk goes on at the next place that is certain: the next object, else nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -45,7 +46,7 @@ typedef enum {
     PERF_BLOCK_END
 } perf_block_event;
 
-/* What can be wrong: X(NAME, class, harm, text). The text takes two numbers: what is stated and what was found. "harm"
+/* What can be wrong: X(NAME, class, harm, text). The text takes what is stated and, once or twice, what was found. "harm"
  * is 1 where it is no longer certain which value of the object stands where. */
 #define PERF_BLOCK_FAULTS(X) \
     X(HEADER_SHORT, SHORT, 1, "the data has %u bytes, a PERF_DATA_BLOCK has at least %u") \
@@ -59,7 +60,6 @@ typedef enum {
     X(OBJECT_SIZE, SIZE, 1, \
       "TotalByteLength of the object is %u, it can be 64 to %u: those behind it cannot be found") \
     X(OBJECT_END, SIZE, 1, "TotalByteLength of the object is %u, the next one is found after %u") \
-    X(PADDING, SIZE, 0, "The size is %u, what follows is found after %u") \
     X(OBJECT_HEADER, SIZE, 1, "HeaderLength of the object is %u, it can be 64 to %u: its counters cannot be found") \
     X(OBJECT_DEFINITIONS, SIZE, 1, \
       "DefinitionLength is %u, it can be HeaderLength to %u: its counters cannot be found") \
@@ -68,7 +68,9 @@ typedef enum {
     X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
     X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
     X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
-    X(INSTANCE_SIZE, SIZE, 1, "ByteLength of the instance is %u, it can be 24 to %u: the object's rest is skipped") \
+    X(INSTANCE_SIZE, SIZE, 1, \
+      "ByteLength of the instance is %u, %u bytes are left, and what follows does not fit: the object's rest is " \
+      "skipped") \
     X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u, its definition at %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
@@ -79,7 +81,18 @@ typedef enum {
     X(VALUE_PLACE, SIZE, 1, \
       "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: this counter's values are left out") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \
-    X(TOTAL_SIZE, SIZE, 0, "TotalByteLength is %u, the data has %u bytes")
+    X(READ_HEADER, READ_AS, 0, \
+      "HeaderLength says %u, the first object begins after %u: read as %u, which fits the data") \
+    X(READ_TOTAL, READ_AS, 0, "TotalByteLength says %u, the data has %u bytes: read as %u, which fits its objects") \
+    X(READ_OBJECT, READ_AS, 0, "TotalByteLength says %u, the object takes %u: read as %u, which fits what follows") \
+    X(READ_OBJECT_HEADER, READ_AS, 0, \
+      "HeaderLength says %u, PERF_OBJECT_TYPE takes %u: read as %u, which fits the object") \
+    X(READ_DEFINITIONS, READ_AS, 0, \
+      "DefinitionLength says %u, the definitions end after %u: read as %u, which fits the object") \
+    X(READ_DEFINITION, READ_AS, 0, "ByteLength says %u, a definition takes %u: read as %u, which fits the object") \
+    X(READ_INSTANCE, READ_AS, 0, \
+      "ByteLength says %u, the instance and its name take %u: read as %u, which fits the object") \
+    X(READ_COUNTERS, READ_AS, 0, "ByteLength says %u, its counters take %u: read as %u, which fits the object")
 
 #define PERF_BLOCK_FAULT_ENUM(name, class, harm, text) PERF_BLOCK_FAULT_##name,
 typedef enum { PERF_BLOCK_FAULTS(PERF_BLOCK_FAULT_ENUM) PERF_NUM_BLOCK_FAULTS } perf_block_fault;
@@ -97,6 +110,8 @@ typedef struct {
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes behind a fault */
+    bool is_trial; /* of one object: nothing but what is stated, and how contradictions are read, see block-walk.c */
+    bool is_lost;  /* what stands behind the object cannot be found */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
 
@@ -120,6 +135,15 @@ typedef struct {
         uint32_t reach_of_others; /* and without the one that ends last, */
         uint32_t farthest;        /* offset of its definition */
         uint32_t misplaced;       /* the same, where counter blocks have no room for it alone; 0: none */
+        uint32_t counters_size;   /* of its newest counter block, 0 before the first */
+        uint32_t verified;        /* behind the last of its instances that are what they say, with those behind them */
+        uint32_t num_verified;    /* and how many those are */
+        uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
+        bool is_regular;          /* DefinitionLength has room for definitions of 40 bytes, and no more */
+        bool is_searched;         /* whether another reading fits was tried */
+        uint8_t reading;          /* how contradictions are read, see block-walk.c */
+        uint32_t read_at;         /* the first structure that was read so, 0: none; */
+        uint32_t read_size;       /* and as how many bytes */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
@@ -160,6 +184,9 @@ typedef struct {
     uint32_t instances;
     uint64_t values; /* those of one byte that many definitions share count for each */
     uint32_t faults;
+    uint32_t read_as;          /* of the faults: a length that is read as another */
+    uint64_t values_left_out;  /* that NumCounters and NumInstances of the objects announce, as far as there is room */
+    uint32_t objects_left_out; /* that NumObjectTypes announces */
 } perf_block_summary;
 
 /* True if the data begins like a PERF_DATA_BLOCK, in either byte order. */

@@ -17,13 +17,14 @@ typedef enum {
     PERF_FAULT_IS_PLACE,
     PERF_FAULT_IS_TEXT,
     PERF_FAULT_IS_REST,
+    PERF_FAULT_IS_READ_AS, /* a length is read as another, which fits */
     PERF_NUM_FAULT_CLASSES
 } perf_fault_class;
 
 typedef struct {
     perf_fault_class kind;
     bool harm;        /* it is no longer certain which value stands where */
-    const char *text; /* takes two unsigned numbers: what is stated and what was found */
+    const char *text; /* takes unsigned numbers: what is stated and, once or twice, what was found */
 } perf_fault_info;
 
 /* A fault as a walk found it. */

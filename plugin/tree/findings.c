@@ -31,7 +31,8 @@ void findings_register(int proto, const char *prefix, findings_expert *expert)
         expert_field unregistered = EI_INIT;
         expert->fields[i] = unregistered;
         info[i].ids = &expert->fields[i];
-        info[i].eiinfo.name = wmem_strconcat(wmem_epan_scope(), prefix, ".expert.", finding_table[i].name, NULL);
+        info[i].eiinfo.name = wmem_strconcat(wmem_epan_scope(), i == FINDING_READ_AS ? "pcq" : prefix, ".expert.",
+                                             finding_table[i].name, NULL);
         info[i].eiinfo.group = finding_table[i].group;
         info[i].eiinfo.severity = finding_table[i].severity;
         info[i].eiinfo.summary = finding_table[i].summary;

@@ -48,6 +48,8 @@
       "The sender's fault, or noise; what comes after it may be read at the wrong place") \
     X(COUNT, "count", PI_MALFORMED, PI_ERROR, true, "A count does not fit", \
       "The sender's fault, or noise; what comes after it may be read at the wrong place") \
+    X(READ_AS, "read_as", PI_PROTOCOL, PI_NOTE, false, "Lengths contradict each other, and one reading fits", \
+      "The sender's fault; the text says which length is read as what. Nothing is lost") \
     X(STRING_OFFSET, "string_offset", PI_MALFORMED, PI_ERROR, true, "A string offset points outside the strings", \
       "The sender's fault; that one name is missing") \
     X(STRING_OFFSET_BASE, "string_offset_base", PI_PROTOCOL, PI_CHAT, false, \

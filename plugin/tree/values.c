@@ -491,6 +491,7 @@ static const finding_id fault_findings[PERF_NUM_FAULT_CLASSES] = {
     [PERF_FAULT_IS_TYPE] = FINDING_BLOCK_TYPE,  [PERF_FAULT_IS_SIZE] = FINDING_SIZE,
     [PERF_FAULT_IS_COUNT] = FINDING_COUNT,      [PERF_FAULT_IS_PLACE] = FINDING_STRING_OFFSET,
     [PERF_FAULT_IS_TEXT] = FINDING_TEXT,        [PERF_FAULT_IS_REST] = FINDING_TRAILING_BYTES,
+    [PERF_FAULT_IS_READ_AS] = FINDING_READ_AS,
 };
 
 void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_start, const perf_fault_info *infos,
@@ -507,7 +508,7 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
         item = outer;
     }
     findings_add(view->report, item, fault_findings[info->kind], "At offset %u: %s", at,
-                 wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found));
+                 wmem_strdup_printf(view->report->pinfo->pool, info->text, fault->stated, fault->found, fault->found));
     view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 

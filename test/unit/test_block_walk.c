@@ -356,37 +356,57 @@ typedef struct {
     unsigned sound;
 } change;
 
+static bool is_read_as(perf_block_fault fault)
+{
+    return perf_block_fault_infos[fault].kind == PERF_FAULT_IS_READ_AS;
+}
+
 static void test_one_finding_for_one_cause(void)
 {
     static const change changes[] = {
-        {0, 0, PERF_BLOCK_FAULT_OBJECT_END, 0, OBJECT_SIZE, 5},
-        {0, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_END, 0xFFFFFFFF, OBJECT_SIZE, 5},
-        {0, OBJECT_SIZE - 4, PERF_BLOCK_FAULT_PADDING, OBJECT_SIZE - 4, OBJECT_SIZE, 7},
-        {4, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, 0xFFFFFFFF, OBJECT_SIZE, 5},
-        {4, 7, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, 7, OBJECT_SIZE, 5},
-        {8, 0xFFFFFFFF, PERF_BLOCK_FAULT_OBJECT_HEADER, 0xFFFFFFFF, OBJECT_SIZE, 5},
+        {0, 0, PERF_BLOCK_FAULT_READ_OBJECT, 0, OBJECT_SIZE, 7},
+        {0, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_OBJECT, 0xFFFFFFFF, OBJECT_SIZE, 7},
+        {0, OBJECT_SIZE - 16, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE - 16, OBJECT_SIZE, 7},
+        {0, OBJECT_SIZE + 8, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE + 8, OBJECT_SIZE, 7},
+        {0, OBJECT_SIZE - 4, PERF_BLOCK_FAULT_READ_OBJECT, OBJECT_SIZE - 4, OBJECT_SIZE, 7},
+        {4, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_DEFINITIONS, 0xFFFFFFFF, INSTANCE, 7},
+        {4, 7, PERF_BLOCK_FAULT_READ_DEFINITIONS, 7, INSTANCE, 7},
+        {4, INSTANCE - 8, PERF_BLOCK_FAULT_READ_DEFINITIONS, INSTANCE - 8, INSTANCE, 7},
+        {4, INSTANCE + 8, PERF_BLOCK_FAULT_READ_DEFINITIONS, INSTANCE + 8, INSTANCE, 7},
+        {8, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 0xFFFFFFFF, DEFINITIONS, 7},
+        {8, 72, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 72, DEFINITIONS, 7},
+        {8, 104, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, 104, DEFINITIONS, 7},
         {32, 3, PERF_BLOCK_FAULT_DEFINITION_COUNT, 3, 2, 5},
         {32, 1, PERF_BLOCK_FAULT_DEFINITION_COUNT, 1, 2, 5},
         {40, 0xFFFFFFFC, PERF_BLOCK_FAULT_INSTANCES_NUMBER, 4, 3, 5},
         {40, 1, PERF_BLOCK_FAULT_INSTANCE_REST, 1, 2, 5},
         {40, 0x7FFFFFFF, PERF_BLOCK_FAULT_INSTANCE_COUNT, 0x7FFFFFFF, 2, 5},
-        {DEFINITIONS, 0, PERF_BLOCK_FAULT_DEFINITION_SIZE, 0, INSTANCE - DEFINITIONS, 5},
+        {DEFINITIONS, 0, PERF_BLOCK_FAULT_READ_DEFINITION, 0, 40, 7},
+        {DEFINITIONS, 80, PERF_BLOCK_FAULT_READ_DEFINITION, 80, 40, 7},
+        {DEFINITIONS + 40, 32, PERF_BLOCK_FAULT_READ_DEFINITION, 32, 40, 7},
         {DEFINITIONS + 36, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
         {DEFINITIONS + 36, 20, PERF_BLOCK_FAULT_VALUE_PLACE, 28, 24, 5},
         {DEFINITIONS + 36, 3, PERF_BLOCK_FAULT_VALUE_PLACE, 11, 24, 5},
         {DEFINITIONS + 32, 0xFFFFFFFF, PERF_BLOCK_FAULT_VALUE_PLACE, 0xFFFFFFFF, 24, 5},
-        {INSTANCE, 0, PERF_BLOCK_FAULT_INSTANCE_SIZE, 0, OBJECT_SIZE - INSTANCE, 5},
-        {INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_SIZE, 0xFFFFFFFF, OBJECT_SIZE - INSTANCE, 5},
-        {INSTANCE, 28, PERF_BLOCK_FAULT_PADDING, 28, 32, 7},
+        {INSTANCE, 0, PERF_BLOCK_FAULT_READ_INSTANCE, 0, 32, 7},
+        {INSTANCE, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_INSTANCE, 0xFFFFFFFF, 32, 7},
+        {INSTANCE, 28, PERF_BLOCK_FAULT_READ_INSTANCE, 28, 32, 7},
+        {INSTANCE, 24, PERF_BLOCK_FAULT_READ_INSTANCE, 24, 32, 7},
+        {INSTANCE, 40, PERF_BLOCK_FAULT_READ_INSTANCE, 40, 32, 7},
+        {SECOND, 40, PERF_BLOCK_FAULT_READ_INSTANCE, 40, 32, 7},
         {INSTANCE + 16, 100, PERF_BLOCK_FAULT_INSTANCE_NAME, 104, 32, 7},
         {INSTANCE + 20, 0xFFFFFFFF, PERF_BLOCK_FAULT_INSTANCE_NAME, 0xFFFFFFFF, 32, 7},
         {INSTANCE + 20, 3, PERF_BLOCK_FAULT_INSTANCE_TEXT, 3, 2, 7},
-        {COUNTERS, 0, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0, OBJECT_SIZE - COUNTERS, 5},
-        {COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0xFFFFFFFF, OBJECT_SIZE - COUNTERS, 5},
-        {SECOND + 32, 0, PERF_BLOCK_FAULT_COUNTERS_SIZE, 0, OBJECT_SIZE - SECOND - 32, 5},
+        {COUNTERS, 0, PERF_BLOCK_FAULT_READ_COUNTERS, 0, 24, 7},
+        {COUNTERS, 0xFFFFFFFF, PERF_BLOCK_FAULT_READ_COUNTERS, 0xFFFFFFFF, 24, 7},
+        {COUNTERS, 32, PERF_BLOCK_FAULT_READ_COUNTERS, 32, 24, 7},
+        {COUNTERS, 24 + 32 + 24, PERF_BLOCK_FAULT_READ_COUNTERS, 80, 24, 7},
+        {SECOND + 32, 0, PERF_BLOCK_FAULT_READ_COUNTERS, 0, 24, 7},
+        {SECOND + 32, 16, PERF_BLOCK_FAULT_READ_COUNTERS, 16, 24, 7},
     };
     uint8_t data[WHOLE];
     perf_block_walk fault;
+    perf_block_summary summary;
     unsigned faults;
 
     for (unsigned i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -398,6 +418,9 @@ static void test_one_finding_for_one_cause(void)
         assert(fault.fault.offset == 88 + OBJECT_SIZE + c->at);
         assert(fault.fault.stated == c->stated && fault.fault.found == c->found);
         assert(sound == c->sound);
+        perf_block_check(data, WHOLE, &summary);
+        assert(summary.objects_left_out == 0 && summary.read_as == (sound == 7 && is_read_as(c->fault)));
+        assert(sound == 5 || (summary.values == 12 && summary.values_left_out == 0));
     }
 }
 
@@ -405,8 +428,9 @@ static void test_header_fields(void)
 {
     static const change changes[] = {
         {8, 2, PERF_BLOCK_FAULT_LITTLE_ENDIAN, 2, 1, 7},   {12, 2, PERF_BLOCK_FAULT_VERSION, 2, 1, 7},
-        {20, 7, PERF_BLOCK_FAULT_TOTAL_SIZE, 7, WHOLE, 7}, {24, 7, PERF_BLOCK_FAULT_HEADER_SIZE, 7, WHOLE, 0},
-        {80, 4, PERF_BLOCK_FAULT_SYSTEM_NAME, 0, 88, 7},   {28, 4, PERF_BLOCK_FAULT_OBJECT_COUNT, 4, 3, 7},
+        {20, 7, PERF_BLOCK_FAULT_READ_TOTAL, 7, WHOLE, 7}, {24, 7, PERF_BLOCK_FAULT_READ_HEADER, 7, 88, 7},
+        {24, 96, PERF_BLOCK_FAULT_READ_HEADER, 96, 88, 7}, {80, 4, PERF_BLOCK_FAULT_SYSTEM_NAME, 0, 88, 7},
+        {28, 4, PERF_BLOCK_FAULT_OBJECT_COUNT, 4, 3, 7},
     };
     uint8_t data[WHOLE];
     perf_block_walk fault;
@@ -650,7 +674,7 @@ static int print_event(char *to, const perf_block_walk *walk, perf_block_event e
     }
 }
 
-/* All that a walk announces, and behind it what the summary counts and where the next object is found each time. */
+/* All that a walk announces, and behind it what the summary counts, where the next object is found each time, and what is left out. */
 static void print_walk(char *to, const uint8_t *data, uint32_t size)
 {
     perf_block_walk walk;
@@ -669,11 +693,12 @@ static void print_walk(char *to, const uint8_t *data, uint32_t size)
     while (perf_block_next_object(&walk)) {
         to += sprintf(to, "o%u ", walk.object.offset);
     }
+    sprintf(to, "left out %u/%u", (unsigned)summary.values_left_out, summary.objects_left_out);
 }
 
 typedef struct {
     const plan *plans; /* of two objects; NULL: three objects of build() */
-    uint32_t changes[8];
+    uint32_t changes[12];
     uint32_t cut; /* to so many bytes */
     const char *found;
 } damage;
@@ -689,7 +714,7 @@ static void check_damage(const damage *row)
     } else {
         build_objects(data);
     }
-    for (unsigned i = 0; i < 8 && row->changes[i] != 0; i += 2) {
+    for (unsigned i = 0; i < 12 && row->changes[i] != 0; i += 2) {
         put(data + row->changes[i], row->changes[i + 1]);
     }
     expect_walk(print_walk, data, row->cut > 0 ? row->cut : size, row->found);
@@ -710,7 +735,7 @@ static void test_damage(void)
         {NULL,
          {344, 0},
          0,
-         "O344+256~ OBJECT_END@344:0,256 D408+40 D448+40 I488+32:2,4 C520+24 V528+8 V536+8 I544+32:2,4 C576+24 V584+8 "
+         "O344+256 READ_OBJECT@344:0,256 D408+40 D448+40 I488+32:2,4 C520+24 V528+8 V536+8 I544+32:2,4 C576+24 V584+8 "
          "V592+8 O600+256 "},
         {NULL, {344, 0}, 0, "E 3/6/6/12 o88 o344 o600 "},
         /* or the third has no size either: its structures are not read a second time for it */
@@ -723,20 +748,15 @@ static void test_damage(void)
          {0},
          256,
          "H88 O88+168~ OBJECT_SIZE@88:256,168 D152+40 D192+40 I232+24:0,0 INSTANCE_SIZE@232:32,24 "
-         "TOTAL_SIZE@20:856,256 E 1/2/1/0 o88 "},
-        /* an object without its last 16 bytes, and what stands there instead of the next */
-        {NULL, {344, 240}, 0, "O344+240~ "},
+         "E 1/2/1/0 o88 "},
         /* no byte order but that of the signature */
         {NULL, {8, 0}, 0, "H88 HEADER_SIZE@24:1476395008,856 E "},
         {NULL, {8, 2}, 0, "LITTLE_ENDIAN@8:2,1 "},
-        /* an instance that leaves no room for counters, or takes the next for its own */
-        {NULL, {488, 56}, 0, "I488+56:2,4 C544+32 V552+8 V560+8 I576+24:0,0 COUNTERS_MISSING@600:0,2 "},
-        /* a counter block's own size counts, also where no instance can be behind it */
-        {NULL, {776, 63}, 0, "C776+63 V784+8 V792+8 INSTANCE_COUNT@640:2,1 "},
-        /* a size that is no multiple of 8, where counters follow at the next one */
-        {NULL, {232, 65}, 0, "I232+72:2,4 PADDING@232:65,72 "},
-        /* definitions that end within one */
-        {NULL, {348, 136}, 0, "O344+256~ D408+40 DEFINITION_COUNT@376:2,1 I480+24:0,0 INSTANCE_SIZE@480:8,120 "},
+        /* an instance that takes the next for its own, and a counter block that takes part of it */
+        {NULL, {488, 56}, 0, "I488+32:2,4 READ_INSTANCE@488:56,32 C520+24 "},
+        {NULL, {776, 63}, 0, "C776+24 READ_COUNTERS@776:63,24 V784+8 V792+8 I800+32:2,4 "},
+        /* a size that is no multiple of 8, and where the next one leads a number of the next instance that could be a size */
+        {NULL, {232, 65}, 0, "I232+32:2,4 READ_INSTANCE@232:65,32 "},
         /* no instance, where there are two */
         {NULL, {128, 0}, 0, "O88+256~ D152+40 D192+40 INSTANCE_REST@128:0,1 "},
         /* names in a code page end at a byte */
@@ -748,17 +768,17 @@ static void test_damage(void)
         {NULL, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
         {blank_behind, {28, 3}, 0, "OBJECT_BLANK@28:3,2 "},
         {NULL, {0}, 7, "HEADER_SHORT@0:7,88 "},
-        {NULL, {24, 96, 80, 1, 84, 88}, 0, "H96:0,1 SYSTEM_NAME_ODD@80:1,2 "},
+        {NULL, {24, 96, 80, 1, 84, 88}, 0, "H88 READ_HEADER@24:96,88 O88+256 "},
         {bytes_behind, {0}, 0, "TRAILING@328:8,2 "},
         {NULL, {0}, 88, "H88 OBJECT_COUNT@28:3,0 "},
-        /* a counter block of 4 bytes is whole, but definitions need more */
-        {NULL, {576, 4}, 0, "C576+4 COUNTERS_SMALL@576:4,24 O600+256 "},
-        {alone, {0}, 0, "O88+120 PADDING@88:116,120 D152+40 C192+12 V196+4 O208+116 D272+40 C312+12 V316+4 E "},
+        {alone, {0}, 0, "O88+120 READ_OBJECT@88:116,120 D152+40 C192+12 V196+4 O208+116 D272+40 C312+12 V316+4 E "},
         {nameless,
          {80, 1},
          0,
          "SYSTEM_NAME@84:0,88 O88+184 D152+40 I192+24:0,0 C216+16 V224+8 I232+24:0,0 C256+16 V264+8 O272+144 "},
-        {nameless, {272, 136}, 0, "COUNTERS_MISSING@408:0,2 "},
+        {nameless, {312, 3}, 0, "INSTANCE_COUNT@312:3,2 "},
+        /* the data ends behind an instance */
+        {nameless, {0}, 408, "OBJECT_SIZE@272:144,136 I336+32:0,2 C368+8 I376+32:0,2 COUNTERS_MISSING@408:0,2 E "},
         {nameless, {408, 4}, 0, "C408+4 "},
         /* of two counters the values of one have no room in any counter block, the first or the second */
         {NULL, {188, 24}, 0, "C264+24 VALUE_PLACE@188:32,24 V280+8 I288+32:2,4 C320+24 V336+8 O344+256 "},
@@ -766,17 +786,88 @@ static void test_damage(void)
         {NULL, {228, 24}, 0, "E 3/6/6/10 "},
         /* or both: there is no telling what the block is */
         {NULL, {188, 24, 228, 24}, 0, "C264+24 COUNTERS_SMALL@264:24,32 O344+256 "},
-        /* a counter block behind the first that is smaller is wrong itself */
-        {NULL, {320, 16}, 0, "C320+16 COUNTERS_SMALL@320:16,24 O344+256 "},
         /* a value of no bytes is nowhere, and needs none */
         {nameless, {184, 0, 188, 4294967288}, 0, "O88+184 "},
-        {narrow, {224, 4}, 0, "O88+144~ "},
+        {narrow, {224, 4}, 0, "C224+8 READ_COUNTERS@224:4,8 V228+4 O232+144 "},
         /* room behind the values: the next multiple of 8 leads on */
-        {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 PADDING@224:17,24 "},
+        {roomy, {224, 17}, 0, "O88+216 D152+40 I192+32:0,2 C224+24 READ_COUNTERS@224:17,24 V232+8 I248+32:0,2 "},
     };
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         check_damage(&rows[i]);
+    }
+}
+
+/* Of each length that can be wrong: the one reading that fits, and none where there are several or two lengths are wrong. */
+static void test_lengths_that_contradict(void)
+{
+    static const plan many[] = {{15, 2, 8, 4, 128, 0}, {1, 1, 8, 4, 16, 0}};
+    static const plan roomy[] = {{1, 3, 8, 4, 48, 0}, {1, 1, 8, 4, 48, 0}};
+    static const plan one[] = {{1, 1, 8, 4, 48, 0}, {1, 1, 8, 4, 48, 0}};
+    static const plan alone[] = {{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4},
+                                 {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4}};
+    static const damage rows[] = {
+        /* the last counter block says less than its 15 counters take; so do both */
+        {many, {944, 64}, 0, "V904+8 I912+32:0,2 C944+128 READ_COUNTERS@944:64,128 V952+8 "},
+        {many, {784, 64, 944, 64}, 0, "C784+128 READ_COUNTERS@784:64,128 V792+8 "},
+        {many, {784, 64, 944, 64}, 0, "C944+128 READ_COUNTERS@944:64,128 V952+8 "},
+        /* one is as long as the one before, if no instance begins where its values end */
+        {roomy, {304, 0}, 0, "C304+48 READ_COUNTERS@304:0,48 V312+8 I352+32:0,2 "},
+        {roomy, {304, 0, 320, 64}, 0, "V232+8 I272+32:0,2 C304+4 COUNTERS_SIZE@304:0,128 O432+184 "},
+        {roomy, {304, 0, 320, 64}, 0, "E 2/2/3/2 o88 o432 left out 2/0"},
+        /* an instance is as long as its name, or as the next multiple of 8 */
+        {roomy, {272, 0}, 0, "I272+32:0,2 READ_INSTANCE@272:0,32 C304+48 V312+8 I352+32:0,2 "},
+        {roomy, {272, 0, 300, 52}, 0, "V232+8 I272+24:0,0 INSTANCE_SIZE@272:0,160 O432+184 "},
+        {roomy, {272, 0, 300, 52}, 0, "E 2/2/3/2 o88 o432 left out 2/0"},
+        /* where they leave their padding out, all do */
+        {NULL, {232, 28, 288, 28}, 0, "I232+32:2,4 READ_INSTANCE@232:28,32 C264+24 "},
+        {NULL, {232, 28, 288, 28}, 0, "I288+32:2,4 READ_INSTANCE@288:28,32 C320+24 "},
+        /* an object ends with its structures, or behind their padding */
+        {alone, {88, 0}, 0, "O88+120 READ_OBJECT@88:0,120 D152+40 C192+12 V196+4 O208+116 "},
+        {alone,
+         {88, 0, 204, 120},
+         0,
+         "O88+240~ OBJECT_SIZE@88:0,240 D152+40 C192+12 V196+4 E 1/1/0/1 o88 left out 0/1"},
+        /* definitions begin behind the fixed fields, or the first instance behind the definitions */
+        {one, {96, 72}, 0, "O88+184 READ_OBJECT_HEADER@96:72,64 D152+40 I192+32:0,2 C224+48 V232+8 "},
+        {one,
+         {96, 72, 160, 40, 196, 8, 200, 32, 232, 40},
+         0,
+         "O88+184~ DEFINITION_COUNT@120:1,0 I192+32:0,2 C224+48 O272+184 "},
+        {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "left out 1/0"},
+        /* all definitions have 40 bytes where there is room for no more, or they are not read so */
+        {NULL, {408, 0, 448, 44}, 0, "D408+40 READ_DEFINITION@408:0,40 D448+40 READ_DEFINITION@448:44,40 I488+32:2,4 "},
+        {NULL,
+         {376, 3, 408, 0},
+         0,
+         "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+32:2,4 C520+24 I544+32:2,4 C576+24 O600+256 "},
+        /* two lengths are wrong, and what is behind the object is found all the same */
+        {NULL, {488, 0, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
+        {NULL, {488, 40, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
+        {NULL, {488, 40, 576, 0}, 0, "E 3/6/5/8 o88 o344 o600 left out 4/0"},
+        {NULL, {520, 0, 544, 0, 568, 0}, 0, "I488+32:2,4 C520+4 COUNTERS_SIZE@520:0,80 O600+256 "},
+        /* a counter block that is too small has no values, though all but one lie in it and what follows is found */
+        {NULL, {488, 40, 528, 11}, 0, "I488+32:2,4 READ_INSTANCE@488:40,32 C520+24 V528+8 V536+8 I544+32:2,4 "},
+        {NULL, {488, 40, 528, 16, 512, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
+    };
+    uint8_t data[SIZE + 8];
+    perf_block_walk walk;
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_damage(&rows[i]);
+    }
+    /* a header ends with its fixed fields or with its name */
+    for (int is_ambiguous = 0; is_ambiguous < 2; is_ambiguous++) {
+        build_named(data, false);
+        put(data + 24, 0);
+        if (is_ambiguous) {
+            put(data + 88, SIZE - 80);
+            put(data + 92, SIZE - 80);
+        }
+        perf_block_init(&walk, data, sizeof data);
+        assert(perf_block_next(&walk) == PERF_BLOCK_HEADER && perf_block_next(&walk) == PERF_BLOCK_FAULT);
+        assert(walk.fault.what == (is_ambiguous ? PERF_BLOCK_FAULT_HEADER_SIZE : PERF_BLOCK_FAULT_READ_HEADER));
+        assert(walk.header.size == (is_ambiguous ? 88 : 96));
     }
 }
 
@@ -855,6 +946,7 @@ int main(void)
     test_counter_blocks_of_nothing();
     test_header_fields();
     test_damage();
+    test_lengths_that_contradict();
     test_going_to_an_object();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();
