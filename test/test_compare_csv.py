@@ -167,6 +167,13 @@ def test_types_are_not_known(compare):
     assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
 
 
+def test_a_names_file_of_titles_has_no_types(compare, tmp_path):
+    """That of HKEY_PERFORMANCE_DATA."""
+    (tmp_path / 'titles').write_text('# pcq names 1\nserver\t192.0.2.20\ntitle\t238\ten\tProcessor\n')
+    said = compare(Typeperf(), None, '--types', tmp_path / 'titles', types=False)
+    assert said.kinds == {'not known': (2 * INSTANCES, INSTANCES * (2 * LINES - 1), 0, 0, 0, 0, 0)}
+
+
 @pytest.mark.parametrize('whose', ['theirs', 'ours'])
 def test_a_sample_is_missing(compare, whose):
     """The rate behind it is over two seconds there: said apart, and no fault. A raw count has to be equal all the same."""
