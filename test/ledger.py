@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 HEAD = '''# What is taken for true of Windows
 
-Made by `script/dev/reference` from `plugin/taps/ledger.h`; a test compares the two. No packet here comes from a real Windows server:
-these are the assumptions on which the decoding rests, and where each is from. `-z pcq,evidence,FILE` counts for each how often a
+Made by `script/dev/reference` from `plugin/taps/ledger.h`; a test compares the two. PerflibV2 of a real Windows was never seen;
+HKEY_PERFORMANCE_DATA was, of a Windows XP on the wire, in clear, and in data blocks of a Vista. These are the assumptions on which the decoding rests, and where each is from. `-z pcq,evidence,FILE` counts for each how often a
 capture confirms it and how often it does not, with the first frame, and says nothing else of the capture: no name, address, path,
 value or time of day. [CONTRIBUTING.md](../CONTRIBUTING.md) says how to give yours.
 
