@@ -12,12 +12,71 @@
 #include "text/value-strings.h"
 #include "text/text.h"
 
+static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
+
+/* InstanceType (2.2.4.1) is a set of flags; these combinations have names. */
+static const value_string instance_type_vals[] = {
+    {0x00, "PERF_COUNTERSET_SINGLE_INSTANCE"},
+    {0x02, "PERF_COUNTERSET_MULTI_INSTANCES"},
+    {0x04, "PERF_COUNTERSET_SINGLE_AGGREGATE"},
+    {0x06, "PERF_COUNTERSET_MULTI_AGGREGATE"},
+    {0x0C, "PERF_COUNTERSET_SINGLE_AGGREGATE_HISTORY"},
+    {0x16, "PERF_COUNTERSET_INSTANCE_AGGREGATE"},
+    {0, NULL},
+};
+
+static const value_string aggregate_vals[] = {
+    {0, "PERF_AGGREGATE_UNDEFINED"}, {1, "PERF_AGGREGATE_TOTAL"}, {2, "PERF_AGGREGATE_AVG"},
+    {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
+};
+
+#define FIELD_FLAGS(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, VALS(names), blurb)
+#define FIELD_ATTRIB(id, label, name, blurb) FIELD(id, label, name, FT_UINT64, BASE_HEX, NULL, blurb)
+#define READ_FLAGS reader_u32
+#define READ_ATTRIB read_attrib
+#define READ_TYPE(reader, hf) labels_read_counter_type(reader, &pcq_fields.types)
+
+/* 2.2.4.1, behind the GUID */
+#define COUNTERSET_REG_INFO(X, S) \
+    X(HEX, counterset_type, "Counterset type", "pcq.counterset.type", "Not used") \
+    X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", detail_level_vals, \
+      "Whom the provider means the counter for") \
+    X(U32, num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters") \
+    X(FLAGS, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \
+      "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance")
+
+/* 2.2.4.2 */
+#define COUNTER_REG_INFO(X, S) \
+    S(NAMED, counter_id) \
+    S(TYPE, type) \
+    X(ATTRIB, attrib, "Attributes", "pcq.counter.attrib", "Attrib") \
+    S(ONE_OF, detail_level) \
+    X(SCALE, default_scale, "Default scale", "pcq.counter.default_scale", \
+      "Power of ten for graphs; calculated values are not scaled") \
+    X(NAMED, base_id, "Base counter id", "pcq.counter.base_id", none_vals, "BaseCounterId") \
+    X(NAMED, perf_time_id, "Time counter id", "pcq.counter.perf_time_id", none_vals, "PerfTimeId") \
+    X(NAMED, perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", none_vals, "PerfFreqId") \
+    X(NAMED, multi_id, "Multi counter id", "pcq.counter.multi_id", none_vals, "MultiId") \
+    X(ONE_OF, aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", aggregate_vals, "AggregateFunc") \
+    S(U32, reserved)
+
+/* 2.2.4.6, behind GUID and status */
+#define COUNTER_IDENTIFIER(X, S) \
+    X(U32, identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding") \
+    S(NAMED, counter_id) \
+    S(NAMED, instance_id) \
+    X(NAMED, identifier_index, "Index", "pcq.identifier.index", none_vals, \
+      "Which block of the counter data is this identifier's") \
+    S(U32, reserved)
+
+COUNTERSET_REG_INFO(FIELD_ID, FIELD_SHARED)
+COUNTER_REG_INFO(FIELD_ID, FIELD_SHARED)
+COUNTER_IDENTIFIER(FIELD_ID, FIELD_SHARED)
 static int hf_undecoded, hf_string_buffer, hf_string_buffer_size, hf_string_buffer_num_counters, hf_string_counter,
     hf_string_offset, hf_counter_description, hf_counterset_description, hf_provider_name, hf_provider_guid,
-    hf_counterset_reg_info, hf_counterset_type, hf_detail_level, hf_num_counters, hf_instance_type, hf_counter_reg_info,
-    hf_attrib, hf_attrib_reference, hf_attrib_no_display, hf_attrib_no_group_separator, hf_attrib_display_as_real,
-    hf_attrib_display_as_hex, hf_default_scale, hf_base_id, hf_perf_time_id, hf_perf_freq_id, hf_multi_id,
-    hf_aggregate_func, hf_identifier, hf_identifier_status, hf_identifier_size, hf_identifier_index;
+    hf_counterset_reg_info, hf_counter_reg_info, hf_attrib_reference, hf_attrib_no_display,
+    hf_attrib_no_group_separator, hf_attrib_display_as_real, hf_attrib_display_as_hex, hf_identifier,
+    hf_identifier_status;
 
 static int ett_strings = -1, ett_reg_info = -1, ett_attrib = -1, ett_identifier = -1, ett_instance = -1;
 
@@ -355,22 +414,6 @@ static void dissect_provider_guid(bounded_reader *reader, pcq_context *context)
 #define COUNTERSET_REG_INFO_SIZE 32 /* 2.2.4.1 */
 #define COUNTER_REG_INFO_SIZE 48    /* 2.2.4.2 */
 
-/* InstanceType (2.2.4.1) is a set of flags; these combinations have names. */
-static const value_string instance_type_vals[] = {
-    {0x00, "PERF_COUNTERSET_SINGLE_INSTANCE"},
-    {0x02, "PERF_COUNTERSET_MULTI_INSTANCES"},
-    {0x04, "PERF_COUNTERSET_SINGLE_AGGREGATE"},
-    {0x06, "PERF_COUNTERSET_MULTI_AGGREGATE"},
-    {0x0C, "PERF_COUNTERSET_SINGLE_AGGREGATE_HISTORY"},
-    {0x16, "PERF_COUNTERSET_INSTANCE_AGGREGATE"},
-    {0, NULL},
-};
-
-static const value_string aggregate_vals[] = {
-    {0, "PERF_AGGREGATE_UNDEFINED"}, {1, "PERF_AGGREGATE_TOTAL"}, {2, "PERF_AGGREGATE_AVG"},
-    {3, "PERF_AGGREGATE_MIN"},       {4, "PERF_AGGREGATE_MAX"},   {0, NULL},
-};
-
 /* What one record says about its relations, for the check of the whole set. */
 typedef struct {
     uint32_t id;
@@ -378,42 +421,30 @@ typedef struct {
     proto_item *item;
 } counter_relations;
 
-static void read_attrib(bounded_reader *reader)
+static uint64_t read_attrib(bounded_reader *reader, int hf)
 {
     static int *const bits[] = {&hf_attrib_reference,       &hf_attrib_no_display,     &hf_attrib_no_group_separator,
                                 &hf_attrib_display_as_real, &hf_attrib_display_as_hex, NULL};
-    uint32_t offset = reader->pos;
 
-    if (!reader_need(reader, 8, "Attrib")) {
-        return;
+    if (reader->tree && reader_has(reader, 8)) {
+        proto_tree_add_bitmask(reader->tree, reader->tvb, reader->pos, hf, ett_attrib, bits, ENC_LITTLE_ENDIAN);
     }
-    if (reader->tree) {
-        proto_tree_add_bitmask(reader->tree, reader->tvb, offset, hf_attrib, ett_attrib, bits, ENC_LITTLE_ENDIAN);
-    }
-    reader->pos += 8;
+    return reader_u64(reader, 0);
 }
 
 /* PERF_COUNTER_REG_INFO, 2.2.4.2 */
 static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, counter_relations *relations)
 {
     bounded_reader reader;
-    state_counter_info info;
 
     if (!reader_need(outer, COUNTER_REG_INFO_SIZE, "PERF_COUNTER_REG_INFO")) {
         return false;
     }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
-    relations->id = reader_u32(&reader, hf_counter_id);
-    info.type = labels_read_counter_type(&reader, &pcq_fields.types);
-    read_attrib(&reader);
-    reader_u32(&reader, hf_detail_level);
-    info.scale = labels_read_scale(&reader, hf_default_scale);
-    relations->references[0] = info.base_id = reader_u32(&reader, hf_base_id);
-    relations->references[1] = info.time_id = reader_u32(&reader, hf_perf_time_id);
-    relations->references[2] = info.freq_id = reader_u32(&reader, hf_perf_freq_id);
-    relations->references[3] = info.multi_id = reader_u32(&reader, hf_multi_id);
-    reader_u32(&reader, hf_aggregate_func);
-    reader_u32(&reader, hf_reserved);
+    FIELDS_READ(COUNTER_REG_INFO)
+    const state_counter_info info = {read.type,         read.base_id,  read.perf_time_id,
+                                     read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
+    *relations = (counter_relations){read.counter_id, {info.base_id, info.time_id, info.freq_id, info.multi_id}, NULL};
     relations->item = reader.node;
 
     const char *name =
@@ -471,10 +502,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
 
     reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
     reader_guid(&reader, hf_counterset_guid, context->guid);
-    reader_u32(&reader, hf_counterset_type);
-    reader_u32(&reader, hf_detail_level);
-    uint32_t num_counters = reader_u32(&reader, hf_num_counters);
-    uint32_t instance_type = reader_u32(&reader, hf_instance_type);
+    FIELDS_READ(COUNTERSET_REG_INFO)
     if (reader.failed) {
         outer->failed = true;
         return 0;
@@ -483,14 +511,15 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
         pcq_add_known_counterset(reader.tree, reader.tvb, context->server, context->guid, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %s, %u counters",
-                               name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid), num_counters);
+                               name ? name : facts_guid_text(reader_pinfo(outer)->pool, context->guid),
+                               read.num_counters);
     }
-    pcq_add_pending(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = instance_type;
-    if (num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
+    pcq_add_pending(context, context->guid, PERF_NO_ID, PERF_FACT_SET)->fact.instance_type = read.instance_type;
+    if (read.num_counters > reader_left(outer) / COUNTER_REG_INFO_SIZE) {
         findings_add(reader.report, reader.node, FINDING_COUNT, "NumCounters %u, but there is room for %u",
-                     num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
+                     read.num_counters, reader_left(outer) / COUNTER_REG_INFO_SIZE);
     }
-    return num_counters;
+    return read.num_counters;
 }
 
 static void dissect_counterset_struct(bounded_reader *reader, pcq_context *context)
@@ -606,11 +635,10 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
     if (!context->is_response && !reader.failed) {
         proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
     }
-    reader_u32(&reader, hf_identifier_size);
-    identifier.counter_id = reader_u32(&reader, hf_counter_id);
-    identifier.instance_id = reader_u32(&reader, hf_instance_id);
-    identifier.index = reader_u32(&reader, hf_identifier_index);
-    reader_u32(&reader, hf_reserved);
+    FIELDS_READ(COUNTER_IDENTIFIER)
+    identifier.counter_id = read.counter_id;
+    identifier.instance_id = read.instance_id;
+    identifier.index = read.identifier_index;
     read_identifier_name(&reader, &identifier);
     label_identifier(&reader, context, &identifier);
     wmem_array_append_one(context->identifiers, identifier);
@@ -701,7 +729,6 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
 
 void pcq_buffers_register(int proto)
 {
-    static const value_string none_vals[] = {{PERF_NO_ID, "none"}, {0, NULL}};
     static hf_register_info hf[] = {
         FIELD_BYTES(hf_undecoded, "Undecoded data", "pcq.undecoded", "Bytes whose meaning is not known"),
         FIELD_NODE(hf_string_buffer, "String table", "pcq.string_buffer", "PERF_STRING_BUFFER_HEADER"),
@@ -718,14 +745,7 @@ void pcq_buffers_register(int proto)
               "Who provides the counterset"),
         FIELD_NODE(hf_counterset_reg_info, "Counterset registration", "pcq.counterset_reg_info",
                    "PERF_COUNTERSET_REG_INFO"),
-        FIELD(hf_counterset_type, "Counterset type", "pcq.counterset.type", FT_UINT32, BASE_HEX, NULL, "Not used"),
-        FIELD(hf_detail_level, "Detail level", "pcq.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals),
-              "Whom the provider means the counter for"),
-        FIELD_U32(hf_num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters"),
-        FIELD(hf_instance_type, "Instance type", "pcq.counterset.instance_type", FT_UINT32, BASE_HEX,
-              VALS(instance_type_vals), "Flags: 0x02 multiple, 0x04 aggregate, 0x08 history, 0x10 instance"),
         FIELD_NODE(hf_counter_reg_info, "Counter registration", "pcq.counter_reg_info", "PERF_COUNTER_REG_INFO"),
-        FIELD(hf_attrib, "Attributes", "pcq.counter.attrib", FT_UINT64, BASE_HEX, NULL, "Attrib"),
         FIELD_BIT(hf_attrib_reference, "By reference", "pcq.counter.attrib.reference", 0x01,
                   "The provider gave an address instead of the value"),
         FIELD_BIT(hf_attrib_no_display, "Not displayable", "pcq.counter.attrib.no_display", 0x02,
@@ -736,21 +756,11 @@ void pcq_buffers_register(int proto)
                   "With decimals"),
         FIELD_BIT(hf_attrib_display_as_hex, "Display as hexadecimal", "pcq.counter.attrib.display_as_hex", 0x10,
                   "Not in decimal"),
-        FIELD(hf_default_scale, "Default scale", "pcq.counter.default_scale", FT_INT32, BASE_DEC, NULL,
-              "Power of ten for graphs; calculated values are not scaled"),
-        FIELD_NAMED(hf_base_id, "Base counter id", "pcq.counter.base_id", none_vals, "BaseCounterId"),
-        FIELD_NAMED(hf_perf_time_id, "Time counter id", "pcq.counter.perf_time_id", none_vals, "PerfTimeId"),
-        FIELD_NAMED(hf_perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", none_vals, "PerfFreqId"),
-        FIELD_NAMED(hf_multi_id, "Multi counter id", "pcq.counter.multi_id", none_vals, "MultiId"),
-        FIELD(hf_aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", FT_UINT32, BASE_DEC,
-              VALS(aggregate_vals), "AggregateFunc"),
         FIELD_NODE(hf_identifier, "Counter identifier", "pcq.identifier", "PERF_COUNTER_IDENTIFIER"),
         FIELD_ERROR(hf_identifier_status, "Status", "pcq.identifier.status",
                     "The server's verdict; without meaning in a request"),
-        FIELD_U32(hf_identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding"),
-        FIELD_NAMED(hf_identifier_index, "Index", "pcq.identifier.index", none_vals,
-                    "Which block of the counter data is this identifier's"),
-    };
+        COUNTERSET_REG_INFO(FIELD_ROW, FIELD_SHARED) COUNTER_REG_INFO(FIELD_ROW, FIELD_SHARED)
+            COUNTER_IDENTIFIER(FIELD_ROW, FIELD_SHARED)};
     static int *ett[] = {&ett_strings, &ett_reg_info, &ett_attrib, &ett_identifier, &ett_instance};
 
     proto_register_field_array(proto, hf, array_length(hf));

@@ -31,6 +31,31 @@
 #define FIELD_FRAME(id, label, name, blurb) FIELD(id, label, name, FT_FRAMENUM, BASE_NONE, NULL, blurb)
 #define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)
 
+#define FIELD_HEX(id, label, name, blurb) FIELD(id, label, name, FT_UINT32, BASE_HEX, NULL, blurb)
+#define FIELD_ONE_OF(id, label, name, names, blurb) FIELD(id, label, name, FT_UINT32, BASE_DEC, VALS(names), blurb)
+#define FIELD_SCALE(id, label, name, blurb) FIELD(id, label, name, FT_INT32, BASE_DEC, NULL, blurb)
+
+/* A structure as one list of its fields, in the order in which they are sent: X(KIND, name, what FIELD_KIND takes behind the id), and
+ * S(KIND, name) for one that others have, too. Of it are made ids, rows to register, and what reads all from `reader` into `read`. */
+#define FIELD_ID(kind, name, ...) static int hf_##name;
+#define FIELD_ROW(kind, name, ...) FIELD_##kind(hf_##name, __VA_ARGS__),
+#define FIELD_MEMBER(kind, name, ...) uint32_t name;
+#define FIELD_READ(kind, name, ...) read.name = (uint32_t)READ_##kind(&reader, hf_##name);
+#define FIELD_SHARED(kind, name)
+#define FIELD_SHARED_MEMBER(kind, name) uint32_t name;
+#define FIELD_SHARED_READ(kind, name) read.name = (uint32_t)READ_##kind(&reader, hf_##name);
+#define FIELDS_READ(LIST) \
+    struct { \
+        LIST(FIELD_MEMBER, FIELD_SHARED_MEMBER) \
+    } read; \
+    LIST(FIELD_READ, FIELD_SHARED_READ)
+
+#define READ_U32 reader_u32
+#define READ_HEX reader_u32
+#define READ_NAMED reader_u32
+#define READ_ONE_OF reader_u32
+#define READ_SCALE labels_read_scale
+
 /* Registers rows of which the names lack the protocol's prefix; their ids and strings live as long as the program. */
 void fields_register_prefixed(int proto, const char *prefix, const hf_register_info *rows, unsigned count);
 
