@@ -11,6 +11,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk, answers
 from gen.model import TYPES, grows, share
 from gen.scene import Scene
+from series import table
 from test_hkpd import compare_values, experts, read
 
 
@@ -62,3 +63,41 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     rows = long_rows(tshark, tmp_path / 'hkpd.pcap', tmp_path)
     assert [(r['path'], r['raw']) for r in rows] == [(path, str(raw)) for _, m in answers(scene) for path, raw, *_ in m.record['values']]
     assert sum(r['result'] != '' for r in rows) == 2 * (3 * 15 + 1)
+
+
+# --- Answers of a bare header
+
+def bare_header(talk):
+    """122 bytes: PERF_DATA_BLOCK with its name, TotalByteLength 0, no object, and two bytes of padding."""
+    data = bytes(talk.block([]).record)
+    return data[:20] + bytes(4) + data[24:] + bytes(2)
+
+
+@pytest.mark.parametrize('opening', ['captured', 'lost'])
+def test_a_bare_header_is_a_size_probe(tshark, tmp_path, opening):
+    """ERROR_MORE_DATA: its fields are shown, what it holds is no sample, and lpcbData is not the size that is needed."""
+    scene = Scene()
+    talk = Talk(scene, objects=[processors()], system='NT4SRV')
+    if opening == 'captured':
+        talk.open()
+    else:
+        talk.handle = talk.new_handle()
+    talk.titles()
+    talk.ask('238 ', None, 234, room=0)
+    probes = [talk.ask('238 ', bare_header(talk), 234, room=room, size=size)[1] for room, size in ((64, 106), (4096, 4096))]
+    _, echo = talk.ask('238 ', bytes(talk.block().record), 234, room=4096)
+    for _ in range(3):
+        talk.sample('238 ')
+    frames = read(tshark, scene, tmp_path)
+    assert compare_values(frames, scene) == 2 * 2 * 15
+    info = tshark.info(tmp_path / 'hkpd.pcap')
+    for number, room in zip(probes, (64, 4096)):
+        frame = frames[number]
+        assert experts(frame) == set() and frame.show_of('winreg.werror') == ['0x000000ea']
+        assert frame.show_of('hkpd.system_name') == ['NT4SRV'] and frame.show_of('hkpd.header_size') == ['104']
+        assert frame.show_of('hkpd.total_size') == frame.show_of('hkpd.num_objects') == ['0']
+        assert len(frame.all('winreg.winreg_QueryValue.data')) == 0
+        assert info[number].endswith('handle 1, object Processor, size probe: needs more than %d bytes' % room)
+    assert not frames[echo].all('hkpd.data_block') and len(frames[echo].all('winreg.winreg_QueryValue.data')) > 100
+    row = table(tshark, tmp_path / 'hkpd.pcap', 'pcq,queries')[0]
+    assert (row['Samples'], row['No data']) == ('3', '0') and int(row['Size probes']) == (4 if opening == 'captured' else 3)

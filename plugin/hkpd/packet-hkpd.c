@@ -570,7 +570,8 @@ static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
                                   facts_title_label(hkpd_pool(p), p->call.server, title, p->call.event));
         separator = ", ";
     }
-    return wmem_strdup_printf(hkpd_pool(p), "%s %s", strchr(indexes, ' ') ? "objects" : "object",
+    const char *others = indexes + strspn(indexes, "0123456789");
+    return wmem_strdup_printf(hkpd_pool(p), "%s %s", others[strspn(others, " ")] ? "objects" : "object",
                               wmem_strbuf_get_str(words));
 }
 
@@ -660,7 +661,8 @@ static int hkpd_value_request(hkpd_pdu *p)
 #define LANGUAGE_ENGLISH 0x009
 #define LANGUAGE_MASK 0x3FF
 
-typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_TITLES } answer_kind;
+/* A header alone: Windows answers so where the buffer is too small for more. */
+typedef enum { ANSWER_OTHER, ANSWER_BLOCK, ANSWER_HEADER, ANSWER_TITLES } answer_kind;
 
 typedef struct {
     hkpd_value_parameters value;
@@ -689,7 +691,18 @@ static bool is_list_of_titles(tvbuff_t *tvb, wmem_allocator_t *pool)
     return titles > 0 && others == 0;
 }
 
-/* The value name decides, not the type. With ERROR_MORE_DATA the data may be anything. A signature of eight bytes is not
+/* With ERROR_MORE_DATA the data may be anything. */
+static answer_kind kind_of_probe(tvbuff_t *tvb)
+{
+    uint32_t size = tvb_captured_length(tvb);
+    const uint8_t *bytes = tvb_get_ptr(tvb, 0, (int)size);
+    perf_block_summary summary;
+    bool is_sound = perf_block_is(bytes, size) && perf_block_check(bytes, size, &summary);
+
+    return is_sound && summary.objects == 0 && tvb_get_letohl(tvb, 20) == 0 ? ANSWER_HEADER : ANSWER_OTHER;
+}
+
+/* The value name decides, not the type. A signature of eight bytes is not
  * enough: another key's value can begin so, and a handle of which nothing is known is ours only by a block that adds up. */
 static answer_kind kind_of(hkpd_pdu *p, const answer *back)
 {
@@ -697,8 +710,11 @@ static answer_kind kind_of(hkpd_pdu *p, const answer *back)
     const state_handle *handle = hkpd_known_handle(p);
     bool is_ours = hkpd_key_of(handle) != NULL;
 
-    if (tvb == NULL || (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) || (handle && !is_ours)) {
+    if (tvb == NULL || (handle && !is_ours)) {
         return ANSWER_OTHER;
+    }
+    if (!p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA) {
+        return kind_of_probe(tvb);
     }
     if (hkpd_titles_of(back->name, NULL) != HKPD_TITLES_NONE && (is_ours || is_list_of_titles(tvb, hkpd_pool(p)))) {
         return ANSWER_TITLES;
@@ -716,7 +732,8 @@ static void find_handle(hkpd_pdu *p, const answer *back)
 {
     hkpd_record *record = p->record;
     const hkpd_key *closed = hkpd_key_of(record->closed);
-    bool has_data = back->kind == ANSWER_BLOCK || (closed && back->kind == ANSWER_TITLES);
+    bool has_data =
+        back->kind == ANSWER_BLOCK || back->kind == ANSWER_HEADER || (closed && back->kind == ANSWER_TITLES);
     bool has_size = closed && !p->call.ndr.reader.failed && back->status == STATUS_MORE_DATA;
 
     if (!p->call.first_time || record->call.handle || !record->handle_read || !(has_data || has_size)) {
@@ -741,11 +758,16 @@ static void note_outcome(hkpd_pdu *p, const answer *back)
 
 /* --- Neither data nor titles ----------------------------------------------------------------------------------- */
 
-/* Servers that don't know the size say what the buffer has, or nothing. */
+/* Servers that don't know the size say what the buffer has, what a header alone takes, or nothing. */
+static uint32_t needed_size(const hkpd_pdu *p, const answer *back)
+{
+    return back->kind != ANSWER_HEADER && back->value.size > p->record->room ? back->value.size : 0;
+}
+
 static void describe_probe(hkpd_pdu *p, const answer *back)
 {
-    uint32_t room = p->record->room, size = back->value.size > room ? back->value.size : room;
-    const char *than = back->value.size > room || room == 0 ? "" : "more than ";
+    uint32_t needed = needed_size(p, back), size = needed > 0 ? needed : p->record->room;
+    const char *than = needed > 0 || size == 0 ? "" : "more than ";
 
     call_about(&p->call, "size probe: needs %s%s", than, size > 0 ? text_counted(hkpd_pool(p), size, "byte") : "more");
 }
@@ -862,6 +884,21 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     }
 }
 
+/* It tells the machine, and that there is no room for more. */
+static void header_answer(hkpd_pdu *p, const answer *back)
+{
+    perf_block_summary summary = {.objects = 0};
+    const readings_answer header = {
+        .layout = &hkpd_readings_layout,
+        .server = p->call.server,
+        .event = p->call.event,
+        .tvb = back->value.tvb,
+    };
+
+    hkpd_dissect_block(p->hkpd, &p->call.report, &header, &summary);
+    describe_probe(p, back);
+}
+
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
 /* Of names, not of help texts. The value name tells the language, else the key does; 0: none does. */
@@ -929,7 +966,7 @@ static void tell_sizes(hkpd_pdu *p, const answer *back)
     tapped_call *tapped = &p->tapped;
 
     tapped->has_sizes = !p->call.ndr.reader.failed;
-    tapped->rtn_size = back->value.size;
+    tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->value.size;
     tapped->out_size = back->status == STATUS_SUCCESS ? back->value.data_size : 0;
     bool answers_probe = back->status == STATUS_SUCCESS && p->record->room == 0 && tapped->rtn_size > 0;
     tapped->is_probe =
@@ -968,8 +1005,13 @@ static int hkpd_value_response(hkpd_pdu *p)
     hkpd_show_question(p, -1);
     call_aloud(&p->call);
     read_answer(p, &back, hf_winreg_value_name);
-    call_report_status(&p->call, back.status);
     check_length(p, &back);
+    if (kind == ANSWER_HEADER) {
+        back.kind = kind;
+        header_answer(p, &back);
+        return hkpd_end(p);
+    }
+    call_report_status(&p->call, back.status);
     if (kind == ANSWER_BLOCK) {
         block_answer(p, &back, learn);
     } else {

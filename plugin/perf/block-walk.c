@@ -416,7 +416,7 @@ static perf_block_event read_header(perf_block_walk *walk)
 }
 
 /* The block's own total is checked at the end, where it can no longer hide what was readable. Samba leaves the header
- * out of it. */
+ * out of it, and Windows' bare header has none. */
 static perf_block_event read_trailer(perf_block_walk *walk)
 {
     uint32_t total = perf_block_u32(walk, 20);
@@ -426,7 +426,8 @@ static perf_block_event read_trailer(perf_block_walk *walk)
         walk->pos = walk->size;
         return fault(walk, PERF_BLOCK_FAULT_TRAILING, at, walk->size - at, walk->object.number + 1, NEXT_NOTHING);
     }
-    if (!walk->is_lost && total != walk->size && total != walk->size - walk->header.size) {
+    bool is_bare = total == 0 && perf_block_u32(walk, 28) == 0;
+    if (!walk->is_lost && !is_bare && total != walk->size && total != walk->size - walk->header.size) {
         return fault(walk, PERF_BLOCK_FAULT_READ_TOTAL, 20, total, walk->size, NEXT_NOTHING);
     }
     walk->state = NEXT_NOTHING;
