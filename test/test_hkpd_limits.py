@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import cost
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
@@ -35,6 +36,16 @@ def big(instances, counters, number):
     return head.ljust(HEADER, b'\0') + body
 
 
+def many_objects(indexes, number):
+    """A value of 4 bytes in each object."""
+    row = struct.pack('<10I', 40, 2, 0, 3, 0, 0, 100, 0x00010000, 4, 8) + struct.pack('<4I', 16, 0, number, 0)
+    objects = b''.join(struct.pack('<8I4i2Q', 64 + len(row), 104, 64, i, 0, i, 0, 100, 1, -1, -1, 0, 0, 0) + row for i in indexes)
+    block = bytearray(big(1, 1, number)[:HEADER] + objects)
+    struct.pack_into('<I', block, 20, len(block))
+    struct.pack_into('<I', block, 28, len(indexes))
+    return bytes(block)
+
+
 def capture(folder, instances, counters):
     """-> (path, frames of the two answers)"""
     scene = Scene()
@@ -60,6 +71,19 @@ def test_big_answers(tshark, tmp_path, instances, counters, shown):
     for at in (0, 1, counters, len(values) - 1):
         i, k = divmod(at, counters)
         assert int(values[at]) == 2000 * (k + 1) + i and cooked[at] == 1000 * (k + 1)
+
+
+def test_chosen_title_indexes(tshark, tmp_path):
+    """Indexes that all are multiples of the prime which a table of so many entries is taken modulo cost no more than others."""
+    def used(factor):
+        scene = Scene()
+        talk = Talk(scene, max_frag=60000)
+        talk.open()
+        for n in (1, 2):
+            talk.ask('Global', many_objects([factor * k for k in range(1, 60001)], n), room=10 ** 8)
+        return cost.of_tshark(tshark, scene.write(tmp_path / 'a.pcap'))
+    usual, chosen = used(2), used(65521)
+    assert usual.status == chosen.status == 0 and chosen.seconds < 1.5 * usual.seconds + 0.3, (usual, chosen)
 
 
 def test_a_megabyte_sent_with_a_request(tshark, tmp_path):

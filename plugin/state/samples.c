@@ -217,6 +217,12 @@ const uint8_t *sample_bytes(const state_sample *sample, wmem_allocator_t *pool)
 
 /* --- HKPD -------------------------------------------------------------------------------------------------------- */
 
+/* Keyed: a packet chooses title indexes. */
+static unsigned title_hash(const void *title_index)
+{
+    return wmem_strong_hash(title_index, sizeof(uint32_t));
+}
+
 void sample_holds(state_sample *sample, const state_object_place *places, uint32_t count)
 {
     state_handle *handle = sample->handle;
@@ -225,19 +231,20 @@ void sample_holds(state_sample *sample, const state_object_place *places, uint32
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }
     sample->objects = g_new0(state_object, count);
-    sample->by_title = g_hash_table_new(g_direct_hash, g_direct_equal);
+    sample->by_title = g_hash_table_new(title_hash, g_int_equal);
     sample->object_marks = wmem_alloc0(wmem_file_scope(), count);
     sample->num_objects = count;
     for (uint32_t i = 0; i < count; i++) {
-        void *title_index = GUINT_TO_POINTER(places[i].title_index);
+        state_object *object = &sample->objects[i];
         if (places[i].title_index == PERF_NO_OBJECT) {
             sample->object_marks[i] = PERF_OBJECT_DOUBTFUL;
             continue;
         }
-        state_sample *previous = wmem_map_insert(handle->objects, title_index, sample);
-        sample->objects[i] = (state_object){i, places[i].offset, previous};
+        void *key = GUINT_TO_POINTER(places[i].title_index);
+        state_sample *previous = wmem_map_insert(handle->objects, key, sample);
+        *object = (state_object){places[i].title_index, i, places[i].offset, previous};
         sample->object_marks[i] = previous ? PERF_OBJECT_FOLLOWS : 0;
-        g_hash_table_insert(sample->by_title, title_index, &sample->objects[i]);
+        g_hash_table_insert(sample->by_title, &object->title_index, object);
     }
     samples.bytes += size_of_objects(sample);
     obey_limit();
@@ -258,7 +265,7 @@ const state_sample *sample_before(const state_sample *sample, uint32_t number)
 
 const state_object *sample_object(const state_sample *sample, uint32_t title_index)
 {
-    return sample->by_title ? g_hash_table_lookup(sample->by_title, GUINT_TO_POINTER(title_index)) : NULL;
+    return sample->by_title ? g_hash_table_lookup(sample->by_title, &title_index) : NULL;
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */

@@ -13,6 +13,7 @@ typedef struct state_sample state_sample;
 
 /* One object of a sample of HKEY_PERFORMANCE_DATA, whose answers hold now these, now those. */
 typedef struct {
+    uint32_t title_index;
     uint32_t number;        /* in the answer, 0 for the first */
     uint32_t offset;        /* in the answer, in bytes */
     state_sample *previous; /* the latest sample before that holds it too, NULL for the first */
@@ -41,7 +42,7 @@ struct state_sample {
     state_sample *previous;        /* the sample before it of the same handle, NULL for the first */
     uint32_t num_objects;          /* HKPD, 0 elsewhere */
     state_object *objects;         /* in the order of the block; gone with the bytes */
-    GHashTable *by_title;          /* title index -> the same */
+    GHashTable *by_title;          /* the same by title_index */
     uint8_t *object_marks;         /* PERF_OBJECT_… in the order of the block */
     state_sample *newer;           /* of all samples, for dropping the oldest */
 };
