@@ -911,7 +911,7 @@ def test_an_assumption_is_said(tshark, tmp_path, form, count, passes):
     """With each row, and once for the whole: how many, and of which query."""
     capture = assumed().write(tmp_path / 'scene.pcap')
     line, = said(tshark, tmp_path, capture, form, *passes)
-    assert '%s of an assumed counter or instance: %d; ' % ('rows' if form == 'long' else 'columns', count) in line
+    assert '%s of an assumed counter: %d; ' % ('rows' if form == 'long' else 'columns', count) in line
     assert '(query 2)' in line and 'QueryCounterInfo' in line
     if form == 'long':
         rows = long_rows((tmp_path / 'said.csv').read_bytes().decode())
@@ -930,7 +930,7 @@ def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
         for handle in handles * 3:
             c.data(handle)
     line, = said(tshark, tmp_path, story(Script([s]), talk).write(tmp_path / 'a.pcap'), 'long')
-    assert 'rows of an assumed counter or instance: 12; ' in line and '(query 1, query 2)' in line
+    assert 'rows of an assumed counter: 12; ' in line and '(query 1, query 2)' in line
 
 
 def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_path):
@@ -949,7 +949,7 @@ def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_
     capture, out = story(Script([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
     _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.sample_limit:0', '-z', 'pcq,csv,%s' % out)
     assert [p.rpartition('\\')[2] for p in pdh_rows(out.read_bytes().decode())[0][1:]] == ['#1', '#2', 'One']
-    assert 'columns of an assumed counter or instance: 2; ' in err, err
+    assert 'columns of an assumed counter: 2; ' in err, err
 
 
 @pytest.mark.parametrize('name, words', [('tcp-ntlm', ['taught no names', 'sealed with NTLM', 'ntlmssp.nt_password']),
@@ -985,8 +985,8 @@ def test_damaged_answers_are_said(tshark, tmp_path, form):
     """Each answer that does not add up, and each without its request."""
     name = TOP / 'test' / 'pcaps' / 'plain' / 'bad-27-total-size.pcap'
     lines = said(tshark, tmp_path, name, form)
-    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == ['answers that do not add up', 'answers without data', {
-        'long': 'rows of a counter whose type is not known'}.get(form, 'values of a counter that is not known')]
+    assert [x.split('pcq: ')[1].split(':')[0] for x in lines] == [
+        'answers that do not add up', 'answers without data', 'values of a counter that is not known']
 
 
 # --- Files --------------------------------------------------------------------------------------------------------

@@ -210,8 +210,8 @@ FILTERS = {
         (NTLM, 'pcq.path', has(lambda v: re.search(r'\\processor .*_total', v, re.I)))],
     'pcq.cooked.none == "first sample of the handle"': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 1))],
     'pcq.cooked.none == "instance is new"': [(NTLM, 'pcq.cooked.none', number(lambda v: v == 2))],
-    'pcq.cooked.none == "counter is new in the query"': [(HANDLES, 'pcq.cooked.none', number(lambda v: v == 3))],
-    'pcq.cooked.none == "base counter not in the query"': [('plain/two-clients', 'pcq.cooked.none', number(lambda v: v == 4))],
+    'pcq.cooked.none == "counter is new"': [(HANDLES, 'pcq.cooked.none', number(lambda v: v == 3))],
+    'pcq.cooked.none == "base counter is not there"': [('plain/two-clients', 'pcq.cooked.none', number(lambda v: v == 4))],
     'pcq.cooked.none == "value went backwards"': [(None, 'pcq.cooked.none', number(lambda v: v == 8))],
     'pcq.cooked.none': [(NTLM, 'pcq.cooked.none', always)],
     'hkpd.path contains "Processor("': [(HKPD, 'hkpd.path', has(lambda v: 'Processor(' in v))],
@@ -381,9 +381,9 @@ def test_a_filter_finds_what_it_promises(tshark, values_in, expression):
 # What the laboratory had happen, so that the filters of symptoms.md's tables find it: in captures whose names begin so
 HAPPENED = {
     'any pcq.block.status != ERROR_SUCCESS': ('smb3-', 'tcp-kerberos', 'tcp-ntlm'),
-    'pcq.cooked.none == "counter is new in the query"': ('handle-life',),
+    'pcq.cooked.none == "counter is new"': ('handle-life',),
     'pcq.cooked.none == "value went backwards"': ('tcp-kerberos',),
-    'pcq.cooked.none == "base counter not in the query"': ('handle-life',),
+    'pcq.cooked.none == "base counter is not there"': ('handle-life',),
     'pcq.sample.interval < 0.1': ('handle-life', 'tcp-kerberos'),
     'pcq.expert.late': ('handle-life',),
     'pcq.expert.handle_closed': ('handle-life',),

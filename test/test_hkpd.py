@@ -360,7 +360,8 @@ def test_machines_that_share_a_port_are_told_by_their_names(tshark, tmp_path, tw
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     out, notes = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,-', *['-2'] * two_pass)
     rows = out.splitlines()[1:]
-    assert ('(handle 1, handle 2)' if two_pass else '(handle 2, handle 1)') in notes and 'query' not in notes
+    assert ('(handle 1, handle 2)' if two_pass else '(handle 2, handle 1)') in notes and 'query' not in notes.lower()
+    assert 'with names of an assumed machine: ' in notes and 'ID Process' not in notes
     for at, number in enumerate(numbers):
         there = [row.split(',') for row in rows if row.split(',')[1] == str(number)]
         assert {row[4] for row in there} == {'SRV02' if at == 1 else 'SRV01'}

@@ -98,6 +98,13 @@ def test_instances_of_an_object(export, case, passes):
     assert of_second_sample(text, 'Delta') == CASES[case][2]
 
 
+def test_why_an_instance_is_assumed(tshark, tmp_path):
+    """Not for want of QueryCounterInfo: HKEY_PERFORMANCE_DATA has none, and with it is known which counter it is."""
+    for scene in perflib('as many'), registry(*CASES['as many'][:2]):
+        _, notes = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
+        assert 'rows of an assumed instance: 2; the order tells (' in notes and 'QueryCounterInfo' not in notes
+
+
 @PASSES
 def test_an_id_and_a_name_that_contradict_each_other(export, passes):
     """The first goes, and the others' ids are those of their neighbours now."""
@@ -253,7 +260,7 @@ def test_a_counter_given_out_anew(export, what, passes):
         c.data(h, 9999)
     rows = long_rows(export(story(server, calls), 'long', *passes))
     assert [(r['reason'], r['assumed']) for r in rows] == [
-        (FIRST, '0'), ('', '0'), ('', '1') if what == 'type' else ('counter is new in the query', '0'), ('', '0')]
+        (FIRST, '0'), ('', '0'), ('', '1') if what == 'type' else ('counter is new', '0'), ('', '0')]
 
 
 @PASSES
@@ -285,7 +292,7 @@ def test_a_title_given_out_anew(export, what, passes):
         talk.objects = made_of('Another', 'Delta', 2) if what == 'object' else made_of('Object', 'Another', 2)
     rows = long_rows(export(scene, 'long', *passes))
     step = lambda place: str(7 * (place + 1))
-    assert [r['result'] or r['reason'] for r in rows] == [FIRST, step(1), 'counter is new in the query', step(2)]
+    assert [r['result'] or r['reason'] for r in rows] == [FIRST, step(1), 'counter is new', step(2)]
 
 
 def test_labels_and_columns_say_so(tshark, tmp_path):

@@ -200,7 +200,7 @@ def test_assumed_samples_are_said(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
-    assert said_so(rows, lines, 'samples of an assumed counter or instance', 6), rows
+    assert said_so(rows, lines, 'samples of an assumed counter', 6), rows
 
 
 def test_types_that_were_not_captured_are_said(tshark, tmp_path):

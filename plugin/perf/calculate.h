@@ -35,11 +35,11 @@ typedef struct perf_point {
     X(PERF_NONE_OK, 0, "calculated") \
     X(PERF_NONE_FIRST_SAMPLE, 1, "first sample of the handle") \
     X(PERF_NONE_NEW_INSTANCE, 2, "instance is new") \
-    X(PERF_NONE_NEW_COUNTER, 3, "counter is new in the query") \
-    X(PERF_NONE_NO_BASE, 4, "base counter not in the query") \
-    X(PERF_NONE_NO_TIME, 5, "time counter not in the query") \
-    X(PERF_NONE_NO_FREQ, 6, "frequency counter not in the query") \
-    X(PERF_NONE_NO_MULTI, 7, "multi counter not in the query") \
+    X(PERF_NONE_NEW_COUNTER, 3, "counter is new") \
+    X(PERF_NONE_NO_BASE, 4, "base counter is not there") \
+    X(PERF_NONE_NO_TIME, 5, "time counter is not there") \
+    X(PERF_NONE_NO_FREQ, 6, "frequency counter is not there") \
+    X(PERF_NONE_NO_MULTI, 7, "multi counter is not there") \
     X(PERF_NONE_VALUE_BACKWARDS, 8, "value went backwards") \
     X(PERF_NONE_BASE_BACKWARDS, 9, "base went backwards") \
     X(PERF_NONE_SAME_TIME, 10, "time did not advance") \
@@ -60,7 +60,8 @@ typedef struct perf_point {
     X(PERF_NONE_OVERTAKEN, 26, "a later sample was answered before this one") \
     X(PERF_NONE_BEFORE_FAILED, 27, "it had an error in the sample before") \
     X(PERF_NONE_OTHER_FREQ, 28, "the clock's frequency changed") \
-    X(PERF_NONE_OTHER_COUNTERS, 29, "its object had other counters in the sample before")
+    X(PERF_NONE_OTHER_COUNTERS, 29, "its object had other counters in the sample before") \
+    X(PERF_NONE_CLOCK_BACK, 30, "the clock was set back")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;

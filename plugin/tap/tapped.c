@@ -143,12 +143,15 @@ void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, un
 {
     bool is_listed = false;
 
-    left->untyped += (marks & TAPPED_UNTYPED) != 0;
+    left->untyped += (marks & TAPPED_UNTYPED) && !(marks & TAPPED_UNKNOWN);
+    left->nameless += (marks & TAPPED_UNKNOWN) != 0;
     left->from_file += (marks & TAPPED_FROM_FILE) != 0;
     if ((marks & TAPPED_ASSUMED) == 0) {
         return;
     }
-    left->assumed++;
+    *(marks & TAPPED_MACHINE    ? &left->of_machines
+      : marks & TAPPED_INSTANCE ? &left->of_instances
+                                : &left->assumed) += 1;
     for (unsigned i = 0; i < left->num_queries; i++) {
         is_listed |= left->queries[i].number == number && left->queries[i].is_hkpd == is_hkpd;
     }
@@ -233,16 +236,26 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
          "objects and counters whose titles are missing go by their number (#10); hkpd.expert.text, and "
          "hkpd.expert.capture_cut, say where"},
         {left->nameless, "values of a counter that is not known",
-         "they have no column (-z pcq,long has them): capture from before the client adds counters"},
+         "they have no name and no result (-z pcq,long has them): capture from before the client adds counters"},
         {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
          "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
          "another capture that has them (-o pcq.names_file:FILE)"},
         {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
          "the capture does not hold the types; what the file says has to be true of this server"},
-        {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter or instance", what),
+        {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter", what),
          wmem_strdup_printf(pool,
                             "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
-                            "behind it are not in the capture, or several instances have one name",
+                            "behind it are not in the capture",
+                            queries_named(pool, left))},
+        {left->of_instances, wmem_strdup_printf(pool, "%s of an assumed instance", what),
+         wmem_strdup_printf(pool,
+                            "the order tells (%s): several instances have one name, and no id tells them apart; ask "
+                            "for ID Process or ID Thread too",
+                            queries_named(pool, left))},
+        {left->of_machines, wmem_strdup_printf(pool, "%s with names of an assumed machine", what),
+         wmem_strdup_printf(pool,
+                            "several machines answer at one address and port (%s): capture where each has an address "
+                            "of its own",
                             queries_named(pool, left))},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},
