@@ -381,7 +381,7 @@ EMPTY = 'pcq,queries', 'pcq,refusals', 'pcq,counters'
     ('denies-OpenQueryHandle', 'no query was opened; calls that failed: 1', EMPTY),
     ('faults-EnumerateCounterSet', 'no query was opened; calls that failed: 1', EMPTY),
     ('denies-ValidateCounters', 'calls that failed: 1', EMPTY),
-    ('registry-denied', 'no query was opened; calls that failed: 3', EMPTY),
+    ('registry-denied', 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 3', EMPTY),
     ('all-refused', 'answers without data: 8', EMPTY),
     ('requests-alone', 'calls without a captured response: 19', EMPTY),
     ('cut-answers', 'calls without a captured response: 9', EMPTY),

@@ -121,6 +121,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
         return;
     }
     left->any_read = true;
+    left->any_pcq |= !tapped->is_hkpd;
     left->opened |= tapped->handle != NULL;
     if (tapped->is_repeated) {
         return;
@@ -204,7 +205,8 @@ static const char *nothing_read(tapped_form form)
 static const char *why_no_samples(const tapped_left_out *left, tapped_form form)
 {
     if (left->opened) {
-        return "a query was opened, and no answer has its counter data";
+        return left->any_pcq ? "a query was opened, and no answer has its counter data"
+                             : "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data";
     }
     return form == TAPPED_BRIEF ? "no query was opened: only names and types were asked for"
                                 : "no query was opened: all calls that were read ask for names, types and instances";
@@ -221,17 +223,22 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
         const char *what, *why;
     } notes[] = {
         {left->samples > 0 || any_unread ? 0 : left->failed,
-         left->opened ? "calls that failed" : "no query was opened; calls that failed",
+         left->opened    ? "calls that failed"
+         : left->any_pcq ? "no query was opened; calls that failed"
+                         : "HKEY_PERFORMANCE_DATA was not opened; calls that failed",
          wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
                             left->failed ? left->failed_operation : "", left->failed ? left->failed_error : "")},
         {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
          "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
          "capture"},
-        {left->strange, "answers of no known query", "the requests were not captured, or not opened"},
+        {left->strange, left->any_pcq ? "answers of no known query" : "answers of no known handle",
+         "the requests were not captured, or not opened"},
         {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
         {left->empty, "answers without data",
-         "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), or nothing "
-         "has them now"},
+         left->any_pcq
+             ? "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), "
+               "or nothing has them now"
+             : "they succeeded and hold nothing: the server has none of the objects that were asked for"},
         {left->titles, "lists of titles that could not be read whole",
          "objects and counters whose titles are missing go by their number (#10); hkpd.expert.text, and "
          "hkpd.expert.capture_cut, say where"},

@@ -123,6 +123,7 @@ void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 typedef struct {
     bool any_read;         /* some call could be read */
+    bool any_pcq;          /* ... of PerflibV2: there may be a query */
     bool opened;           /* ... and was about a handle: a query's or a key's */
     bool needs_no_samples; /* names are wanted, or each monitor says why it has none */
     uint64_t samples;      /* answers with values */
