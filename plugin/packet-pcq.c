@@ -1068,6 +1068,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
+    DISSECTOR_ASSERT(di->call_data->opnum < NUM_OPNUMS); /* no other is registered */
     const operation *op = &operations[di->call_data->opnum];
     pcq_pdu p = {.largest = op->largest, .text_left = MOST_OF_PATHS};
 
@@ -1150,7 +1151,7 @@ void proto_register_pcq(void)
     register_fields();
     pcq_buffers_register(proto_pcq);
     pcq_data_register(proto_pcq);
-    sealed_register(&fields, opnum_vals, does);
+    sealed_register(&fields, opnum_vals, does, NUM_OPNUMS);
     state_register();
     names_file_register();
     tapped_register();

@@ -19,6 +19,7 @@
 #include <epan/conversation_filter.h>
 #include <epan/prefs.h>
 #include <wsutil/str_util.h>
+#include <wsutil/ws_assert.h>
 #include <epan/dissectors/packet-dcerpc.h>
 
 /* What a preference is written through (a type of the wrong size overwrites its neighbour), what a heuristic dissector returns, and

@@ -9,10 +9,11 @@
 
 static const rpc_fields *perflib;
 static const uint8_t *operations; /* what each does */
+static unsigned num_operations;
 
 static unsigned does_what(const sealed_pdu *pdu)
 {
-    return pdu->interface == RPC_PERFLIB ? operations[pdu->opnum] : 0;
+    return pdu->interface == RPC_PERFLIB && pdu->opnum < num_operations ? operations[pdu->opnum] : 0;
 }
 
 /* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
@@ -160,8 +161,9 @@ void sealed_call_is_noise(const rpc_call *call)
     }
 }
 
-void sealed_calls_register(const rpc_fields *fields_of_perflib, const uint8_t *operations_of_perflib)
+void sealed_calls_register(const rpc_fields *fields_of_perflib, const uint8_t *operations_of_perflib, unsigned count)
 {
     perflib = fields_of_perflib;
     operations = operations_of_perflib;
+    num_operations = count;
 }

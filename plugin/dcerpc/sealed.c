@@ -323,7 +323,8 @@ void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
     winreg_is_watched = is_watched;
 }
 
-void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations, const uint8_t *does)
+void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations, const uint8_t *does,
+                     unsigned count)
 {
     int proto = fields_of_perflib->proto;
     static int *ett[] = {&ett_sealed};
@@ -351,5 +352,5 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
     perflib = fields_of_perflib;
     operations[RPC_PERFLIB] = perflib_operations;
     operations[RPC_WINREG] = winreg_operations;
-    sealed_calls_register(fields_of_perflib, does);
+    sealed_calls_register(fields_of_perflib, does, count);
 }

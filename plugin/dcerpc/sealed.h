@@ -11,7 +11,7 @@
 #include "dcerpc/sealed-calls.h"
 
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
-void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does);
+void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does, unsigned count);
 
 /* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
  * so. Called once for each, when the interface is registered with DCE/RPC. */

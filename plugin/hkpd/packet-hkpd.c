@@ -1130,6 +1130,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     hkpd_pdu p;
     volatile int length = 0;
 
+    DISSECTOR_ASSERT(opnum < array_length(operations)); /* no other is hooked */
     if (!is_active() || call_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }

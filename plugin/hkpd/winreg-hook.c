@@ -18,6 +18,7 @@ static dcerpc_sub_dissector stock[NUM_OPNUMS]; /* those that were replaced */
 
 int winreg_stock(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
 {
+    DISSECTOR_ASSERT(di->call_data->opnum < NUM_OPNUMS);
     const dcerpc_sub_dissector *entry = &stock[di->call_data->opnum];
 
     if (di->ptype == PDU_REQ) {

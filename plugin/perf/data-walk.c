@@ -6,8 +6,10 @@
 #include "perf/data-walk.h"
 
 #include "perf/bytes.h"
-#include <string.h>
+
+#include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* What perf_walk_next() reads next. */
 enum {
@@ -79,6 +81,7 @@ void perf_walk_init(perf_walk *walk, const uint8_t *data, uint32_t size)
 
 void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32_t offset)
 {
+    assert(offset <= size && size - offset >= PERF_COUNTER_HEADER_SIZE);
     perf_walk_init(walk, data, size);
     walk->pos = offset;
     walk->one_block = true;
@@ -89,6 +92,7 @@ void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32
 
 uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column)
 {
+    assert(walk->counters.ids != 0 && column < walk->counters.count);
     return perf_le32(walk->data + walk->counters.ids + 4 * column);
 }
 

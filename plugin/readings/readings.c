@@ -35,6 +35,7 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = wmem_new0(pool, readings);
 
+    ws_assert(answer->layout && answer->server && answer->tvb);
     r->pool = pool;
     r->answer = *answer;
     r->size = tvb_captured_length(answer->tvb);
@@ -179,6 +180,7 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
 
 void readings_find_operands(readings *r)
 {
+    ws_assert(r->at.counter->known && r->at.counter->type);
     unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
 
     if (r->operands.known) {
@@ -198,6 +200,7 @@ void readings_find_operands(readings *r)
 
 perf_result readings_result(readings *r)
 {
+    ws_assert(r->at.counter && !r->at.is_text);
     const reading_counter *counter = readings_known_counter(r);
     perf_result none = {0, counter->none};
 
@@ -449,6 +452,7 @@ static void put_operands(readings *r, perf_writer *w, const perf_formula_info *f
 
 bool readings_has_formula(const readings *r)
 {
+    ws_assert(r->at.counter->known);
     const perf_counter_type *type = r->at.counter->type;
 
     return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;

@@ -41,6 +41,7 @@ uint32_t reading_instances_count(const reading_instances *instances)
 
 static reading_instance *row_at(const reading_instances *instances, uint32_t row)
 {
+    ws_assert(row < reading_instances_count(instances));
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
@@ -247,7 +248,9 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
         return moved_pair;
     }
     if (wanted->name_ordinal > 0) {
-        row = find_named(&there->instances, &wanted->key, wanted->name_ordinal)->row;
+        const reading_instance *same = find_named(&there->instances, &wanted->key, wanted->name_ordinal);
+        ws_assert(same); /* there are as many of the name */
+        row = same->row;
     }
     return (table_pair){row, count > 1 || wanted->key.parent_count > 1, false};
 }

@@ -189,6 +189,7 @@ void facts_learn(state_host *server, state_subject subject, state_fact_kind kind
     wmem_array_t **versions = &learned->versions[kind];
     fact_version version = {event, frame, *fact};
 
+    ws_assert(kind < PERF_NUM_FACT_KINDS && (fact->name != NULL) == is_name(kind));
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {

@@ -87,6 +87,7 @@ const char *handle_machine(const state_handle *handle, const state_host *server)
 
 void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
 {
+    ws_assert(event >= handle->begin);
     handle->end = event;
     handle->closed_frame = frame;
 }

@@ -127,6 +127,7 @@ unsigned event_count_until(wmem_array_t *array, uint32_t event)
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
+    ws_assert(high < 2 || event_at(array, high - 2) <= event_at(array, high - 1));
     if (high > 0 && event_at(array, high - 1) <= event) {
         return high;
     }

@@ -51,6 +51,7 @@ static void leave_form(state_sample *sample)
 {
     perf_form *form = sample->form;
 
+    ws_assert(form->users > 0);
     g_free(sample->numbers);
     sample->form = NULL;
     sample->numbers = NULL;
@@ -65,6 +66,7 @@ static void drop_oldest(void)
 {
     state_sample *oldest = samples.oldest;
 
+    ws_assert(oldest->bytes && samples.bytes >= size_of_data(oldest) + size_of_objects(oldest));
     samples.oldest = oldest->newer;
     samples.bytes -= size_of_data(oldest) + size_of_objects(oldest);
     if (oldest->form) {
@@ -227,6 +229,7 @@ void sample_holds(state_sample *sample, const state_object_place *places, uint32
 {
     state_handle *handle = sample->handle;
 
+    ws_assert(sample == handle->newest && sample->objects == NULL);
     if (handle->objects == NULL) {
         handle->objects = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
     }

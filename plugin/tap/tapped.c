@@ -45,6 +45,7 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
 {
     tapped_call *copy = wmem_memdup(pinfo->pool, tapped, sizeof *tapped);
 
+    ws_assert(tapped->unread || (tapped->operation && tapped->server));
     copy->is_first_look = !PINFO_FD_VISITED(pinfo);
     copy->transport = transport_of(pinfo);
     if (tapped->answer) {

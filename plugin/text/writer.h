@@ -7,6 +7,8 @@
 
 #include "perf/bytes.h"
 
+#include <assert.h>
+
 /* A text and its bytes without the terminator. */
 typedef struct perf_piece {
     const char *text;
@@ -21,6 +23,7 @@ typedef struct perf_writer {
 
 static inline perf_writer perf_writer_of(char *buffer, size_t size)
 {
+    assert(size > 0);
     *buffer = '\0';
     return (perf_writer){buffer, buffer + size - 1};
 }

@@ -52,6 +52,7 @@ void findings_add(findings_report *report, proto_item *item, finding_id finding,
 {
     va_list args;
 
+    ws_assert(finding < NUM_FINDINGS && (report->pinfo == NULL || report->expert));
     report->damaged |= finding_table[finding].damage;
     if (report->pinfo == NULL || report->muted) {
         return;

@@ -33,6 +33,7 @@ static inline packet_info *reader_pinfo(const bounded_reader *reader)
 
 static inline uint32_t reader_left(const bounded_reader *reader)
 {
+    ws_assert(reader->pos <= reader->end);
     return reader->failed ? 0 : reader->end - reader->pos;
 }
 

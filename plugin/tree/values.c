@@ -351,6 +351,7 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
     tree_budget *budget = &view->budget;
     bool affordable = budget_take_bytes(budget, view->readings->at.size);
 
+    ws_assert(budget->values_left > 0);
     budget->values_left--;
     if (affordable && tree && budget_take(budget, structure->items)) {
         return show_in_full(view, tree, structure);
@@ -514,6 +515,7 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
 
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
 {
+    ws_assert(view->tvb && view->fields && view->report);
     view->wishes = wishes_of(view, faults);
     if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
         !view->wishes.watch) {
