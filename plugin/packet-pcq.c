@@ -119,7 +119,7 @@ static void pcq_read_machine(pcq_pdu *p)
     if (machine && p->call.first_time) {
         machine += strspn(machine, "\\");
         p->record->machine = wmem_strdup(wmem_file_scope(), machine);
-        p->call.server = host_called(p->call.pinfo, p->record->machine);
+        call_name_server(&p->call, HOST_CALLED, machine);
     }
 }
 
@@ -424,7 +424,7 @@ static void lose_names(pcq_pdu *p, const pcq_context *context)
                      context->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
 
     if (p->call.first_time && !p->call.is_noise && context->request_known && are_names) {
-        facts_lose_names(p->call.server, context->guid, pcq_kind_of_names(context), p->call.event, p->call.pinfo->num);
+        facts_lose_names(p->call.to, context->guid, pcq_kind_of_names(context), p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -438,7 +438,7 @@ static void pcq_registration_response(pcq_pdu *p)
     }
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
-        facts_learn(p->call.server, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
+        facts_learn(p->call.to, pending->subject, pending->kind, &pending->fact, p->call.event, p->call.pinfo->num);
     }
     show_counterset(p, &context);
     if (p->record->call.request_read) {
@@ -567,7 +567,7 @@ static proto_item *read_handle(pcq_pdu *p, uint8_t bytes[PERF_HANDLE_SIZE])
     if (call_handle_is_null(bytes)) {
         findings_add(&p->call.report, item, FINDING_HANDLE_NULL, "The handle is empty: no query has it");
     } else if (p->call.first_time || (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo))) {
-        p->call.record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
+        p->call.record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, bytes);
     }
     return item;
 }
@@ -602,13 +602,13 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
         record->answering = asked;
     } else if (p->call.first_time && asked) {
         if (known && asked->end > record->request_event && asked->end < p->call.event &&
-            (asked->is_gone || handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes) != asked)) {
+            (asked->is_gone || call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes) != asked)) {
             record->handle = NULL; /* closed and given out anew while this was outstanding: whose it is nobody knows */
         } else if (known && call_may_learn(&p->call)) {
             /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
              * it answers belongs to the new life, as a later look at it shows */
             if (asked->end < record->request_event) {
-                state_handle *now = handle_find(PERF_HANDLE_QUERY, p->call.server, asked->bytes);
+                state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes);
                 bool is_open = now != asked && now->end > p->call.event;
                 record->handle = is_open ? now
                                          : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes,
@@ -647,7 +647,7 @@ static void pcq_open_response(pcq_pdu *p)
         record->handle =
             call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, p->call.pinfo->num, p->record->machine);
     } else if (p->call.is_copy && !PINFO_FD_VISITED(p->call.pinfo)) {
-        record->handle = handle_find(PERF_HANDLE_QUERY, p->call.server, bytes);
+        record->handle = call_find_handle(&p->call, PERF_HANDLE_QUERY, bytes);
     }
     show_handle(p, item, record->handle);
 }

@@ -14,8 +14,7 @@ from gen import hkpd_stubs as stubs
 from gen.hkpd_block import Counter, Instance, Object, rows_of
 from gen.hkpd_scene import Talk, answers, built_in, every_type, machine, names_of, session
 from gen.model import TYPES, Clock, grows
-from gen.scene import Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, run, single
+from gen.scene import Scene
 from learned import Item, close_to, one, shows
 
 WIRE = frozenset('hkpd.' + name for name in '''
@@ -345,45 +344,15 @@ def test_names_belong_to_a_server(tshark, tmp_path):
     compare_values(read(tshark, scene, tmp_path), scene)
 
 
-@PASSES
-def test_machines_that_share_a_port_are_told_by_their_names(tshark, tmp_path, two_pass):
-    """One address and port leads to two: their rows stay two, and whose titles are whose is assumed from then on."""
-    scene = Scene()
-    talks = [Talk(scene, client_port=50001 + i, system='SRV0%d' % (i + 1)) for i in range(2)]
-    talks[1].handles = 10
-    numbers = []
-    for talk in talks:
-        talk.open()
-        talk.titles()
-        numbers.append(talk.sample()[1])
-    numbers.append(talks[0].sample()[1])
-    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    out, notes = tshark.run('-q', '-r', tmp_path / 'hkpd.pcap', '-z', 'pcq,long,-', *['-2'] * two_pass)
-    rows = out.splitlines()[1:]
-    assert ('(handle 1, handle 2)' if two_pass else '(handle 2, handle 1)') in notes and 'query' not in notes.lower()
-    assert 'with names of an assumed machine: ' in notes and 'ID Process' not in notes
-    for at, number in enumerate(numbers):
-        there = [row.split(',') for row in rows if row.split(',')[1] == str(number)]
-        assert {row[4] for row in there} == {'SRV02' if at == 1 else 'SRV01'}
-        assert {row[-1] for row in there} == {'1' if two_pass or at > 0 else '0'}
-        assert bool(frames[number].all('hkpd.expert.systems')) == (two_pass or at > 0)
-
-
-@PASSES
-def test_counters_of_machines_that_share_a_port(tshark, tmp_path, two_pass):
-    """What HKEY_PERFORMANCE_DATA tells of a port holds for the other protocol, too: whose registration is whose nobody knows."""
-    scene = Scene()
-    for i in range(2):
-        talk = Talk(scene, client_port=50001 + i, system='SRV0%d' % (i + 1))
-        talk.handles = 10 * i
-        talk.open()
-        talk.sample()
-    s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    c = tcp_line(scene, Script([s]), client_port=50003).client()
-    learn(c, s)
-    run(c, [ask(s, 1)], 1)
-    out = tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,long,-', *['-2'] * two_pass)[0]
-    assert [row.split(',')[-1] for row in out.splitlines() if ',pcq,' in row] == ['1']
+def test_what_is_assumed_is_of_a_handle(tshark, tmp_path):
+    """The note of an export calls it as all tables do."""
+    talk = Talk(Scene(), [Object(5000, 'Set', [Counter(5002, 'Things', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 2), 8)],
+                                 lambda at: [Instance('a'), Instance('a')])])
+    talk.open()
+    talk.sample()
+    talk.sample()
+    _, notes = tshark.run('-q', '-r', talk.scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')
+    assert '(handle 1)' in notes and 'query' not in notes
 
 
 def test_a_language_has_32_bits_on_every_system(tshark, tmp_path):

@@ -98,7 +98,34 @@ static void note_copy(rpc_call *call)
         call->record->copied = call->record->connection->copied;
     }
     call->is_copy = call->record->copied != NULL;
-    call->server = call->is_copy ? call->record->copied : call->server;
+    call->to = call->is_copy ? call->record->copied : call->record->to;
+    call->server = call->to->host;
+}
+
+static const char *target;
+
+void call_set_target(const char *name)
+{
+    target = name;
+}
+
+/* Of a connection the names that its latest call gave its server. */
+static void take_server(rpc_call *call)
+{
+    rpc_record *record = call->record;
+
+    if (record->to == NULL) {
+        record->to = connection_to(record->connection, call->pinfo, call_is_request(call));
+        if (record->connection->pipe != 0 && target && record->to->names[HOST_TARGET] == NULL) {
+            record->to = record->connection->to = host_name(record->to, HOST_TARGET, target);
+        }
+    }
+}
+
+void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
+{
+    call->to = call->record->to = call->record->connection->to = host_name(call->record->to, kind, name);
+    call->server = call->to->host;
 }
 
 /* A PDU takes its event when it is first seen, and keeps it. */
@@ -148,7 +175,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->di = di;
     call->drep = drep;
     call->record = record_of(call, record_size);
-    call->server = host_of(pinfo, call_is_request(call), di->transport_salt != 0); /* only SMB's has one */
+    take_server(call);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = wmem_strbuf_new(pinfo->pool, "");
     call->info = wmem_strbuf_new(pinfo->pool, "");
@@ -306,19 +333,28 @@ bool call_handle_is_null(const uint8_t *bytes)
     return memcmp(bytes, null_handle, PERF_HANDLE_SIZE) == 0;
 }
 
+state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes)
+{
+    state_handle *handle = handle_find(kind, call->to, bytes);
+
+    call->server = call->to->host;
+    return handle;
+}
+
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
-    state_handle *handle = frame != 0 ? handle_find(kind, call->server, bytes) : NULL;
+    state_handle *handle = frame != 0 ? call_find_handle(call, kind, bytes) : NULL;
 
-    if (handle && handle->end == UINT32_MAX && !connection_note_handle(call->pinfo, call->di->call_id, handle)) {
+    if (handle && handle->end == UINT32_MAX &&
+        !connection_note_handle(call->pinfo, call->di->call_id, handle, call->to)) {
         note_copy(call);
         call->first_time = false;
         return handle;
     }
-    handle = handle_open(kind, call->server, bytes, begin, frame, machine);
+    handle = handle_open(kind, call->to, bytes, begin, frame, machine);
     if (frame != 0) {
-        connection_note_handle(call->pinfo, call->di->call_id, handle);
+        connection_note_handle(call->pinfo, call->di->call_id, handle, call->to);
     }
     return handle;
 }
@@ -336,7 +372,7 @@ bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *
         const perf_filled_form data = sample_data(newest);
         is_same = memcmp(perf_filled_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
-    if (connection_note_sample(call->pinfo, call->di->call_id, handle, is_same)) {
+    if (connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same)) {
         return false;
     }
     note_copy(call);

@@ -31,12 +31,13 @@ typedef struct rpc_record {
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    uint64_t fault;          /* that answers it: frame and call id */
-    bool request_read;       /* all parameters */
-    bool request_damaged;    /* what it says of itself does not add up */
-    state_handle *handle;    /* that the request speaks of, or that the response opened */
-    state_handle *answering; /* that the response speaks of */
-    state_host *copied;      /* of a copy, the server that the other connection is to */
+    uint64_t fault;           /* that answers it: frame and call id */
+    bool request_read;        /* all parameters */
+    bool request_damaged;     /* what it says of itself does not add up */
+    state_handle *handle;     /* that the request speaks of, or that the response opened */
+    state_handle *answering;  /* that the response speaks of */
+    state_connection *to;     /* whom its connection is to */
+    state_connection *copied; /* of a copy, whom the other one is to */
 } rpc_record;
 
 /* Fields and findings of one protocol. */
@@ -70,6 +71,7 @@ typedef struct {
     uint8_t *drep;
     const char *operation; /* "QueryCounterData" */
     rpc_record *record;
+    state_connection *to; /* whom its connection is to, of a copy the other one */
     state_host *server;
     uint32_t event;
     rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
@@ -112,6 +114,13 @@ static inline bool call_is_request(const rpc_call *call)
     return call->di->ptype == PDU_REQ;
 }
 
+/* Its server is called so. */
+void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
+
+/* The pipe that the PDUs which follow are in leads to a server that the client called so; NULL: that is not known. It has to hold as
+ * long. */
+void call_set_target(const char *name);
+
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);
 
@@ -133,6 +142,9 @@ void call_report_status(rpc_call *call, uint32_t status);
 
 /* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
+
+/* The last life that these bytes had, as handle_find(). */
+state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes);
 
 /* A life of a handle in this call; `frame` is 0 where the opening was not captured. */
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,

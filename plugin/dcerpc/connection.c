@@ -27,7 +27,7 @@ typedef struct {
     const rpc_connection *connection;
     uint32_t call_id;
     nstime_t at;
-    state_host *server;
+    state_connection *to;
 } unique_answer;
 
 /* emptied with the file */
@@ -89,6 +89,14 @@ rpc_connection *connection_of(packet_info *pinfo)
     return connection;
 }
 
+state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request)
+{
+    if (connection->to == NULL) {
+        connection->to = host_connect(pinfo, is_request, connection->pipe != 0);
+    }
+    return connection->to;
+}
+
 void connection_end(packet_info *pinfo)
 {
     rpc_connection *before = connection_find(pinfo);
@@ -144,14 +152,14 @@ static bool is_same(const unique_answer *a, const unique_answer *b)
 }
 
 /* False if it is another's answer: then its connection is a copy of that one's. */
-static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_host *server)
+static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_connection *to)
 {
     const unique_answer *first = wmem_map_lookup(answers, key);
     rpc_connection *connection = connection_of(pinfo);
-    const unique_answer answer = {connection, call_id, pinfo->abs_ts, server};
+    const unique_answer answer = {connection, call_id, pinfo->abs_ts, to};
 
     if (first && is_same(first, &answer)) {
-        connection->copied = first->server;
+        connection->copied = first->to;
         return false;
     }
     wmem_map_insert(answers, key, wmem_memdup(wmem_file_scope(), &answer, sizeof answer));
@@ -167,22 +175,23 @@ void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset)
         const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
         char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
         note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, tvb_get_uint32(tvb, offset + 12, order),
-             host_of(pinfo, false, dcerpc_get_transport_salt(pinfo) != 0));
+             connection_to(connection_of(pinfo), pinfo, false));
         g_free(sum);
     }
 }
 
-bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle)
+bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to)
 {
-    return note(handles, handle, pinfo, call_id, handle->server);
+    return note(handles, handle, pinfo, call_id, to);
 }
 
-bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks)
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
+                            bool same_clocks)
 {
     if (!same_clocks) {
         wmem_map_remove(samples, handle);
     }
-    return note(samples, handle, pinfo, call_id, handle->server);
+    return note(samples, handle, pinfo, call_id, to);
 }
 
 static void forget_last(void)

@@ -27,7 +27,8 @@ typedef struct rpc_connection {
     uint64_t pipe;                         /* of SMB: which one; 0 elsewhere */
     uint64_t contexts[NUM_RPC_INTERFACES]; /* a bit for each context that its bind gave the interface */
     uint64_t ndr64;                        /* and for those of NDR64 */
-    state_host *copied;                    /* of a copy, the server that the other connection is to */
+    state_connection *to;                  /* to whom; NULL before the first call */
+    state_connection *copied;              /* of a copy, to whom the other connection is */
     wmem_map_t *sealed_calls;              /* call id -> the latest call of it (dcerpc/sealed-pdus.c) */
     void *sealed_query;                    /* the newest, as its interface tells queries apart */
     /* calls are numbered one by one, those of other interfaces among them */
@@ -45,6 +46,9 @@ rpc_connection *connection_of(packet_info *pinfo);
 /* The same, NULL as long as nobody asked for it. */
 rpc_connection *connection_find(packet_info *pinfo);
 
+/* To whom it is, by a PDU of it. */
+state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request);
+
 /* A bind of an interface that is followed: which contexts are its. One that is no alter_context begins a connection. */
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid);
 
@@ -53,6 +57,11 @@ void connection_end(packet_info *pinfo);
 
 /* True as soon as there is one that bound one of the interfaces. */
 bool connections_exist(void);
+
+static inline bool connection_is_bound(const rpc_connection *connection)
+{
+    return connection->contexts[RPC_PERFLIB] || connection->contexts[RPC_WINREG];
+}
 
 static inline uint64_t connection_context(uint16_t context)
 {
@@ -63,9 +72,10 @@ static inline uint64_t connection_context(uint16_t context)
 void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset);
 
 /* The answer to call `call_id` gave out an open handle. False if another connection's gave it out in the same call at the same time. */
-bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle);
+bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to);
 
 /* An answer to call `call_id` was a sample, with the clocks of the handle's newest or not. False if that is the same answer. */
-bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, bool same_clocks);
+bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to,
+                            bool same_clocks);
 
 void connections_register(void);

@@ -97,14 +97,11 @@ static void show_late(packet_info *pinfo, const sealed_call *call)
 /* On the first pass it is learned; whoever listens is handed it. */
 static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
 {
-    uint32_t port = tapped->is_response ? pinfo->srcport : pinfo->destport;
-
     if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
         learn(pdu, &tapped->sealed, tapped->has_failed);
     }
     if (tapped_wanted()) {
         tapped->sealed.connection = pdu ? pdu->query : NULL;
-        tapped->server = host_of(pinfo, !tapped->is_response, port == 445 || port == 139);
         tapped_hand_over(pinfo, tapped);
     }
 }
@@ -114,6 +111,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
     const rpc_record *record = call->record;
     sealed_pdu *pdu = call->pdu;
     unsigned does = pdu ? does_what(pdu) : 0;
+    rpc_connection *connection = record ? record->connection : pdu->connection;
     tapped_call tapped = {
         .unread = call->why,
         .is_hkpd = record ? record->protocol != perflib : pdu->interface == RPC_WINREG,
@@ -125,7 +123,8 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .operation = call->operation,
         .seconds = pdu ? pdu->seconds : -1,
         .event = record ? record->response_event : 0,
-        .connection = record ? record->connection : pdu->connection,
+        .connection = connection,
+        .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
         .handle = record ? record->handle : NULL,
         .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
     };

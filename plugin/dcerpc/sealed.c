@@ -6,8 +6,10 @@
 #include "dcerpc/sealed.h"
 
 #include <epan/expert.h>
+#include <epan/dissectors/packet-smb2.h>
 #include <epan/prefs-int.h>
 
+#include "dcerpc/logons.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/decimal.h"
@@ -200,6 +202,7 @@ static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
     if (type == PDU_BIND_ACK) {
         if (connections_exist()) {
             connection_note_logon(pinfo, tvb, at);
+            logon_read(pinfo, tvb, at, false);
         }
         return;
     }
@@ -211,6 +214,9 @@ static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
     }
     if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
         connection_bind(pinfo, tvb, at, RPC_WINREG, &uuids[RPC_WINREG]);
+    }
+    if (connections_exist()) {
+        logon_read(pinfo, tvb, at, true);
     }
 }
 
@@ -275,14 +281,23 @@ static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 }
 
 /* Wireshark's heuristics for DCE/RPC over something: they see each PDU. */
-#define TRANSPORTS(X) X(tcp) X(smb2) X(smb_transact)
+#define TRANSPORTS(X) X(tcp, NULL) X(smb2, tree_of(data)) X(smb_transact, NULL)
 
-#define TRANSPORT_WATCH(name) \
+#define TRANSPORT_WATCH(name, target) \
     static heur_dissector_t stock_##name; \
     static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
     { \
+        call_set_target(target); \
         return dissect_transport(stock_##name, tvb, pinfo, tree, data); \
     }
+
+/* What the client called the server as it connected to its pipes: "\\\\SRV01\\IPC$". */
+static const char *tree_of(const void *data)
+{
+    const smb2_info_t *smb = data;
+
+    return smb && smb->tree ? smb->tree->name : NULL;
+}
 
 static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                       void *data)
@@ -297,7 +312,7 @@ static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, pac
 
 TRANSPORTS(TRANSPORT_WATCH)
 
-#define TRANSPORT_INSTALL(name) install("dcerpc_" #name, &stock_##name, watch_##name);
+#define TRANSPORT_INSTALL(name, target) install("dcerpc_" #name, &stock_##name, watch_##name);
 
 static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {

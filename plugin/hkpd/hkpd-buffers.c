@@ -115,12 +115,6 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
         const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
                                      PERF_CODE_PAGE_UNICODE, "The system name");
         proto_item_append_text(reader->node, " of %s", name);
-        if (view->base.readings->answer.server->has_systems) {
-            findings_add(reader->report, reader->node, FINDING_SYSTEMS,
-                         "Several machines answer at this address and port: that the names of values are of %s's "
-                         "titles is assumed",
-                         name);
-        }
     }
 }
 

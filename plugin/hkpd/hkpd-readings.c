@@ -353,10 +353,14 @@ static const char *name_text(readings *r, const perf_block_walk *object, const r
 
 const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk)
 {
-    const char *name = text_get(pool, tvb, walk->header.name, walk->header.name_size, PERF_CODE_PAGE_UTF16,
-                                byte_order(walk), PERF_NAME_MAX);
+    const char *name = NULL;
 
-    return name + strspn(name, "\\");
+    if (perf_block_names_system(walk)) {
+        name = text_get(pool, tvb, walk->header.name, walk->header.name_size, PERF_CODE_PAGE_UTF16, byte_order(walk),
+                        PERF_NAME_MAX);
+        name += strspn(name, "\\");
+    }
+    return name;
 }
 
 static void begin(readings *r)
@@ -366,8 +370,9 @@ static void begin(readings *r)
     perf_block_init(&stream->walk, r->bytes, r->size);
     stream->current = new_view(r, r->bytes, r->size);
     r->current = &stream->current->base;
-    if (stream->current->scout.header.name_size > 0) {
-        r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
+    r->machine = hkpd_system_name(r->pool, r->answer.tvb, &stream->current->scout);
+    if (r->machine == NULL && r->answer.handle) {
+        r->machine = r->answer.handle->machine;
     }
 }
 

@@ -20,7 +20,7 @@ extern const readings_layout hkpd_readings_layout;
 perf_block_event hkpd_readings_event(readings *r);
 perf_block_walk *hkpd_readings_walk(const readings *r);
 
-/* Clocks and SystemName ("" if it has none) of the block whose header the walk has just announced. */
+/* Clocks and SystemName (NULL if it has none that is sound) of the block whose header the walk has just announced. */
 perf_point hkpd_clocks(const perf_block_walk *walk);
 const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_block_walk *walk);
 

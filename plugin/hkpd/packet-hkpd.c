@@ -249,7 +249,7 @@ static state_handle *hkpd_known_handle(const hkpd_pdu *p)
 /* The life that is open at this moment, of a key with performance data or another. */
 static state_handle *hkpd_find_open(hkpd_pdu *p, const uint8_t *bytes)
 {
-    state_handle *handle = handle_find(PERF_HANDLE_HKPD, p->call.server, bytes);
+    state_handle *handle = call_find_handle(&p->call, PERF_HANDLE_HKPD, bytes);
 
     return handle && p->call.event <= handle->end ? handle : NULL;
 }
@@ -547,7 +547,7 @@ static void report_closed(hkpd_pdu *p, const char *name)
     hkpd_record *record = p->record;
 
     if (p->call.first_time && record->handle_read && record->call.handle == NULL && hkpd_is_performance_name(name)) {
-        record->closed = handle_find(PERF_HANDLE_HKPD, p->call.server, record->handle_bytes);
+        record->closed = call_find_handle(&p->call, PERF_HANDLE_HKPD, record->handle_bytes);
     }
     if (hkpd_is_shown(record->closed) && hkpd_known_handle(p) == NULL) {
         hkpd_show_handle(p, record->closed, hkpd_handle_offset(p));
@@ -746,6 +746,21 @@ static void find_handle(hkpd_pdu *p, const answer *back)
     }
 }
 
+/* What the server calls itself tells which of several machines it is. A handle of another one is another handle. */
+static void note_system(hkpd_pdu *p, const answer *back)
+{
+    tvbuff_t *tvb = back->value.tvb;
+    rpc_record *record = p->call.record;
+    perf_block_walk walk;
+
+    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
+    const char *name = perf_block_next(&walk) == PERF_BLOCK_HEADER ? hkpd_system_name(hkpd_pool(p), tvb, &walk) : NULL;
+    if (name) {
+        call_name_server(&p->call, HOST_SYSTEM, name);
+        record->handle = record->handle && record->handle->server != p->call.server ? NULL : record->handle;
+    }
+}
+
 static void note_outcome(hkpd_pdu *p, const answer *back)
 {
     hkpd_key *key = hkpd_key_of(p->call.record->handle);
@@ -812,6 +827,14 @@ static int other_answer(hkpd_pdu *p, const answer *back)
 
 /* --- Performance data ------------------------------------------------------------------------------------------ */
 
+static void note_machine(state_handle *handle, const char *name)
+{
+    if (name && (handle->machine == NULL || strcmp(handle->machine, name) != 0)) {
+        handle->machine = wmem_strdup(wmem_file_scope(), name);
+        handle_note_name(handle, name);
+    }
+}
+
 static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -827,13 +850,9 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     perf_block_init(&walk, bytes, size);
     perf_block_next(&walk);
     if (perf_block_u32(&walk, 20) == size - walk.header.size) { /* Samba's total leaves the header out */
-        host_note_no_windows(p->call.server);
+        host_note_no_windows(p->call.to);
     }
-    if (walk.header.name_size > 0) {
-        const char *name = hkpd_system_name(hkpd_pool(p), tvb, &walk);
-        host_note_system(p->call.server, name);
-        handle_note_name(record->handle, name);
-    }
+    note_machine(record->handle, hkpd_system_name(hkpd_pool(p), tvb, &walk));
     if (p->record->name) {
         const perf_point clocks = hkpd_clocks(&walk);
         pace_sample(p->record->sample, p->record->name, &clocks, call_seconds(&p->call));
@@ -921,7 +940,7 @@ static void lose_titles(hkpd_pdu *p, const answer *back)
     state_fact_kind kind;
 
     if (are_names(p, back, &language, &kind)) {
-        facts_lose_names(p->call.server, NULL, kind, p->call.event, p->call.pinfo->num);
+        facts_lose_names(p->call.to, NULL, kind, p->call.event, p->call.pinfo->num);
     }
 }
 
@@ -939,8 +958,7 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
         const hkpd_title *title = wmem_array_index(titles, i);
         state_fact fact = {.name = title->text, .lcid = kind == PERF_FACT_ENGLISH ? 0 : language};
         if (title->index > 1 && *title->text) { /* title 1 is not one: its text is the highest index */
-            facts_learn(p->call.server, facts_title_subject(title->index), kind, &fact, p->call.event,
-                        p->call.pinfo->num);
+            facts_learn(p->call.to, facts_title_subject(title->index), kind, &fact, p->call.event, p->call.pinfo->num);
         }
     }
 }
@@ -989,6 +1007,9 @@ static int hkpd_value_response(hkpd_pdu *p)
 
     read_answer(p, &back, 0);
     back.kind = kind_of(p, &back);
+    if (p->call.first_time && back.kind == ANSWER_BLOCK && back.status == STATUS_SUCCESS) {
+        note_system(p, &back);
+    }
     find_handle(p, &back);
     note_outcome(p, &back);
     tell_sizes(p, &back);

@@ -96,8 +96,11 @@ char *names_file_text(void)
 {
     writer out = {g_string_new(FIRST_LINE "\n"), NULL};
 
-    facts_visit(write_fact, &out);
-    return g_string_free(out.text, out.server == NULL);
+    unsigned left_out = facts_visit(write_fact, &out);
+    if (left_out > 0) {
+        g_string_append_printf(out.text, "# left out: names of %u machines that share an address and port\n", left_out);
+    }
+    return g_string_free(out.text, out.server == NULL && left_out == 0);
 }
 
 /* --- Reading its lines --------------------------------------------------------------------------------------------------- */

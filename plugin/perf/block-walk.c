@@ -377,6 +377,15 @@ static void find_system_name(perf_block_walk *walk)
     }
 }
 
+bool perf_block_names_system(const perf_block_walk *walk)
+{
+    uint32_t size = walk->header.name_size, end = walk->header.name + size;
+
+    return size > 0 && walk->header.name == PERF_DATA_BLOCK_SIZE &&
+           (end == walk->header.size ||
+            (end + 2 <= walk->header.size && walk->data[end] == 0 && walk->data[end + 1] == 0));
+}
+
 static perf_block_event read_header(perf_block_walk *walk)
 {
     if (walk->size < PERF_DATA_BLOCK_SIZE || !perf_block_is(walk->data, walk->size)) {

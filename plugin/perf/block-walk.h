@@ -216,6 +216,9 @@ bool perf_block_holds_values(const perf_block_walk *walk);
  * neither compared with other samples nor they with it. A finding about a text or an alignment does no harm. */
 bool perf_block_does_harm(const perf_block_walk *walk);
 
+/* Of a walk that has just announced the header: its name is whole, with a terminator, where all systems have it. */
+bool perf_block_names_system(const perf_block_walk *walk);
+
 /* Integers of the block's byte order. */
 static inline uint32_t perf_block_u32(const perf_block_walk *walk, uint32_t offset)
 {

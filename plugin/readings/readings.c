@@ -43,7 +43,6 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
     r->number = r->prefix_number = UINT32_MAX;
     r->text_left = READINGS_PATHS_SIZE(r->size);
     r->raw_left = RAW_AT_LEAST + (uint64_t)r->size;
-    r->names_assumed = answer->server->has_systems;
     r->path = wmem_strbuf_new(pool, NULL);
     answer->layout->begin(r);
     r->operands.current = r->current->clocks;

@@ -98,7 +98,6 @@ typedef struct readings {
     uint32_t instance_row;
     uint32_t status;       /* Win32 error of the block, 0 elsewhere */
     bool assumed;          /* which counters they are is assumed from the order of the identifiers */
-    bool names_assumed;    /* of which machine's list or registration their names are is */
     bool may_be_there;     /* the sample before may have the counter that was looked for last: there it is assumed */
     sample_view *previous; /* NULL: there is no sample before */
     perf_none why_no_previous; /* then */
@@ -149,10 +148,10 @@ const reading *readings_next(readings *r);
 /* The calculated value, or why there is none. Not for text. */
 perf_result readings_result(readings *r);
 
-/* True if whose value it is or what it is called was assumed, or from which instance of its name the result that was asked for is. */
+/* True if whose value it is was assumed, or from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || r->names_assumed || (r->operands.known && r->operands.has_previous && r->operands.assumed);
+    return r->assumed || (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 
 /* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not

@@ -29,6 +29,8 @@ typedef struct {
     uint32_t event;
     uint32_t frame;
     state_fact fact;
+    uint32_t sampled; /* event of the server's newest sample then */
+    unsigned tellers; /* how often it was told; 0: all who did proved to be to other machines */
 } fact_version;
 
 /* A list of names was answered that could not be read whole. */
@@ -44,6 +46,11 @@ typedef struct {
         sampled; /* event of the server's newest sample then: of what was learned since, nobody knows which of the two it names */
 } fact_renewal;
 
+typedef struct {
+    fact_version version;
+    state_fact_kind kind;
+} moved_version;
+
 /* What was learned of a server's subject. */
 typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
@@ -53,7 +60,18 @@ typedef struct subject_facts {
                              * titles, that were told before nobody knows. NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
+    wmem_array_t *moved;    /* moved_version: what it is to be learned with once more, NULL if it is not */
 } subject_facts;
+
+/* What a connection told, as long as it may prove to be to another machine. */
+typedef struct {
+    subject_facts *subject;
+    state_fact_kind kind;
+    uint32_t event;
+    uint32_t frame;
+    uint32_t lcid;
+    const char *name; /* NULL if it is none */
+} told_fact;
 
 /* Of the key a packet chooses the subject alone, so that alone needs a keyed hash. */
 static unsigned fact_key_hash(const void *key)
@@ -79,13 +97,30 @@ static subject_facts *find_facts(state_host *server, const state_subject *subjec
     return wmem_map_lookup(facts, &key);
 }
 
-static subject_facts *create_facts(state_host *server, const state_subject *subject)
-{
-    subject_facts *created = wmem_new0(wmem_file_scope(), subject_facts);
+/* What is known of a subject: what its server's connections told, and others that may be its as long as nothing says otherwise. */
+typedef struct {
+    const subject_facts *own;
+    const subject_facts *others;
+} learned_facts;
 
-    created->key = (fact_key){server, *subject, NO_KIND};
-    wmem_map_insert(facts, &created->key, created);
-    return created;
+static learned_facts find_learned(state_host *server, const state_subject *subject)
+{
+    state_host *commons = host_commons(server);
+
+    return (learned_facts){find_facts(server, subject),
+                           commons && commons->told > 0 ? find_facts(commons, subject) : NULL};
+}
+
+static subject_facts *keep_facts(state_host *server, const state_subject *subject)
+{
+    subject_facts *kept = find_facts(server, subject);
+
+    if (kept == NULL) {
+        kept = wmem_new0(wmem_file_scope(), subject_facts);
+        kept->key = (fact_key){server, *subject, NO_KIND};
+        wmem_map_insert(facts, &kept->key, kept);
+    }
+    return kept;
 }
 
 static bool is_name(state_fact_kind kind)
@@ -109,12 +144,12 @@ static bool same_fact(state_fact_kind kind, const state_fact *a, const state_fac
 #define MAX_LANGUAGES 32
 
 /* The newest version; of a name that in the same language. */
-static const fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
+static fact_version *newest_alike(wmem_array_t *versions, state_fact_kind kind, const state_fact *fact)
 {
     unsigned count = wmem_array_get_count(versions);
 
     for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
-        const fact_version *version = wmem_array_index(versions, i - 1);
+        fact_version *version = wmem_array_index(versions, i - 1);
         if (!is_name(kind) || version->fact.lcid == fact->lcid) {
             return version;
         }
@@ -153,10 +188,9 @@ static uint32_t names_begin(const subject_facts *learned, state_fact_kind kind, 
     return is_name(kind) ? MAX(latest_renewal(learned, event), loss ? loss->event : 0) : 0;
 }
 
-static void renew(subject_facts *learned, uint32_t event)
+static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
 {
-    const state_host *server = learned->key.owner;
-    fact_renewal renewal = {event, server->sampled};
+    fact_renewal renewal = {event, sampled};
 
     if (learned->renewals == NULL) {
         learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof renewal, 1);
@@ -182,48 +216,203 @@ static bool is_other_title(const state_subject *subject, const char *name)
     return known && strcmp(known, name) != 0;
 }
 
-void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
-                 uint32_t event, uint32_t frame)
+/* Returns the version that holds it. */
+static fact_version *add_version(subject_facts *learned, state_fact_kind kind, const fact_version *told)
 {
-    subject_facts *found = find_facts(server, &subject), *learned = found ? found : create_facts(server, &subject);
     wmem_array_t **versions = &learned->versions[kind];
-    fact_version version = {event, frame, *fact};
+    state_host *server = (state_host *)learned->key.owner;
 
-    ws_assert(kind < PERF_NUM_FACT_KINDS && (fact->name != NULL) == is_name(kind));
+    ws_assert(kind < PERF_NUM_FACT_KINDS && (told->fact.name != NULL) == is_name(kind));
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
-        const fact_version *newest = newest_alike(*versions, kind, fact);
-        bool is_same = newest && same_fact(kind, &newest->fact, fact);
-        if (is_same && newest->event >= names_begin(learned, kind, event)) {
-            return; /* browsing again teaches nothing new, nor does another language that comes back */
+        fact_version *newest = newest_alike(*versions, kind, &told->fact);
+        bool is_same = newest && same_fact(kind, &newest->fact, &told->fact);
+        if (is_same && newest->event >= names_begin(learned, kind, told->event)) {
+            /* browsing again teaches nothing new, nor does another language that comes back */
+            newest->tellers += told->tellers;
+            return newest;
         }
-        if (newest && !is_same && is_name(kind) && newest->event < event &&
-            newest->event >= latest_renewal(learned, event)) {
-            renew(learned, event);
+        if (newest && !is_same && is_name(kind) && newest->event < told->event &&
+            newest->event >= latest_renewal(learned, told->event)) {
+            renew(learned, told->event, told->sampled);
         }
-        server->renewed = event;
+        server->renewed = MAX(server->renewed, told->event);
     }
-    server->is_no_windows |= kind == PERF_FACT_ENGLISH && is_other_title(&subject, fact->name);
-    version.fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
-    version.fact.type = type_of(kind, fact);
-    wmem_array_append_one(*versions, version);
+    wmem_array_append_one(*versions, *told);
+    return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
+}
+
+/* Whose it is what is told on a connection. */
+static state_host *owner_of(const state_connection *connection)
+{
+    state_host *commons = host_is_settled(connection) ? NULL : host_commons(connection->host);
+
+    return commons ? commons : connection->host;
+}
+
+/* Who called itself by SystemName is known for good. */
+static void note_told(state_connection *connection, const told_fact *told)
+{
+    if (connection->names[HOST_SYSTEM] == NULL) {
+        connection->told = connection->told ? connection->told : wmem_array_new(wmem_file_scope(), sizeof *told);
+        wmem_array_append_one(connection->told, *told);
+    } else if (connection->told) {
+        wmem_destroy_array(connection->told);
+        connection->told = NULL;
+    }
+}
+
+void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
+                 uint32_t event, uint32_t frame)
+{
+    state_host *server = connection->host;
+    state_host *owner = owner_of(connection);
+    subject_facts *learned = keep_facts(owner, &subject);
+    const fact_version version = {event, frame, *fact, server->sampled, 1};
+    fact_version *kept = add_version(learned, kind, &version);
+
+    if (kept->event == event && kept->fact.name == fact->name) {
+        kept->fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
+        kept->fact.type = type_of(kind, fact);
+        server->facts_version++;
+        server->renewed = MAX(server->renewed, owner->renewed);
+    }
+    owner->told++;
+    if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
+        host_note_no_windows(connection);
+    }
+    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name};
+    note_told(connection, &told);
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void lose(state_host *server, const state_subject *set, state_fact_kind kind, const fact_loss *loss)
+{
+    subject_facts *all = keep_facts(server, set);
+
+    if (all->lost[kind] == NULL) {
+        all->lost[kind] = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
+    }
+    bool is_last = event_count_until(all->lost[kind], loss->event) == wmem_array_get_count(all->lost[kind]);
+    wmem_array_append(all->lost[kind], loss, 1);
+    if (!is_last) {
+        wmem_array_sort(all->lost[kind], compare_events);
+    }
+    server->lost_names = true;
     server->facts_version++;
 }
 
-void facts_lose_names(state_host *server, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame)
+/* --- Another machine's ------------------------------------------------------------------------------------------ */
+
+/* In the order of events, what is still told of a subject. */
+static void learn_again(subject_facts *learned)
 {
-    state_subject set = guid ? facts_subject(guid, PERF_NO_ID) : facts_title_subject(PERF_NO_ID);
-    subject_facts *found = find_facts(server, &set), *all = found ? found : create_facts(server, &set);
-    fact_loss loss = {event, frame};
+    wmem_array_t *all = learned ? learned->moved : NULL;
+
+    if (all == NULL) {
+        return;
+    }
+    learned->moved = NULL;
+    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+        wmem_array_t *versions = learned->versions[kind];
+        for (unsigned i = 0; versions && i < wmem_array_get_count(versions); i++) {
+            moved_version kept = {*(fact_version *)wmem_array_index(versions, i), kind};
+            wmem_array_append_one(all, kept);
+        }
+        learned->versions[kind] = NULL;
+    }
+    learned->renewals = NULL;
+    wmem_array_sort(all, compare_events);
+    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
+        const moved_version *kept = wmem_array_index(all, i);
+        if (kept->version.tellers > 0) {
+            add_version(learned, kept->kind, &kept->version);
+        }
+    }
+    wmem_destroy_array(all);
+}
+
+/* What a subject is to be learned with once more; nothing, where that is less. */
+static void move_version(subject_facts *learned, const moved_version *moved)
+{
+    if (learned->moved == NULL) {
+        learned->moved = wmem_array_new(wmem_file_scope(), sizeof(moved_version));
+    }
+    if (moved) {
+        wmem_array_append_one(learned->moved, *moved);
+    }
+}
+
+/* The version that holds what was told. */
+static fact_version *version_of(const told_fact *told)
+{
+    wmem_array_t *versions = told->subject->versions[told->kind];
+    unsigned count = versions ? event_count_until(versions, told->event) : 0;
+
+    for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
+        fact_version *version = wmem_array_index(versions, i - 1);
+        if (version->fact.lcid == told->lcid && g_strcmp0(version->fact.name, told->name) == 0) {
+            return version->tellers > 0 ? version : NULL;
+        }
+    }
+    return NULL;
+}
+
+void facts_move(state_connection *connection)
+{
+    unsigned count = connection->told ? wmem_array_get_count(connection->told) : 0;
+    const told_fact *first = count > 0 ? wmem_array_index(connection->told, 0) : NULL;
+    state_host *to = owner_of(connection), *from = first ? (state_host *)first->subject->key.owner : to;
+
+    for (unsigned i = 0; i < count && from != to; i++) {
+        told_fact *told = wmem_array_index(connection->told, i);
+        bool is_loss = is_name(told->kind) && told->name == NULL;
+        fact_version *version = is_loss ? NULL : version_of(told);
+        if (is_loss) {
+            const fact_loss loss = {told->event, told->frame};
+            lose(connection->host, &told->subject->key.subject, told->kind, &loss);
+        }
+        if (version) {
+            moved_version moved = {*version, told->kind};
+            moved.version.event = told->event;
+            moved.version.frame = told->frame;
+            moved.version.tellers = 1;
+            version->tellers--;
+            from->told--;
+            to->told++;
+            move_version(told->subject, NULL);
+            told->subject = keep_facts(to, &told->subject->key.subject);
+            move_version(told->subject, &moved);
+        }
+    }
+    for (unsigned i = 0; i < count && from != to; i++) {
+        subject_facts *subject = ((const told_fact *)wmem_array_index(connection->told, i))->subject;
+        learn_again(find_facts(from, &subject->key.subject));
+        learn_again(subject);
+    }
+}
+
+void facts_lose_names(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
+                      uint32_t frame)
+{
+    const state_subject set = guid ? facts_subject(guid, PERF_NO_ID) : facts_title_subject(PERF_NO_ID);
+    const fact_loss loss = {event, frame};
+    state_host *owner = owner_of(connection);
+    const told_fact told = {keep_facts(owner, &set), kind, event, frame, 0, NULL};
 
     ws_assert(is_name(kind));
-    if (all->lost[kind] == NULL) {
-        all->lost[kind] = wmem_array_sized_new(wmem_file_scope(), sizeof loss, 1);
+    lose(owner, &set, kind, &loss);
+    if (owner != connection->host) { /* as long as there is one machine it may be its list */
+        lose(connection->host, &set, kind, &loss);
     }
-    wmem_array_append_one(all->lost[kind], loss);
-    server->lost_names = true;
-    server->facts_version++;
+    note_told(connection, &told);
 }
 
 uint32_t facts_title_lost_in(state_host *server, uint32_t event)
@@ -336,7 +525,7 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
 {
     const fact_key key = {NULL, *subject, kind};
     state_fact fact = {.counter = {0, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, PERF_NO_ID, 0}};
-    bool is_for_others = server->is_no_windows && facts_subject_is_title(subject);
+    bool is_for_others = server->no_windows > 0 && facts_subject_is_title(subject);
     const state_fact *kept = is_for_others ? NULL : g_hash_table_lookup(builtin, &key);
 
     if (kept == NULL && !is_for_others && fill_builtin(subject, kind, &fact)) {
@@ -345,7 +534,23 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
     return kept;
 }
 
-static state_known find_fact(const fact_key *wanted, const subject_facts *learned, uint32_t event, state_source source)
+/* What its own connections told comes first. Where one of which that is not sure said otherwise since, nobody knows. */
+static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
+{
+    state_known known = from_capture(learned->own, kind, event), other = {NULL, PERF_SOURCE_NONE, 0};
+
+    if (learned->others) {
+        other = from_capture(learned->others, kind, event);
+    }
+    if (known.fact == NULL) {
+        return other;
+    }
+    bool is_doubted = other.source == PERF_SOURCE_EARLIER && other.frame > known.frame &&
+                      other.fact->lcid == known.fact->lcid && !same_fact(kind, known.fact, other.fact);
+    return is_doubted ? (state_known){NULL, PERF_SOURCE_NONE, 0} : known;
+}
+
+static state_known find_fact(const fact_key *wanted, const learned_facts *learned, uint32_t event, state_source source)
 {
     switch (source) {
     case PERF_SOURCE_FILE:
@@ -353,24 +558,24 @@ static state_known find_fact(const fact_key *wanted, const subject_facts *learne
     case PERF_SOURCE_BUILTIN:
         return (state_known){builtin_fact(wanted->owner, &wanted->subject, wanted->kind), source, 0};
     default:
-        return from_capture(learned, wanted->kind, event);
+        return from_connections(learned, wanted->kind, event);
     }
 }
 
 /* Of the best source that has one; the capture, whether before or after the event, is one. */
 state_known facts_lookup(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
 {
-    const subject_facts *learned = find_facts(server, &subject);
+    const learned_facts learned = find_learned(server, &subject);
     fact_key wanted = {server, subject, kind};
     state_known known = {NULL, PERF_SOURCE_NONE, 0};
 
     /* LATER stands for the whole capture here: what it has in other languages comes before the file's English */
     for (state_source source = PERF_SOURCE_LATER; !known.fact && source <= PERF_SOURCE_BUILTIN; source++) {
         wanted.kind = kind;
-        known = find_fact(&wanted, learned, event, source);
+        known = find_fact(&wanted, &learned, event, source);
         if (!known.fact && kind == PERF_FACT_ENGLISH) {
             wanted.kind = PERF_FACT_LOCAL;
-            known = find_fact(&wanted, learned, event, source);
+            known = find_fact(&wanted, &learned, event, source);
         }
     }
     return known;
@@ -379,14 +584,16 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event)
 {
     const state_subject subject = facts_title_subject(title_index);
-    state_known known = from_capture(find_facts(server, &subject), PERF_FACT_ENGLISH, event);
+    const learned_facts learned = find_learned(server, &subject);
+    state_known known = from_connections(&learned, PERF_FACT_ENGLISH, event);
 
-    return known.fact ? strcmp(known.fact->name, english) == 0 : !server->is_no_windows;
+    return known.fact ? strcmp(known.fact->name, english) == 0 : server->no_windows == 0;
 }
 
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    const subject_facts *learned = server->renewed > since ? find_facts(server, &subject) : NULL;
+    const learned_facts found = server->renewed > since ? find_learned(server, &subject) : (learned_facts){NULL, NULL};
+    const subject_facts *learned = found.own ? found.own : found.others;
 
     if (learned == NULL || is_name(kind)) {
         return learned && latest_renewal(learned, event) > since;
@@ -411,16 +618,26 @@ static int compare_facts(const void *a, const void *b)
     return order;
 }
 
+/* What was told for sure comes alone. */
 static void append_facts(void *key _U_, void *value, void *user)
 {
-    wmem_array_append(user, &value, 1);
+    const subject_facts *learned = value;
+    const state_host *owner = learned->key.owner;
+    bool is_common = owner == host_commons(owner), is_told = false;
+
+    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+        is_told |= learned->versions[kind] != NULL;
+    }
+    if (is_told && !(is_common && find_facts(host_first(owner), &learned->key.subject))) {
+        wmem_array_append(user, &value, 1);
+    }
 }
 
 /* The newest version; of names in other languages that of each language, the newest last. */
 static void visit_versions(const subject_facts *learned, state_fact_kind kind, state_fact_visitor visit, void *user)
 {
     const state_host *host = learned->key.owner;
-    const char *server = host->shares ? host->port_text : host->address_text;
+    const char *server = host_shares(host) ? host->port_text : host->address_text;
     wmem_array_t *versions = learned->versions[kind];
     unsigned count = versions ? wmem_array_get_count(versions) : 0;
 
@@ -432,19 +649,25 @@ static void visit_versions(const subject_facts *learned, state_fact_kind kind, s
     }
 }
 
-void facts_visit(state_fact_visitor visit, void *user)
+unsigned facts_visit(state_fact_visitor visit, void *user)
 {
     wmem_array_t *all = wmem_array_new(NULL, sizeof(subject_facts *));
+    const void *left_out = NULL;
+    unsigned count = 0;
 
     wmem_map_foreach(facts, append_facts, all);
     wmem_array_sort(all, compare_facts);
     for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
         const subject_facts *learned = *(subject_facts **)wmem_array_index(all, i);
-        for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+        bool is_shared = host_commons(learned->key.owner) == NULL;
+        for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS && !is_shared; kind++) {
             visit_versions(learned, kind, visit, user);
         }
+        count += is_shared && learned->key.owner != left_out;
+        left_out = is_shared ? learned->key.owner : left_out;
     }
     wmem_destroy_array(all);
+    return count;
 }
 
 /* --- How things are called --------------------------------------------------------------------------------------- */

@@ -66,15 +66,20 @@ typedef struct {
     uint32_t frame; /* of the two frame sources */
 } state_known;
 
-void facts_learn(state_host *server, state_subject subject, state_fact_kind kind, const state_fact *fact,
+/* Of the machine that the connection is to. */
+void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
 /* A list of such names of a counterset's counters (`guid` NULL: of titles) was answered that could not be read whole: of those told
  * before nobody knows whether they still hold. What can be read of it is learned behind. */
-void facts_lose_names(state_host *server, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame);
+void facts_lose_names(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
+                      uint32_t frame);
 
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
 uint32_t facts_title_lost_in(state_host *server, uint32_t event);
+
+/* What the connection told goes to its machine. */
+void facts_move(state_connection *connection);
 
 /* Adds to what the names file tells, which holds for every capture until it is cleared. `server` is an address as
  * text, with its port or for each of its ports, or NULL for any. */
@@ -101,9 +106,9 @@ const char *facts_title_label(wmem_allocator_t *pool, state_host *server, uint32
 char *facts_guid_text(wmem_allocator_t *pool, const uint8_t *guid);
 
 /* Every fact that this capture taught, its newest version, by server, subject and kind; of local names the newest of
- * each language. */
+ * each language. Those of machines that share an address and port are left out: returns of how many machines. */
 typedef void (*state_fact_visitor)(const char *server, const state_subject *subject, state_fact_kind kind,
                                    const state_fact *fact, void *user);
-void facts_visit(state_fact_visitor visit, void *user);
+unsigned facts_visit(state_fact_visitor visit, void *user);
 
 void facts_register(void);

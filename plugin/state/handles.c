@@ -38,46 +38,97 @@ void handle_confirm(state_handle *handle)
 /* Capitals or not: paths don't tell them apart. */
 void handle_note_name(state_handle *handle, const char *machine)
 {
-    char *name = wmem_strdup(wmem_file_scope(), machine && *machine ? machine : host_address(handle->server));
-
-    for (char *at = name; *at; at++) {
-        *at = g_ascii_tolower(*at);
-    }
+    char *name = host_plain_name(NULL, machine && *machine ? machine : host_address(handle->server));
     state_host *first = wmem_map_lookup(called, name);
+
     if (first == NULL) {
-        wmem_map_insert(called, name, handle->server);
-    } else {
-        wmem_free(wmem_file_scope(), name);
+        wmem_map_insert(called, wmem_strdup(wmem_file_scope(), name), handle->server);
     }
-    handle->place = first && first != handle->server ? handle->server->port_text : NULL;
+    wmem_free(NULL, name);
+    handle->place = first && first != handle->server ? handle->server->place_text : NULL;
 }
 
-state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
+/* Of those with its bytes the one that was opened last is found; it is its own key. */
+static void put_last(state_handle *handle)
+{
+    wmem_map_remove(handles, handle);
+    wmem_map_insert(handles, handle, handle);
+}
+
+state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine)
 {
     state_handle *handle = wmem_new0(wmem_file_scope(), state_handle);
 
     handle->kind = kind;
-    handle->server = server;
+    handle->server = connection->host;
     memcpy(handle->bytes, bytes, sizeof handle->bytes);
     handle->begin = event;
     handle->end = UINT32_MAX;
     handle->opened_frame = frame;
     handle->machine = machine;
     handle_note_name(handle, machine);
-    wmem_map_insert(handles, handle, handle); /* which keeps the key that it has */
+    put_last(handle);
+    connection->handles = connection->handles ? connection->handles : wmem_array_new(wmem_file_scope(), sizeof handle);
+    wmem_array_append_one(connection->handles, handle);
     if (frame != 0) {
         handle_confirm(handle);
     }
     return handle;
 }
 
-state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes)
+/* Where another with the same bytes was opened since, that one stays. */
+static void move(state_handle *handle, state_host *to)
+{
+    state_handle *last = wmem_map_remove(handles, handle);
+
+    if (last && last != handle) {
+        wmem_map_insert(handles, last, last);
+    }
+    handle->server = to;
+    handle_note_name(handle, handle->machine);
+    last = wmem_map_lookup(handles, handle);
+    if (last == NULL || last->begin < handle->begin) {
+        put_last(handle);
+    }
+}
+
+void handles_move(state_connection *connection)
+{
+    unsigned count = connection->handles ? wmem_array_get_count(connection->handles) : 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        state_handle *handle = *(state_handle **)wmem_array_index(connection->handles, i);
+        if (handle->server != connection->host) {
+            move(handle, connection->host);
+        }
+    }
+}
+
+static state_handle *find_at(state_handle_kind kind, state_host *server, const uint8_t *bytes)
 {
     state_handle key = {.kind = kind, .server = server};
 
     memcpy(key.bytes, bytes, sizeof key.bytes);
     return wmem_map_lookup(handles, &key);
+}
+
+state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes)
+{
+    state_handle *found = find_at(kind, connection->host, bytes);
+    unsigned several = 0;
+
+    if (found == NULL && !connection->host->is_known) {
+        for (state_host *host = host_first(connection->host); host; host = host->next) {
+            state_handle *there = find_at(kind, host, bytes);
+            several += there != NULL;
+            found = there ? there : found;
+        }
+        if (several == 1) {
+            host_join(connection, found->server);
+        }
+    }
+    return several > 1 ? NULL : found;
 }
 
 const char *handle_machine(const state_handle *handle, const state_host *server)

@@ -40,11 +40,15 @@ struct state_handle {
 };
 
 /* Begins a life. One that begins with the response that opened it (`frame` is not 0) is confirmed. */
-state_handle *handle_open(state_handle_kind kind, state_host *server, const uint8_t *bytes, uint32_t event,
+state_handle *handle_open(state_handle_kind kind, state_connection *connection, const uint8_t *bytes, uint32_t event,
                           uint32_t frame, const char *machine);
 
-/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. */
-state_handle *handle_find(state_handle_kind kind, state_host *server, const uint8_t *bytes);
+/* The life that was begun last, ended or not; NULL if there is none. For the first pass: a call keeps what it found. A connection of which
+ * nobody knew to which of several machines it is is to the one whose handle it uses. */
+state_handle *handle_find(state_handle_kind kind, state_connection *connection, const uint8_t *bytes);
+
+/* What was opened on the connection goes to its machine. */
+void handles_move(state_connection *connection);
 
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);

@@ -1,5 +1,5 @@
 /* hosts.c
- * Whose state it is, and when: servers and events.
+ * Whose state it is, and when: machines, the connections to them, and events.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,111 +7,364 @@
 
 #include <epan/to_str.h>
 
-static wmem_map_t *servers; /* state_host, as its own key: address and port; emptied with the file */
-static wmem_map_t *firsts;  /* state_host, as its own key: address -> the first with it */
+/* Machines of one place: what is beyond them nobody knows. */
+#define MOST_MACHINES 64
+
+/* An address with one port for TCP and one for named pipes: one machine has both as long as nothing says otherwise. Whatever else an
+ * address has is another place. */
+typedef struct host_place {
+    address addr;
+    bool serves[2]; /* TCP, named pipes */
+    bool is_first;  /* of its address */
+    bool shares;    /* its address has another */
+    const char *address_text;
+    state_host *machines;
+    state_host *commons; /* what connections said of which nobody knows for sure which machine's they are */
+    unsigned num_machines;
+    unsigned num_hosts; /* those of connections that could be to several, too */
+    state_connection *connections;
+} host_place;
+
+typedef struct {
+    address addr;
+    uint32_t port;
+    host_place *place;
+} host_port;
+
+static wmem_map_t *ports;  /* host_port, as its own key: address and port; emptied with the file */
+static wmem_map_t *firsts; /* host_port, as its own key: address -> the first with it */
 static uint32_t last_event;
+static void (*tell_moved)(state_connection *connection);
+
+/* --- Names ----------------------------------------------------------------------------------------------------- */
+
+char *host_plain_name(wmem_allocator_t *pool, const char *name)
+{
+    GString *plain = g_string_new(NULL);
+
+    for (name += strspn(name, "\\"); *name != '\0' && *name != '\\'; name = g_utf8_next_char(name)) {
+        g_string_append_unichar(plain, g_unichar_tolower(g_utf8_get_char(name)));
+    }
+    if (plain->len > 0 && plain->str[plain->len - 1] == '.') {
+        g_string_truncate(plain, plain->len - 1);
+    }
+    char *kept = wmem_strdup(pool, plain->str);
+    g_string_free(plain, TRUE);
+    return kept;
+}
+
+static bool is_address(const char *name)
+{
+    return strchr(name, ':') || name[strspn(name, "0123456789.")] == '\0';
+}
+
+/* "srv01" and "srv01.example.com" are one name: one of them has a first label alone. */
+static bool is_same_name(const char *a, const char *b)
+{
+    size_t label = strcspn(a, ".");
+
+    if (strcmp(a, b) == 0) {
+        return true;
+    }
+    return !is_address(a) && !is_address(b) && label == strcspn(b, ".") && strncmp(a, b, label) == 0 &&
+           (a[label] == '\0' || b[label] == '\0');
+}
+
+/* How well two fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are called by one
+ * may be no name of another kind, but if it is the same, that tells something, too. */
+static int likeness(const char *const a[], const char *const b[])
+{
+    int found = 0;
+
+    for (int i = 0; i < NUM_HOST_NAMES; i++) {
+        for (int j = 0; j < NUM_HOST_NAMES; j++) {
+            bool same = a[i] && b[j] && is_same_name(a[i], b[j]);
+            if (i == j && a[i] && b[i] && !same) {
+                return -1;
+            }
+            found = MAX(found, !same ? 0 : i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
+        }
+    }
+    return found;
+}
+
+static bool has_names(const state_connection *connection)
+{
+    bool has = false;
+
+    for (int i = 0; i < NUM_HOST_NAMES; i++) {
+        has |= connection->names[i] != NULL;
+    }
+    return has;
+}
+
+/* Of two that are the same the longer one says more. */
+static const char *better_name(const char *a, const char *b)
+{
+    return a == NULL || (b && strlen(b) > strlen(a)) ? b : a;
+}
+
+/* --- Places ---------------------------------------------------------------------------------------------------- */
 
 static unsigned address_hash(const void *key)
 {
-    const address *k = &((const state_host *)key)->addr;
+    const address *k = &((const host_port *)key)->addr;
 
     return wmem_strong_hash(k->data, (size_t)k->len) + (unsigned)k->type;
 }
 
 static gboolean address_equal(const void *a, const void *b)
 {
-    return addresses_equal(&((const state_host *)a)->addr, &((const state_host *)b)->addr);
+    return addresses_equal(&((const host_port *)a)->addr, &((const host_port *)b)->addr);
 }
 
-static unsigned server_hash(const void *key)
+static unsigned port_hash(const void *key)
 {
-    return address_hash(key) + ((const state_host *)key)->port;
+    return address_hash(key) + ((const host_port *)key)->port;
 }
 
-static gboolean server_equal(const void *a, const void *b)
+static gboolean port_equal(const void *a, const void *b)
 {
-    return ((const state_host *)a)->port == ((const state_host *)b)->port && address_equal(a, b);
+    return ((const host_port *)a)->port == ((const host_port *)b)->port && address_equal(a, b);
 }
 
-static state_host *create_server(const state_host *key, bool is_pipe)
+static host_place *create_place(const host_port *port, const host_port *first)
 {
-    state_host *server = wmem_new0(wmem_file_scope(), state_host), *first = wmem_map_lookup(firsts, key);
+    host_place *place = wmem_new0(wmem_file_scope(), host_place);
 
-    copy_address_wmem(wmem_file_scope(), &server->addr, &key->addr);
-    server->port = key->port;
-    server->address_text = address_to_str(wmem_file_scope(), &key->addr);
-    server->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(server->address_text, ':') ? "[%s]:%u" : "%s:%u",
-                                           server->address_text, key->port);
-    server->whole = server;
-    server->serves[is_pipe] = true;
-    wmem_map_insert(servers, server, server);
-    if (first && !first->serves[is_pipe]) {
-        first->serves[is_pipe] = true;
-        server->whole = first;
-    } else if (first) {
-        server->shares = first->shares = true;
-    } else {
-        server->is_first = true;
-        wmem_map_insert(firsts, server, server);
+    place->addr = port->addr;
+    place->address_text = address_to_str(wmem_file_scope(), &port->addr);
+    place->is_first = first == NULL;
+    place->shares = first != NULL;
+    if (first) {
+        first->place->shares = true;
     }
-    return server;
+    return place;
 }
 
-state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe)
+static host_place *place_of(const host_port *wanted, bool is_pipe)
 {
-    const state_host key = {.addr = is_request ? pinfo->dst : pinfo->src,
+    host_port *port = wmem_map_lookup(ports, wanted), *first = wmem_map_lookup(firsts, wanted);
+
+    if (port == NULL) {
+        port = wmem_memdup(wmem_file_scope(), wanted, sizeof *port);
+        copy_address_wmem(wmem_file_scope(), &port->addr, &wanted->addr);
+        port->place = first && !first->place->serves[is_pipe] ? first->place : create_place(port, first);
+        port->place->serves[is_pipe] = true;
+        wmem_map_insert(ports, port, port);
+        if (first == NULL) {
+            wmem_map_insert(firsts, port, port);
+        }
+    }
+    return port->place;
+}
+
+/* --- Machines -------------------------------------------------------------------------------------------------- */
+
+static state_host *create_host(const state_connection *connection)
+{
+    host_place *place = connection->place;
+    state_host *host = wmem_new0(wmem_file_scope(), state_host);
+
+    host->place = place;
+    host->address_text = place->address_text;
+    host->port_text = wmem_strdup_printf(wmem_file_scope(), strchr(place->address_text, ':') ? "[%s]:%u" : "%s:%u",
+                                         place->address_text, connection->port);
+    host->is_first = ++place->num_hosts == 1;
+    host->place_text = host->is_first
+                           ? host->port_text
+                           : wmem_strdup_printf(wmem_file_scope(), "%s (%u)", host->port_text, place->num_hosts);
+    return host;
+}
+
+/* One that no name tells apart becomes a machine of its place. */
+static void add_machine(state_host *host)
+{
+    host->is_known = true;
+    host->next = host->place->machines;
+    host->place->machines = host;
+    host->place->num_machines++;
+}
+
+static void remove_machine(state_host *host)
+{
+    state_host **at = &host->place->machines;
+
+    while (*at && *at != host) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = host->next;
+        host->place->num_machines--;
+    }
+    host->is_known = false;
+}
+
+static void join(state_connection *connection, state_host *host)
+{
+    state_host *from = connection->host;
+
+    if (from == host) {
+        return;
+    }
+    host->facts_version = MAX(host->facts_version, from->facts_version) + 1;
+    host->renewed = MAX(host->renewed, from->renewed);
+    host->sampled = MAX(host->sampled, from->sampled);
+    from->facts_version++;
+    from->no_windows -= connection->is_no_windows;
+    host->no_windows += connection->is_no_windows;
+    connection->host = host;
+    host->connections++;
+    if (--from->connections == 0) {
+        remove_machine(from);
+    }
+}
+
+void host_join(state_connection *connection, state_host *host)
+{
+    join(connection, host);
+    tell_moved(connection);
+}
+
+/* The only machine that fits best, NULL if there is none or several do. Without names a connection is to the only one there is. */
+static state_host *best_machine(const state_connection *connection, int *best)
+{
+    state_host *found = NULL;
+
+    *best = 0;
+    for (state_host *host = connection->place->machines; host; host = host->next) {
+        int like = likeness(connection->names, host->names);
+        bool may_be = like > 0 || (like == 0 && connection->place->num_machines == 1);
+        if (may_be && like >= *best) {
+            found = like > *best || *best == 0 ? host : NULL;
+            *best = like;
+        }
+    }
+    return found;
+}
+
+static void settle(state_connection *connection);
+
+/* Those that could as well be to this machine as to the one that they were thought to be. */
+static void settle_others(const state_host *added)
+{
+    for (state_connection *other = added->place->connections; other; other = other->next) {
+        if (other->host != added && other->host->is_known &&
+            likeness(other->names, added->names) >= likeness(other->names, other->host->names)) {
+            settle(other);
+        }
+        tell_moved(other);
+    }
+}
+
+static state_host *own_host(state_connection *connection)
+{
+    bool is_own = !connection->host->is_known && connection->host->connections == 1;
+
+    return is_own ? connection->host : create_host(connection);
+}
+
+/* By its names, to its machine. */
+static void settle(state_connection *connection)
+{
+    int best;
+    state_host *machine = best_machine(connection, &best);
+    bool is_new =
+        machine == NULL && best == 0 && has_names(connection) && connection->place->num_machines < MOST_MACHINES;
+
+    machine = machine ? machine : own_host(connection);
+    join(connection, machine);
+    if (is_new) {
+        add_machine(machine);
+    }
+    if (machine->is_known) {
+        for (int i = 0; i < NUM_HOST_NAMES; i++) {
+            machine->names[i] = better_name(machine->names[i], connection->names[i]);
+        }
+    }
+    tell_moved(connection);
+    if (is_new) {
+        settle_others(machine);
+    }
+}
+
+/* --- Connections ----------------------------------------------------------------------------------------------- */
+
+static state_connection *add_connection(host_place *place, uint32_t port)
+{
+    state_connection *connection = wmem_new0(wmem_file_scope(), state_connection);
+
+    connection->port = port;
+    connection->place = place;
+    connection->next = place->connections;
+    place->connections = connection;
+    connection->host = place->num_machines == 1 ? place->machines : create_host(connection);
+    connection->host->connections++;
+    if (place->num_machines == 0) {
+        add_machine(connection->host);
+        place->commons = wmem_memdup(wmem_file_scope(), connection->host, sizeof *place->commons);
+    }
+    return connection;
+}
+
+state_connection *host_connect(const packet_info *pinfo, bool is_request, bool is_pipe)
+{
+    const host_port port = {.addr = is_request ? pinfo->dst : pinfo->src,
                             .port = is_request ? pinfo->destport : pinfo->srcport};
-    state_host *server = wmem_map_lookup(servers, &key);
 
-    return (server ? server : create_server(&key, is_pipe))->whole;
+    return add_connection(place_of(&port, is_pipe), port.port);
 }
 
-/* "SRV01" and "srv01.example.com" are one name. */
-static bool is_same_name(const char *a, const char *b)
+state_connection *host_name(state_connection *connection, host_name_kind kind, const char *name)
 {
-    return g_ascii_strncasecmp(a, b, MAX(strcspn(a, "."), strcspn(b, "."))) == 0;
-}
+    char *plain = host_plain_name(NULL, name);
+    const char *known = connection->names[kind];
+    bool is_another = known && !is_same_name(known, plain);
 
-state_host *host_called(const packet_info *pinfo, const char *machine)
-{
-    const state_host key = {.addr = pinfo->dst, .port = pinfo->destport};
-    state_host *port = wmem_map_lookup(servers, &key), *whole = port->whole;
-
-    if (*machine == '\0' || port->is_called) {
-        return whole;
+    if (*plain != '\0' && (is_another || better_name(known, plain) == plain)) {
+        connection = is_another ? add_connection(connection->place, connection->port) : connection;
+        connection->names[kind] = wmem_strdup(wmem_file_scope(), plain);
+        settle(connection);
     }
-    port->is_called = true;
-    if (whole->called == NULL) {
-        whole->called = machine;
-    } else if (!is_same_name(whole->called, machine)) {
-        port->whole = wmem_memdup(wmem_file_scope(), port, sizeof *port);
-        port->whole->whole = port->whole;
-        port->whole->is_first = false;
-        port->whole->shares = whole->shares = true;
-    }
-    return port->whole;
+    wmem_free(NULL, plain);
+    return connection;
 }
 
-const char *host_address(const state_host *server)
+void host_note_no_windows(state_connection *connection)
 {
-    return server->is_first ? server->address_text : server->port_text;
-}
-
-void host_note_system(state_host *server, const char *system_name)
-{
-    if (server->system_name == NULL) {
-        server->system_name = wmem_strdup(wmem_file_scope(), system_name);
-    } else if (!server->has_systems && strcmp(server->system_name, system_name) != 0) {
-        server->has_systems = true;
-        server->facts_version++;
+    if (!connection->is_no_windows) {
+        connection->is_no_windows = true;
+        connection->host->no_windows++;
+        connection->host->facts_version++;
     }
 }
 
-void host_note_no_windows(state_host *server)
+const char *host_address(const state_host *host)
 {
-    server->facts_version += !server->is_no_windows;
-    server->is_no_windows = true;
+    return host->is_first && host->place->is_first ? host->address_text : host->place_text;
 }
+
+state_host *host_commons(const state_host *host)
+{
+    return host->place->num_machines == 1 ? host->place->commons : NULL;
+}
+
+bool host_is_settled(const state_connection *connection)
+{
+    return connection->names[HOST_CALLED] || connection->names[HOST_SYSTEM];
+}
+
+bool host_shares(const state_host *host)
+{
+    return host->place->shares;
+}
+
+state_host *host_first(const state_host *host)
+{
+    return host->place->machines;
+}
+
+/* --- Events ---------------------------------------------------------------------------------------------------- */
 
 uint32_t event_next(void)
 {
@@ -154,9 +407,10 @@ static void reset(void)
     last_event = 0;
 }
 
-void hosts_register(void)
+void hosts_register(void (*moved)(state_connection *connection))
 {
-    servers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), server_hash, server_equal);
+    tell_moved = moved;
+    ports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), port_hash, port_equal);
     firsts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
     register_cleanup_routine(reset);
 }

@@ -1,5 +1,16 @@
 /* hosts.h
- * Whose state it is, and when: servers and events.
+ * Whose state it is, and when: machines, the connections to them, and events.
+ *
+ * An address and port are one machine's as long as nothing says otherwise. What says otherwise are names: a machine is called
+ * something by its clients (szMachine), by whom they log on to (the tree of a named pipe, the target of NTLM or Kerberos), and
+ * by itself (SystemName of a PERF_DATA_BLOCK). A connection has one name of each kind, and is to the machine that alone fits
+ * them. Where several fit, or a connection has no name and its address several machines, it is to a machine of its own, of
+ * which nothing is known but what that connection tells.
+ *
+ * All that was learned hangs on the machine: facts by subject, handles by their bytes. Where a connection proves to be to
+ * another machine than was thought, what it told and opened goes there with it.
+ *
+ * Filled on the first pass by whoever reads a call; all of it ends with the file.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,42 +18,75 @@
 
 #include "ws_compat.h"
 
-/* A server: one machine has one port for named pipes and one for TCP; whatever else an address has is another machine behind it. */
+typedef enum {
+    HOST_CALLED, /* szMachine */
+    HOST_TARGET, /* whom the client logged on to */
+    HOST_LOGON,  /* what the server called itself then */
+    HOST_SYSTEM, /* SystemName */
+    NUM_HOST_NAMES
+} host_name_kind;
+
+/* A machine. */
 typedef struct state_host {
-    address addr;
-    uint32_t port;
+    struct host_place *place;
+    struct state_host *next;           /* machine of the same place */
+    const char *names[NUM_HOST_NAMES]; /* NULL as long as it has none of that kind */
+    unsigned connections;              /* that are to it */
+    bool is_known;                     /* false: nobody knows which of the place's machines it is */
+    bool is_first;                     /* of its place */
     const char *address_text;
-    const char *port_text;    /* address and port */
-    struct state_host *whole; /* the server whose port it is: itself, or the first of its address */
-    bool serves[2];           /* TCP, named pipes */
-    bool is_first;            /* of its address */
-    bool shares;              /* its address has another server, too */
-    const char *called;       /* szMachine of its first call that has one, NULL before */
-    bool is_called;           /* this port had one, too */
-    const char *system_name;  /* SystemName of its first PERF_DATA_BLOCK, NULL before */
-    bool has_systems;         /* others had another: machines that share a port; whose its titles are nobody knows */
-    bool is_no_windows; /* its titles are others than every Windows has, or it counts a block's bytes as Samba does */
-    bool lost_names;    /* lists of names could not be read whole */
-    uint32_t sampled;   /* event of its newest sample, 0 before */
-    uint32_t renewed;   /* event at which one of its subjects was last told anew, 0 if none was */
+    const char *port_text;  /* address and port, */
+    const char *place_text; /* and which of its machines */
+    unsigned no_windows;    /* connections on which something came that no Windows sends */
+    bool lost_names;        /* lists of names could not be read whole */
+    uint32_t told;          /* facts */
+    uint32_t sampled;       /* event of its newest sample, 0 before */
+    uint32_t renewed;       /* event at which one of its subjects was last told anew, 0 if none was */
     uint32_t facts_version; /* counts what was learned of it and may change what packets mean that are behind us */
 } state_host;
 
-/* The server that a PDU is to or from; the same pointer for the same address and port. `is_pipe`: by SMB. */
-state_host *host_of(const packet_info *pinfo, bool is_request, bool is_pipe);
+/* A connection, as far as it says which machine it is to. */
+typedef struct state_connection {
+    struct host_place *place;
+    uint32_t port;
+    struct state_connection *next; /* of the place */
+    state_host *host;              /* to which it is, as far as is known by now */
+    const char *names[NUM_HOST_NAMES];
+    bool is_no_windows;
+    wmem_array_t *told;    /* of facts.c */
+    wmem_array_t *handles; /* of handles.c */
+} state_connection;
 
-/* The server of a request, which host_of() knows, with that szMachine, which has to hold as long as the file: where clients call what
- * one port leads to other than the other port, they are two. */
-state_host *host_called(const packet_info *pinfo, const char *machine);
+/* Begins one, to the server that a PDU is to or from. `is_pipe`: by SMB. */
+state_connection *host_connect(const packet_info *pinfo, bool is_request, bool is_pipe);
 
-/* What it is called where nobody named it, no two servers alike: by its address, all but the first of it by their port, too. */
-const char *host_address(const state_host *server);
+/* The server calls itself so, or is called so, on a connection: backslashes around it don't count. Returns the connection as which it goes
+ * on: one that has another name of the kind is another machine's from here on. */
+state_connection *host_name(state_connection *connection, host_name_kind kind, const char *name);
 
-/* What a PERF_DATA_BLOCK of the server says that its machine is called. */
-void host_note_system(state_host *server, const char *system_name);
+/* A name as names are compared: in small letters, without backslashes and a dot at its end. */
+char *host_plain_name(wmem_allocator_t *pool, const char *name);
 
-/* Some of what it sent no Windows sends. */
-void host_note_no_windows(state_host *server);
+/* The connection is to that machine of its place. */
+void host_join(state_connection *connection, state_host *host);
+
+/* True if a connection is to its machine for sure, whoever else there may be. */
+bool host_is_settled(const state_connection *connection);
+
+/* Where all is kept that was said on other connections of its place, as long as it has one machine; NULL where it has several. */
+state_host *host_commons(const state_host *host);
+
+/* True if its address has another port with machines of its own. */
+bool host_shares(const state_host *host);
+
+/* The machines of its place, the first of a list. */
+state_host *host_first(const state_host *host);
+
+/* What it is called where nobody named it, no two machines alike: by its address, all but the first of it by their port, too. */
+const char *host_address(const state_host *host);
+
+/* Something came on the connection that no Windows sends. */
+void host_note_no_windows(state_connection *connection);
 
 /* The next event: of each request, response or fault that is seen for the first time, but for sealed ones and repeated answers. */
 uint32_t event_next(void);
@@ -53,4 +97,5 @@ uint32_t event_next(void);
 unsigned event_count_until(wmem_array_t *array, uint32_t event);
 void *event_latest(wmem_array_t *array, uint32_t event);
 
-void hosts_register(void);
+/* `moved` takes what a connection told and opened to its machine, which has changed. */
+void hosts_register(void (*moved)(state_connection *connection));

@@ -5,13 +5,19 @@
  */
 #include "state/state.h"
 
+static void move(state_connection *connection)
+{
+    facts_move(connection);
+    handles_move(connection);
+}
+
 void state_register(void)
 {
     static bool done;
 
     if (!done) { /* by the other protocol */
         transports_register();
-        hosts_register();
+        hosts_register(move);
         facts_register();
         handles_register();
         samples_register();

@@ -151,9 +151,7 @@ void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, un
     if ((marks & TAPPED_ASSUMED) == 0) {
         return;
     }
-    *(marks & TAPPED_MACHINE    ? &left->of_machines
-      : marks & TAPPED_INSTANCE ? &left->of_instances
-                                : &left->assumed) += 1;
+    *(marks & TAPPED_INSTANCE ? &left->of_instances : &left->assumed) += 1;
     for (unsigned i = 0; i < left->num_queries; i++) {
         is_listed |= left->queries[i].number == number && left->queries[i].is_hkpd == is_hkpd;
     }
@@ -259,11 +257,6 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
          wmem_strdup_printf(pool,
                             "the order tells (%s): several instances have one name, and no id tells them apart; ask "
                             "for ID Process or ID Thread too",
-                            queries_named(pool, left))},
-        {left->of_machines, wmem_strdup_printf(pool, "%s with names of an assumed machine", what),
-         wmem_strdup_printf(pool,
-                            "several machines answer at one address and port (%s): capture where each has an address "
-                            "of its own",
                             queries_named(pool, left))},
         {has_no_samples ? left->probes : 0, "no samples, but size probes",
          "each time the client offers less room than the server needs"},

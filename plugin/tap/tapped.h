@@ -145,7 +145,6 @@ typedef struct {
     uint64_t from_file;       /* values (or columns) by a type that the names file has, not the capture */
     uint64_t nameless;        /* values (that have no column), since their counter is not known */
     uint64_t assumed;         /* values (or columns) of an assumed counter; they were not left out */
-    uint64_t of_machines;     /* ... whose names may be another machine's */
     uint64_t of_instances;    /* ... whose result may be another instance's */
     unsigned num_queries;
     struct {
@@ -163,8 +162,7 @@ typedef enum {
     TAPPED_UNTYPED = 2,
     TAPPED_FROM_FILE = 4,
     TAPPED_UNKNOWN = 8,  /* with UNTYPED: since it is not known which counter it is */
-    TAPPED_MACHINE = 16, /* with ASSUMED: of which machine its names are */
-    TAPPED_INSTANCE = 32 /* with ASSUMED: of which instance its result is, and nothing else */
+    TAPPED_INSTANCE = 16 /* with ASSUMED: of which instance its result is, and nothing else */
 } tapped_mark;
 
 /* Of the reading that was pulled last. */
@@ -173,10 +171,7 @@ static inline unsigned tapped_marks(const readings *r, const perf_result *result
     bool is_untyped = result->none == PERF_NONE_TYPE_NOT_LEARNED || result->none == PERF_NONE_COUNTER_NOT_KNOWN;
 
     bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;
-    unsigned assumed = !readings_assumed(r) ? 0U
-                       : r->names_assumed   ? TAPPED_MACHINE
-                       : r->assumed         ? 0U
-                                            : TAPPED_INSTANCE;
+    unsigned assumed = !readings_assumed(r) ? 0U : r->assumed ? 0U : TAPPED_INSTANCE;
 
     return (readings_assumed(r) ? TAPPED_ASSUMED | assumed : 0U) | (is_untyped ? TAPPED_UNTYPED : 0U) |
            (is_unknown ? TAPPED_UNKNOWN : 0U) |

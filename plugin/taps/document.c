@@ -179,8 +179,7 @@ char *document_suffix(const document *doc)
 
 void documents_count_marks(const documents *d, tapped_left_out *left)
 {
-    left->of_machines = left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless =
-        left->num_queries = 0;
+    left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
         const document *doc = g_ptr_array_index(d->all, i);
         left->nameless += doc->columns.nameless;

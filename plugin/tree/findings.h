@@ -86,7 +86,7 @@
       "Which counter a value belongs to is assumed from the order of the identifiers", \
       "Capture from before the client adds counters, so that QueryCounterInfo is there") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
-      "Several machines answer at one address and port: which of them a name is of is assumed", \
+      "Several machines answer at one address and port, and nothing tells which of them this is", \
       "Capture where each has an address of its own, behind what shares this one out") \
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
       "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")

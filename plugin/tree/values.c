@@ -522,6 +522,11 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
+    if (!answer->server->is_known) {
+        findings_add(view->report, proto_tree_get_parent(view->tree), FINDING_SYSTEMS,
+                     "Several machines answer at this address and port, and nothing tells to which of them this "
+                     "connection is: it has the names that were asked for on it, and no others");
+    }
     budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
     return true;
 }

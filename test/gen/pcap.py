@@ -153,7 +153,7 @@ SESSION = 0x1122334455667788
 class Smb2:
     """A session with IPC$ connected; pipes are opened on it. Messages are the least that SMB 2.1 needs."""
 
-    def __init__(self, tcp, session=SESSION, tree=7):
+    def __init__(self, tcp, session=SESSION, tree=7, called='SRV01'):
         self.tcp, self.session, self.tree, self.message = tcp, 0, 0, 0
         guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
         self.exchange(0, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
@@ -161,7 +161,7 @@ class Smb2:
                                   134351767437550592, 0, 128, 0, 0))
         self.session = session
         self.exchange(1, struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, 0, 0), struct.pack('<HHHH', 9, 0, 72, 0))
-        path = '\\\\SRV01\\IPC$'.encode('utf-16-le')
+        path = ('\\\\%s\\IPC$' % called).encode('utf-16-le')
         self.next_tree = tree
         self.exchange(3, struct.pack('<HHHH', 9, 0, 72, len(path)) + path, struct.pack('<HBBIII', 16, 2, 0, 0x30, 0, 0x1F01FF),
                       response_tree=tree)
@@ -257,6 +257,7 @@ class Rpc:
     """Connection-oriented DCE/RPC for one interface and context over a transport."""
 
     offered_before = ()     # [(interface, its transfer syntaxes)], of contexts 0, 1, ...
+    tokens = b'', b''       # of a logon that seals nothing: the client's and the server's
 
     def __init__(self, transport, interface=PERFLIB, order='<', ndr64=False, max_frag=4280, context=0):
         self.transport, self.interface, self.order, self.ndr64 = transport, interface, order, ndr64
@@ -280,13 +281,14 @@ class Rpc:
         for context, (interface, syntaxes) in offers:
             offer += struct.pack(o + 'HBx', context, len(syntaxes))
             offer += b''.join(self.uuid(text) + struct.pack(o + 'I', number) for text, number in [interface, *syntaxes])
-        self.transport.to_server([self.pdu(BIND, head + offer, self.call_id)])
+        verifiers = [struct.pack('BBBBI', 10, 2, 0, 0, 0) + token if token else b'' for token in self.tokens]
+        self.transport.to_server([self.pdu(BIND, head + offer + verifiers[0], self.call_id, auth=len(self.tokens[0]))])
         name = b'\\PIPE\\winreg\0'
         address = struct.pack(o + 'H', len(name)) + name
         address += bytes(-(len(address) + 24) % 4)
         result = struct.pack(o + 'B3xHH', 1, 0, 0) + self.uuid(syntax) + struct.pack(o + 'I', version)
         ack = struct.pack(o + 'HHI', self.max_frag, self.max_frag, 0x1234) + address + result
-        number = self.transport.to_client([self.pdu(BIND_ACK, ack, self.call_id)])
+        number = self.transport.to_client([self.pdu(BIND_ACK, ack + verifiers[1], self.call_id, auth=len(self.tokens[1]))])
         self.call_id += 1
         return number
 

@@ -100,8 +100,8 @@ def tcp_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=
 
 
 def smb_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, transceive=True,
-             read_size=65536, write_size=65536, client_port=50002):
-    pipe = Pipe(Smb2(Tcp(scene.capture, 445, client_port)), transceive=transceive, read_size=read_size,
+             read_size=65536, write_size=65536, client_port=50002, called='SRV01'):
+    pipe = Pipe(Smb2(Tcp(scene.capture, 445, client_port), called=called), transceive=transceive, read_size=read_size,
                 write_size=write_size)
     rpc = Rpc(pipe, order=order, ndr64=ndr64, max_frag=max_frag)
     rpc.bind()

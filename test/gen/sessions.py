@@ -30,6 +30,7 @@ NAMES = ['one', 'two', 'three', '_Total']
 OWN = 5             # the counter that is a process' own id
 COUNTERS = {1: 'First', 2: 'Second', 3: 'Third', 4: 'Fourth'}
 MOST_TICKS = 400
+END = object()
 
 
 class Thing(NamedTuple):
@@ -45,6 +46,7 @@ class World:
 
     def __init__(self):
         self.things, self.numbers = [None], {}
+        self.silent = []        # [first, last] frame in which a server talks that has not said its name yet
 
     def number(self, thing, which):
         """which: tells apart what has equal names"""
@@ -202,28 +204,31 @@ def at_once(call, step):
 
 
 class Session:
-    """One server, its clients' connections, and the calls of the steps. own: instances are processes, whose own ids are asked for, too."""
+    """One server, its clients' connections, and the calls of the steps. own: instances are processes, whose own ids are asked for, too.
+    site: which of several that were captured each for itself; told: names and types are asked for in the capture."""
 
-    def __init__(self, world, scene, seed, address, own=False):
+    def __init__(self, world, scene, seed, address, own=False, site=0, told=True):
         pick = random.Random('%d session' % seed)
         self.machine = 'SRV%d' % seed
+        names = {i: list(COUNTERS.values())[(i + site) % 4] for i in COUNTERS} if site else COUNTERS
         crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']), again=own)
 
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
             return world.value(Thing(self.machine, 'Work', name, thing[1]), (seed, k), at.number)
-        counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in COUNTERS.items()]
+        counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in names.items()]
         if own:
             counters.insert(seed % 5, counter(OWN, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + 4 * k))
         self.set = multiple('Work', *counters, instances=crowd.at)
-        handles = [bytes(4) + bytes([1 + i % 2]) * 16 for i in range(40)] if pick.random() < .5 else ()
+        handles = [bytes(4) + bytes([1 + i % 2 + 2 * site]) * 16 for i in range(40)] if pick.random() < .5 or site else ()
         self.model = Script([self.set], handles=handles, clock=seconds(MOST_TICKS))
         mss = pick.choice([1440, 1440, 90])
-        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.0.1', client_port=50001 + i, mss=mss)
+        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.%d.1' % site, client_port=50001 + i, mss=mss)
                       for i in range(3)]
         self.scene, self.queries, self.calls = scene, {}, {}
-        learn(self.lines[0].client(self.machine), self.set)
+        if told:
+            learn(self.lines[0].client(self.machine), self.set)
         # alone, a block of one instance does not say that others have its name
         self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
             [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
@@ -233,8 +238,12 @@ class Session:
                           for i, both in self.asked.items()}
 
     def run(self, steps):
+        for _ in self.step_by_step(steps):
+            pass
+
+    def step_by_step(self, steps):
         for step in steps:
-            getattr(self, step.what)(step)
+            yield getattr(self, step.what)(step)
 
     def ask(self, step):
         """What cannot be asked any more, since another step was left out, is left out, too."""
@@ -294,7 +303,14 @@ class Session:
 # --- HKEY_PERFORMANCE_DATA -------------------------------------------------------------------------------------------
 
 def registry(world, scene, seed, address, left_out=()):
-    """Processes and their threads. left_out: samples that are not made, for shrinking."""
+    for _ in registry_steps(world, scene, seed, address, left_out):
+        pass
+    return scene
+
+
+def registry_steps(world, scene, seed, address, left_out=(), site=0, told=True):
+    """Processes and their threads, call by call: whether the server said its name. left_out: samples that are not made, for shrinking. site, told: as of Session."""
+    first, second = ('First', 'Second') if site % 2 == 0 else ('Second', 'First')
     pick = random.Random('%d registry' % seed)
     machine = 'REG%d' % seed
     unique, own = pick.choice(['none', 'none', 'own', 'some']), pick.random() < .5
@@ -306,30 +322,34 @@ def registry(world, scene, seed, address, left_out=()):
 
     def process(at, k):
         _, name, which = crowd.at(at.number)[k]
-        return world.value(Thing(machine, 'Process', 'First', name), (seed, which), at.number)
+        return world.value(Thing(machine, 'Process', first, name), (seed, which), at.number)
 
     def thread(at, k):
         name, _, which = threads_of(at)[k]
-        return world.value(Thing(machine, 'Thread', 'Second', name), (seed, which), at.number)
+        return world.value(Thing(machine, 'Thread', second, name), (seed, which), at.number)
 
     def processes(at):
         return [Row(n, i if unique != 'none' else -1) for i, n, _ in crowd.at(at.number)]
-    columns = [Column(6, 'First', TYPES[DELTA], process)]
+    columns = [Column(5006, first, TYPES[DELTA], process)]
     if own:
         columns.append(Column(784, 'ID Process', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: 400 + 4 * crowd.at(at.number)[k][2], 4))
     objects = [Object(230, 'Process', columns, processes),
-               Object(232, 'Thread', [Column(8, 'Second', TYPES[DELTA], thread)],
+               Object(232, 'Thread', [Column(5008, second, TYPES[DELTA], thread)],
                       lambda at: [Row(n, parent=(230, i)) for n, i, _ in threads_of(at)])]
-    talk = Talk(scene, objects=objects, server=address, client='10.0.0.1', system=machine)
+    talk = Talk(scene, objects=objects, server=address, client='10.0.%d.1' % site, system=machine)
+    talk.handles = 1000 * site
     talk.open()
-    talk.titles()
+    yield False
+    if told:
+        talk.titles()
+        yield False
     for n in range(pick.randint(3, 9)):
         only, lost = pick.choice([None, None, [230]]), pick.random() < .1
         if n not in left_out and not lost:
             talk.sample(only=only)
+            yield True
         else:
             talk.clock.tick()
-    return scene
 
 
 # --- What is given out anew ------------------------------------------------------------------------------------------
@@ -405,3 +425,29 @@ class Renewed:
                 self.talk.sample()
             else:
                 self.client.data(self.handle, 9999)
+
+
+# --- Several sites of one address ------------------------------------------------------------------------------------
+
+def merged(world, scene, seed, address):
+    """What was captured at two or three sites, each of which gave its server the same address; or the address went from one to the next.
+    What one calls its counters another calls otherwise, and not all are asked for names in the capture."""
+    pick = random.Random('%d merged' % seed)
+    def one(site):
+        number, told = 4 * seed + site, pick.random() < .7
+        if pick.random() < .5:
+            session = Session(world, scene, number, address, site=site, told=told)
+            yield from session.step_by_step(steps_of(number, False))
+        else:
+            silent = [len(scene.capture.frames), 10 ** 9]
+            world.silent.append(silent)
+            for is_named in registry_steps(world, scene, number, address, site=site, told=told):
+                if is_named:
+                    silent[1] = min(silent[1], len(scene.capture.frames) - 1)
+                yield
+    sites = [one(i) for i in range(pick.choice([2, 2, 3]))]
+    in_turn = pick.random() < .3
+    while sites:
+        one = sites[0] if in_turn else pick.choice(sites)
+        if next(one, END) is END:
+            sites.remove(one)

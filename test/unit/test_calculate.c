@@ -256,7 +256,8 @@ static void test_four_bytes_wrap(void)
     b.time = (perf_raw){0x100, 4};
     expect_value("time counter", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a), 3000.0 / 512);
     a.time.size = b.time.size = 8;
-    expect_none("time counter of 8 bytes", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a), PERF_NONE_CLOCK_BACK);
+    expect_none("time counter of 8 bytes", calculate(PERF_COUNTER_OBJ_TIME_QUEUELEN_TYPE, &b, &a),
+                PERF_NONE_CLOCK_BACK);
 }
 
 /* A double holds 53 bits: differences have to be taken before. */

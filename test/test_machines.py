@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which machine an answer is of: an address and port are one's as long as no name says otherwise. Of machines that share them neither
+has what the other calls its counters."""
+
+import struct
+
+import pytest
+
+from gen import hkpd_stubs
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.model import TYPES
+from gen.pcap import Rpc
+from gen.scene import Scene, smb_line, tcp_line
+from gen.story_script import Script, ask, counter, learn, multiple, run, unseen
+from learned import read
+from series import long_rows, table
+
+PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+RAW = 'PERF_COUNTER_RAWCOUNT'
+
+
+def fruit(name, value, number=1):
+    """A set of one GUID whose counter each machine calls otherwise."""
+    s = multiple('Set', counter(number, RAW, name, lambda at, k: value), instances=['a'])
+    return s
+
+
+def query(line, called, s, told=True, **how):
+    c = line.client('\\\\' + called.lstrip('\\'))
+    if told:
+        learn(c, s)
+    return run(c, [ask(s, 1, 'a')], **how)
+
+
+def talk_of(scene, name, port, told, **how):
+    """A connection that opens HKEY_PERFORMANCE_DATA, its counter `told`."""
+    objects = [Object(5000, 'Set', [Counter(5002, told, TYPES[RAW], lambda at, k: 1, 4)])]
+    talk = Talk(scene, objects=objects, system=name, client_port=port, **how)
+    talk.handles = port
+    talk.open()
+    return talk
+
+
+def shown(tshark, scene, tmp_path, passes=()):
+    """[(server, counterset, counter)] of the values"""
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
+    rows = long_rows(out)
+    assert {r['assumed'] for r in rows} <= {'0'}
+    return [(r['server'], r['counterset'], r['counter']) for r in rows]
+
+
+def counters(*args):
+    return [counter for *_, counter in shown(*args)]
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
+
+ONE = [('SRV01', 'srv01'), ('SRV01', 'srv01.example.com'), ('srv01.example.com.', 'SRV01'), ('srv01.', 'SRV01'),
+       ('M\xdcNCHEN', 'm\xfcnchen'), ('srv01.example.com', 'SRV01.EXAMPLE.COM'), ('10.0.0.5', '10.0.0.5')]
+TWO = [('ONE', 'TWO'), ('10.0.0.5', '10.0.0.6'), ('10.0.0.5', '10'), ('srv01.a.example', 'srv01.b.example'), ('SRV01', 'SRV011'),
+       ('2001:db8::1', '2001:db8::2'), ('::ffff:10.0.0.5', '::ffff:10.0.0.6'), ('10.0.0.5', 'SRV01'),
+       ('fe80--1.ipv6-literal.net', 'fe80--2.ipv6-literal.net'), ('stra\xdfe', 'strasse'), ('SRV01', 'SRV01-A.example.com')]
+
+
+@PASSES
+@pytest.mark.parametrize('names, are_one', [(x, True) for x in ONE] + [(x, False) for x in TWO])
+def test_what_clients_call_it(tshark, tmp_path, names, are_one, passes):
+    """The second was asked for names before the capture began: it has those of the first if it is the same machine."""
+    scene = Scene()
+    for i, (name, s) in enumerate(zip(names, (fruit('Apples', 1), fruit('Nuts', 2)))):
+        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i == 0)
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples'] + (['Apples'] * 2 if are_one else ['#1'] * 2)
+
+
+@PASSES
+def test_a_first_label_of_two(tshark, tmp_path, passes):
+    """`srv01` may be either of two that are called so in full: from the second on nobody knows which."""
+    scene = Scene()
+    for i, name in enumerate(['srv01.a.example', 'srv01', 'srv01.b.example', 'srv01']):
+        s = fruit('Apples' if i < 2 else 'Nuts', i)
+        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i in (0, 2), samples=1)
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
+
+
+@PASSES
+@pytest.mark.parametrize('names', [('ONE', 'TWO'), ('ONE', 'one.example.com')])
+def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
+    """Nothing but `\\\\ONE\\IPC$` tells the two apart: their blocks have no name."""
+    scene = Scene()
+    for i, name in enumerate(names):
+        talk = talk_of(scene, '', 50001 + i, 'Apples', smb=True, called=name)
+        if i == 0:
+            talk.titles()
+        talk.sample()
+    is_one = names[1] != 'TWO'
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if is_one else '#5002']
+
+
+def challenge(computer, number):
+    """NTLM's, in SPNEGO's wrapping or not: [MS-NLMP] 2.2.1.2."""
+    name = computer.encode('utf-16-le')
+    info = struct.pack('<HH', 2, 6) + 'LAB'.encode('utf-16-le') + struct.pack('<HH', 1, len(name)) + name + bytes(4)
+    return b'NTLMSSP\0' + struct.pack('<IHHIIQQHHI', 2, 0, 0, 56, 0x628A8215, number, 0, len(info), len(info), 56) + bytes(8) + info
+
+
+def ticket(host):
+    """A request that holds one (RFC 4120 5.3): realm, and the service that it is for."""
+    def der(tag, *parts):
+        body = b''.join(parts)
+        return bytes([tag, len(body)]) + body
+    parts = [der(0x1B, x.encode()) for x in ('host', host)]
+    name = der(0x30, der(0xA0, der(2, b'\3')), der(0xA1, der(0x30, *parts)))
+    return der(0x30, der(0xA0, der(2, b'\5')), der(0xA1, der(2, b'\x0e')),
+               der(0x61, der(0x30, der(0xA0, der(2, b'\5')), der(0xA1, der(0x1B, b'LAB.TEST')), der(0xA2, name))))
+
+
+def logging_on(client=b'', server=b''):
+    class Logon(Rpc):
+        tokens = client, server
+    return Logon
+
+
+@PASSES
+@pytest.mark.parametrize('hosts', [('ONE', 'TWO'), ('ONE', 'ONE')])
+@pytest.mark.parametrize('logon', [lambda x, n: logging_on(server=challenge(x, n)), lambda x, n: logging_on(server=b'\xa1\x81\xa0' + challenge(x, n)),
+                                   lambda x, n: logging_on(client=ticket(x.lower() + '.lab.test'))], ids=['ntlm', 'spnego', 'kerberos'])
+def test_whom_clients_log_on_to(tshark, tmp_path, logon, hosts, passes):
+    """They call both by the address that two sites gave to theirs."""
+    scene = Scene()
+    for i, (host, s) in enumerate(zip(hosts, (fruit('Apples', 1), fruit('Nuts', 2)))):
+        line = tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i, protocol=logon(host, i))
+        query(line, '10.0.0.5', s, told=i == 0, samples=1)
+    place = '10.0.0.5' + ' (192.0.2.20:49671 (2))' * (hosts[0] != hosts[1])
+    assert shown(tshark, scene, tmp_path, passes)[1][::2] == (place, 'Apples' if hosts[0] == hosts[1] else '#1')
+    rows = table(tshark, tmp_path / 'a.pcap', 'pcq,counters', *passes)
+    assert len([r for r in rows if r['Counter'].startswith('\\\\')]) == len(set(hosts))
+
+
+# --- SystemName ------------------------------------------------------------------------------------------------------
+
+@PASSES
+@pytest.mark.parametrize('order', ['otoot', 'ottoo', 'tooot', 'totot'])
+def test_titles_before_the_first_block(tshark, tmp_path, order, passes):
+    """Which machine's titles (in capitals) they are shows its block. `order`: whose call it is, of ONE and TWO."""
+    scene = Scene()
+    talks = {'o': talk_of(scene, 'ONE', 50001, 'Apples'), 't': talk_of(scene, 'TWO', 50002, 'Nuts')}
+    for x in order[:2]:
+        talks[x].titles()
+    for x in order[2:]:
+        talks[x].sample()
+    names = {'o': ('ONE', 'Set', 'Apples'), 't': ('TWO', 'Set', 'Nuts')}
+    told = [names[x] for x in order[2:]]
+    for i, x in enumerate(order[2:]):
+        if not passes and order[1] not in order[2:3 + i]:       # it contradicts him, and nobody knows yet that it is another
+            told[i] = (names[x][0], 'Set', '#5002')
+    assert shown(tshark, scene, tmp_path, passes) == told
+
+
+@PASSES
+@pytest.mark.parametrize('first', [0, 1])
+def test_titles_that_both_tell_alike(tshark, tmp_path, first, passes):
+    """Where machines call a thing alike the name is of both, whoever told it first."""
+    scene = Scene()
+    talks = [talk_of(scene, name, 50001 + i, 'Apples') for i, name in enumerate(('ONE', 'TWO'))]
+    for talk in talks[::1 - 2 * first] + talks:
+        talk.titles()
+    for talk in talks + talks:
+        talk.sample()
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 4
+
+
+@PASSES
+def test_titles_of_another_connection(tshark, tmp_path, passes):
+    """As long as there is one machine, who told them does not count; a title that is told anew on a connection of which nobody knows yet
+    whose it is makes both doubtful until its block comes."""
+    scene = Scene()
+    one = talk_of(scene, 'ONE', 50001, 'Apples')
+    other = talk_of(scene, 'ONE', 50002, 'Apples')
+    other.titles()
+    one.sample()
+    one.titles()
+    one.sample()
+    other.titles(pairs={5000: 'Set', 5002: 'Pears'})
+    one.sample()
+    other.sample()
+    one.sample()
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples', 'Pears' if passes else '#5002', 'Pears', 'Pears']
+
+
+@PASSES
+@pytest.mark.parametrize('size', [3, 4, 6])
+def test_a_damaged_system_name(tshark, tmp_path, size, passes):
+    """It makes no second machine: the block is of the one whose handle it is."""
+    def damage(b):
+        b.record.data[80:84] = struct.pack('<I', size)
+    scene = Scene()
+    talk = talk_of(scene, 'SRV01', 50001, 'Apples')
+    talk.titles()
+    talk.sample()
+    talk.sample(change=damage)
+    talk.sample()
+    assert shown(tshark, scene, tmp_path, passes) == [('SRV01', 'Set', 'Apples')] * 3
+
+
+@PASSES
+def test_one_connection_to_two(tshark, tmp_path, passes):
+    """What stands before the server passes on each call: another name is another machine, whose samples are compared with its own."""
+    scene = Scene()
+    talk = talk_of(scene, 'ONE', 50001, 'Apples')
+    talk.titles()
+    for name in ('ONE', 'TWO', 'ONE', 'TWO'):
+        talk.system = name
+        talk.sample()
+    assert shown(tshark, scene, tmp_path, passes) == [('ONE', 'Set', 'Apples'), ('TWO', '#5000', '#5002')] * 2
+
+
+@PASSES
+def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
+    scene = Scene()
+    for i, (name, told) in enumerate((('ONE', 'Apples'), ('TWO', 'Nuts'), ('THREE', None))):
+        talk = talk_of(scene, name, 50001 + i, told)
+        if told:
+            talk.titles()
+        talk.sample()
+        talk.sample()
+        talk.close()
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 2 + ['Nuts'] * 2 + ['#5002'] * 2
+
+
+# --- Who says nothing ------------------------------------------------------------------------------------------------
+
+@PASSES
+def test_a_connection_without_a_name(tshark, tmp_path, passes):
+    """It is to the machine whose handle it uses. Where the handle was opened before the capture nobody knows, and its values have no names."""
+    scene, used = Scene(), []
+    for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
+        server = Script([s], handles=[bytes([i + 1]) * 20, bytes([i + 3]) * 20])
+        handle = query(tcp_line(scene, server, client_port=50001 + i), name, s, samples=0, close=False)
+        before = unseen(server, name)
+        old = before.open()
+        before.validate(old, [ask(s, 1, 'a')])
+        used.append((server, handle, old))
+    for i, (server, handle, old) in enumerate(used):
+        tcp_line(scene, server, client_port=50011 + i).client().data(handle, 999)
+        c = tcp_line(scene, server, client_port=50021 + i).client()
+        c.info(old)
+        c.data(old, 999)
+    rows = shown(tshark, scene, tmp_path, passes)
+    assert [(server, counter) for server, _, counter in rows[::2]] == [('ONE', 'Apples'), ('TWO', 'Nuts')]
+    assert [counter for *_, counter in rows[1::2]] == ['#1'] * 2
+    frames = read(tshark, scene, tmp_path, two_pass=bool(passes))
+    assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
+
+
+def test_a_names_file_has_none_of_them(tshark, tmp_path):
+    """It tells machines by address and port."""
+    scene = Scene()
+    for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
+        query(tcp_line(scene, Script([s]), client_port=50001 + i), name, s)
+    s = fruit('Pears', 3)
+    query(tcp_line(scene, Script([s]), client_port=50003, server='192.0.2.21'), 'THREE', s)
+    tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
+    lines = (tmp_path / 'names').read_text().splitlines()
+    assert [x for x in lines if x.startswith('server')] == ['server\t192.0.2.21']
+    assert lines[-1] == '# left out: names of 2 machines that share an address and port'
