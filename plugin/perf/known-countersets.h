@@ -40,4 +40,4 @@ const perf_known_counter *perf_known_counter_find(const perf_known_counterset *s
 bool perf_known_find(const uint8_t guid[16], uint32_t id, perf_known_counter *found);
 
 /* What the title index of HKEY_PERFORMANCE_DATA stands for on every Windows, in English; NULL if it is not in the list. */
-const char *perf_known_title(uint32_t index);
+const char *perf_known_title(uint32_t title_index);

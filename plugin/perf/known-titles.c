@@ -686,7 +686,7 @@ static const char *const titles[] = {
     [1836] = "SMB BranchCache Hash V2 Requests Served From Dedup",
 };
 
-const char *perf_known_title(uint32_t index)
+const char *perf_known_title(uint32_t title_index)
 {
-    return index < sizeof titles / sizeof *titles ? titles[index] : NULL;
+    return title_index < sizeof titles / sizeof *titles ? titles[title_index] : NULL;
 }

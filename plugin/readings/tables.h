@@ -149,8 +149,8 @@ bool reading_table_same_rows(reading_table *here, reading_table *there);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
  * Proved by a name and parent's name that no other row has in either sample, if the id is the same, too; else by an id that no other
- * row has (PerflibV2: with its name); without such ids by the process' or thread's own id; else assumed by ordinal, as perfmon does,
- * where as many have the name in both. */
+ * row has (PerflibV2: with its name; ids that only number the rows are none); without such ids by the process' or thread's own id; else
+ * assumed by ordinal, as perfmon does, where as many have the name in both. */
 table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
 
 /* True if two rows have one name: the place alone does not tell them apart. */
