@@ -840,8 +840,11 @@ static void pcq_data_response(pcq_pdu *p)
             p->tapped.counters = summary.blocks;
             p->tapped.failed = summary.failed;
         }
-        const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
-        value_describe(&p->call, &p->answer, summary.values, failed, summary.blocks, "block", p->tapped.out_size);
+        if (p->call.has_column) {
+            const char *failed = summary.failed > 0 ? failures_text(p, &summary) : NULL;
+            call_headline(&p->call, values_headline(pcq_pool(p), &p->answer, summary.values, failed, summary.blocks,
+                                                    "block", p->tapped.out_size));
+        }
     }
     show_handle(p, NULL, handle);
 }

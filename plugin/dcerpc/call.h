@@ -137,6 +137,13 @@ bool call_may_learn(const rpc_call *call);
 #define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
 void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
+/* What it says, where more of it stands behind a colon. */
+static inline void call_headline(rpc_call *call, const char *text)
+{
+    call_info(call, "%s", text);
+    call->before_info = ": ";
+}
+
 /* The status of the response: reported and in the Info column if the call failed. */
 void call_report_status(rpc_call *call, uint32_t status);
 

@@ -137,7 +137,7 @@ static void hkpd_show_header(hkpd_view *view)
     reader_systemtime(&reader, hf_system_time);
     reader_skip(&reader, 4);
     reader_u64(&reader, hf_perf_time);
-    value_read_frequency(&reader, hf_perf_freq);
+    values_read_frequency(&reader, hf_perf_freq);
     reader_filetime(&reader, hf_perf_time_100ns);
     reader_u32(&reader, hf_system_name_size);
     reader_u32(&reader, hf_system_name_offset);

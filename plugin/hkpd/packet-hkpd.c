@@ -894,7 +894,10 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->answer, &summary);
     call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
                    p->answer.sample ? p->answer.sample->late : NULL);
-    value_describe(&p->call, &p->answer, summary.values, NULL, summary.objects, "object", back->value.data_size);
+    if (p->call.has_column) {
+        call_headline(&p->call, values_headline(hkpd_pool(p), &p->answer, summary.values, NULL, summary.objects,
+                                                "object", back->value.data_size));
+    }
     if (back->status == STATUS_SUCCESS && !only_describes(&summary)) {
         p->answer.handle = p->call.record->handle;
         p->tapped.answer = &p->answer;

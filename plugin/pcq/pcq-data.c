@@ -88,7 +88,7 @@ static void show_header(data_view *view)
     uint32_t blocks = reader_u32(&reader, hf_num_counters);
     reader_u64(&reader, hf_perf_time_stamp);
     reader_filetime(&reader, hf_perf_time_100ns);
-    value_read_frequency(&reader, hf_perf_freq);
+    values_read_frequency(&reader, hf_perf_freq);
     reader_systemtime(&reader, hf_system_time);
     view->base.header = reader.node;
     if (reader.tree) {

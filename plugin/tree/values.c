@@ -449,14 +449,9 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
     return wmem_strconcat(pool, path, " = ", words, r->assumed ? " (order assumed)" : assumed_note(r), NULL);
 }
 
-void value_describe(rpc_call *call, const readings_answer *answer, uint64_t count, const char *failed, uint32_t parts,
-                    const char *part, uint32_t size)
+const char *values_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count, const char *failed,
+                            uint32_t parts, const char *part, uint32_t size)
 {
-    wmem_allocator_t *pool = call->pinfo->pool;
-
-    if (!call->has_column) {
-        return;
-    }
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
     const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer);
@@ -465,14 +460,12 @@ void value_describe(rpc_call *call, const readings_answer *answer, uint64_t coun
                        : count == shown      ? ""
                                              : text_counted(pool, count - shown, shown > 0 ? "more value" : "value");
     /* most packets have such a text: to print its parts would cost more than all the rest of the call */
-    call_info(call, "%s",
-              wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed ? "; " : "",
-                             failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
-                             text_counted(pool, size, "byte"), ")", NULL));
-    call->before_info = ": ";
+    return wmem_strconcat(pool, head ? head : "", shown > 0 && *more ? ", " : "", more, failed ? "; " : "",
+                          failed ? failed : "", " (", text_counted(pool, parts, part), ", ",
+                          text_counted(pool, size, "byte"), ")", NULL);
 }
 
-void value_read_frequency(bounded_reader *reader, int hf)
+void values_read_frequency(bounded_reader *reader, int hf)
 {
     char text[PERF_NUMBER_TEXT_SIZE];
     uint64_t frequency = reader_u64(reader, hf);

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "tap/watch.h"
-#include "dcerpc/call.h"
 #include "perf/faults.h"
 #include "tree/labels.h"
 
@@ -134,9 +133,9 @@ void values_sent(const answer_view *view, proto_tree *tree);
 void values_samples(const answer_view *view, proto_tree *tree);
 
 /* "Frequency: 10000000 (10,000,000 Hz)"; reports 0. */
-void value_read_frequency(bounded_reader *reader, int hf);
+void values_read_frequency(bounded_reader *reader, int hf);
 
 /* For the Info column: ": cpu 12.4 %, memory 61 %, 238 more values; 1 failed: … (7 blocks, 7,168 bytes)". First stands what the user
  * watches, else what is called _Total, else the first value; what failed (may be NULL) is a text, `size` bytes. */
-void value_describe(rpc_call *call, const readings_answer *answer, uint64_t count, const char *failed, uint32_t parts,
-                    const char *part, uint32_t size);
+const char *values_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count, const char *failed,
+                            uint32_t parts, const char *part, uint32_t size);
