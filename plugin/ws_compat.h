@@ -36,6 +36,7 @@ typedef const dcerpc_sub_dissector ws_dcerpc_table;
 typedef gboolean ws_pref_bool;
 typedef gboolean ws_heuristic;
 typedef dcerpc_sub_dissector ws_dcerpc_table;
+#include <epan/strutil.h>
 #define tvb_get_uint8 tvb_get_guint8
 #define tvb_get_uint16 tvb_get_guint16
 #define tvb_get_uint32 tvb_get_guint32
@@ -51,6 +52,9 @@ typedef dcerpc_sub_dissector ws_dcerpc_table;
 #define ws_val_to_str_ext(pool, val, vs, fmt) val_to_str_ext_wmem((pool), (val), (vs), (fmt))
 #define ws_has_data_source(pinfo, name) (get_data_source_tvb_by_name((pinfo), (name)) != NULL)
 #endif
+
+/* Control characters and marks of direction as escapes; 4.0 takes unsigned characters. */
+#define ws_format_text(pool, text, size) format_text((pool), (const void *)(text), (size))
 
 /* A field's value in the tree, as fvalue_to_string_repr() takes it. */
 #if WS_AT_LEAST(4, 2)

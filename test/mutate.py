@@ -139,7 +139,7 @@ JUDGES = {
     'perf/block': 'hkpd_bad_input hkpd',
     'perf/calculate': 'words values hkpd',
     'perf/counter-types': 'words values',
-    'text/csv': 'csv',
+    'taps/csv': 'csv',
     'perf/data': 'bad_input forms values',
     'text/decimal': 'words csv',
     'perf/known': 'names',

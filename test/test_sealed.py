@@ -387,7 +387,7 @@ def renamed(tmp_path, name, names):
     ({10: 'Adminisession'}, 'LAB\\Administrator (LABCLIENT)'),                # the pipe's own logon goes first
     ({20: 'Administratox'}, 'LAB\\Administratox (LABCLIENT)'),
     ({20: ''}, 'LAB\\NULL (LABCLIENT)'),                                      # anonymous: as Wireshark calls it
-    ({20: 'Admin\u202e\x1b\natorx'}, 'LAB\\Admin\\u202e\\x1b\\x0aatorx (LABCLIENT)'),
+    ({20: 'Admin\u202e\x1b\natorx'}, 'LAB\\Admin\\u202E\\033\\natorx (LABCLIENT)'),
 ])
 def test_other_accounts(tshark, tmp_path, names, account):
     path = renamed(tmp_path, 'big-answer', names)

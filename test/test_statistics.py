@@ -10,6 +10,7 @@ import re
 import statistics
 import struct
 import subprocess
+import unicodedata
 from collections import Counter as Tally
 
 import pytest
@@ -86,9 +87,13 @@ def expected_counters(answers):
 
 
 def as_in_a_table(text):
-    """Control characters are escapes: they would end a cell or a row, steer a terminal or turn its direction."""
-    return re.sub('[\0-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]',
-                  lambda m: ('\\x%02x' if ord(m[0]) < 0x80 else '\\u%04x') % ord(m[0]), text)
+    """What is not printable is escaped as in C: it would end a cell or a row, steer a terminal or turn its direction."""
+    def escaped(c):
+        if unicodedata.category(c) not in ('Cc', 'Cf', 'Cn', 'Cs'):
+            return c
+        known = dict(zip('\a\b\f\n\r\t\v', 'abfnrtv')).get(c)
+        return '\\' + known if known else ('\\%03o' if ord(c) < 0x80 else '\\u%04X') % ord(c)
+    return ''.join(map(escaped, text))
 
 
 def compare_counters(rows, answers):

@@ -41,12 +41,8 @@ static const char *text_of(wmem_allocator_t *pool, const field_info *field)
 {
     const char *whole = fvalue_to_string_repr(pool, WS_FIELD_VALUE(field), FTREPR_DISPLAY, BASE_NONE);
     const char *text = text_cut(pool, whole ? whole : EMPTY, MAX_NAME);
-    GString *plain = g_string_new(NULL);
 
-    text_escape(plain, text, strlen(text), false);
-    text = wmem_strdup(pool, plain->str);
-    g_string_free(plain, TRUE);
-    return text;
+    return ws_format_text(pool, text, strlen(text));
 }
 
 /* Of the first of a frame; "" without one. */

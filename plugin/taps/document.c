@@ -3,17 +3,11 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#define _POSIX_C_SOURCE 200809L /* fseeko */
-#define _FILE_OFFSET_BITS 64
-
 #include "taps/document.h"
 
-#include <errno.h>
-#include <math.h>
+#include "taps/csv.h"
 
-#if defined(_WIN32) && !defined(fseeko) /* MSVC; MinGW has it */
-#define fseeko _fseeki64
-#endif
+#include <math.h>
 
 #define HEADER "(PDH-CSV 4.0)"
 
@@ -22,21 +16,24 @@
 #define CELLS_PER_VALUE 256
 #define CELLS_OF_ALL (8 << 20)
 
-#define NO_TIME INT64_MIN
 #define NO_COLUMN UINT32_MAX
 
-/* A row as it waits in the scratch file. Its cells follow. */
-typedef struct {
-    int64_t seconds; /* NO_TIME: its frame has none */
-    uint32_t nanoseconds;
-    uint32_t count;
-    const state_sample *sample; /* of the document's handle, as long as that is known */
-} row_header;
-
+/* A value. */
 typedef struct {
     double value; /* NAN for none */
     uint32_t column;
+    unsigned marks; /* tapped_mark */
 } document_cell;
+
+/* An answer. */
+typedef struct {
+    nstime_t time;
+    bool has_time;
+    const state_sample *sample; /* of the document's handle, as long as that is known */
+    GArray *cells;              /* document_cell */
+    uint32_t nameless;          /* values whose counter is not known */
+    uint32_t left_out;          /* and those for whose path there was no room */
+} document_row;
 
 /* A counter that the query was refused. */
 typedef struct {
@@ -61,46 +58,35 @@ static const char *keep_text(documents *d, const char *text)
     return kept;
 }
 
-static void columns_init(document_columns *c)
-{
-    memset(c, 0, sizeof *c);
-    c->paths = g_ptr_array_new();
-    c->marks = g_array_new(FALSE, TRUE, sizeof(uint8_t));
-    c->numbers = g_hash_table_new(NULL, NULL);
-}
-
-static void columns_clear(document_columns *c)
-{
-    g_ptr_array_free(c->paths, TRUE);
-    g_array_free(c->marks, TRUE);
-    g_hash_table_destroy(c->numbers);
-}
-
-static uint32_t column_of(documents *d, document_columns *c, const char *path)
+static uint32_t column_of(documents *d, document *doc, const char *path)
 {
     const char *text = keep_text(d, path);
-    uint32_t number = text ? GPOINTER_TO_UINT(g_hash_table_lookup(c->numbers, text)) : 0;
+    uint32_t number = text ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, text)) : 0;
 
     if (number > 0) {
         return number - 1;
     }
-    if (text == NULL || c->paths->len >= MAX_COLUMNS) {
-        c->left_out++;
+    if (text == NULL || doc->paths->len >= MAX_COLUMNS) {
         return NO_COLUMN;
     }
-    g_ptr_array_add(c->paths, (void *)(uintptr_t)text);
-    g_array_set_size(c->marks, c->paths->len);
-    g_hash_table_insert(c->numbers, (void *)(uintptr_t)text, GUINT_TO_POINTER(c->paths->len));
-    return c->paths->len - 1;
+    g_ptr_array_add(doc->paths, (void *)(uintptr_t)text);
+    g_hash_table_insert(doc->columns, (void *)(uintptr_t)text, GUINT_TO_POINTER(doc->paths->len));
+    return doc->paths->len - 1;
 }
 
 /* --- All documents --------------------------------------------------------------------------------------------- */
+
+static void clear_row(void *data)
+{
+    g_array_free(((document_row *)data)->cells, TRUE);
+}
 
 static void free_document(void *data)
 {
     document *doc = data;
 
-    columns_clear(&doc->columns);
+    g_ptr_array_free(doc->paths, TRUE);
+    g_hash_table_destroy(doc->columns);
     g_array_free(doc->rows, TRUE);
     g_array_free(doc->refused, TRUE);
     g_free(doc->machine);
@@ -123,13 +109,7 @@ static void forget_capture(void)
     }
 }
 
-/* Room for a row, also for one without a value: nobody writes from or reads into NULL. */
-static GArray *new_cells(void)
-{
-    return g_array_sized_new(FALSE, FALSE, sizeof(document_cell), 1);
-}
-
-documents *documents_new(const char *beside)
+documents *documents_new(void)
 {
     static bool watched;
     documents *d = g_new0(documents, 1);
@@ -139,34 +119,21 @@ documents *documents_new(const char *beside)
         register_cleanup_routine(forget_capture);
     }
     all_documents = g_slist_prepend(all_documents, d);
-    d->beside = g_strdup(beside);
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     d->every = g_ptr_array_new_with_free_func(free_document);
     d->all = g_ptr_array_new();
     d->owners = g_hash_table_new(NULL, NULL);
-    d->cells = new_cells();
     return d;
 }
 
 void documents_free(documents *d)
 {
     all_documents = g_slist_remove(all_documents, d);
-    if (d->scratch) {
-        fclose(d->scratch);
-    }
     g_ptr_array_free(d->all, TRUE);
     g_ptr_array_free(d->every, TRUE);
     g_hash_table_destroy(d->owners);
     g_hash_table_destroy(d->texts);
-    g_array_free(d->cells, TRUE);
-    g_free(d->beside);
     g_free(d);
-}
-
-static void fail(documents *d)
-{
-    d->failed = true;
-    output_report(d->beside ? d->beside : "a temporary file", errno);
 }
 
 char *document_suffix(const document *doc)
@@ -177,39 +144,34 @@ char *document_suffix(const document *doc)
                             : g_strdup_printf("%s-%u", kind, doc->number);
 }
 
-void documents_count_marks(const documents *d, tapped_left_out *left)
-{
-    left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
-    for (unsigned i = 0; i < d->all->len; i++) {
-        const document *doc = g_ptr_array_index(d->all, i);
-        left->nameless += doc->columns.nameless;
-        for (unsigned j = 0; j < doc->columns.marks->len; j++) {
-            tapped_count_marks(left, doc->number, doc->is_hkpd, g_array_index(doc->columns.marks, uint8_t, j));
-        }
-    }
-}
-
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-/* A value of the row at hand, if it has a column. */
-static void add_value(documents *d, document *doc, const char *path, double value, unsigned marks)
+static document_row *row_at(const document *doc, unsigned number)
 {
-    document_cell cell = {value, path ? column_of(d, &doc->columns, path) : NO_COLUMN};
+    return &g_array_index(doc->rows, document_row, number);
+}
 
-    doc->columns.nameless += cell.column == NO_COLUMN && (marks & TAPPED_UNTYPED);
+/* A value of the row, if it has a column. */
+static void add_value(documents *d, document *doc, document_row *row, const char *path, double value, unsigned marks)
+{
+    document_cell cell = {value, path ? column_of(d, doc, path) : NO_COLUMN, marks};
+
     if (cell.column != NO_COLUMN) {
-        g_array_index(doc->columns.marks, uint8_t, cell.column) |= (uint8_t)marks;
-        g_array_append_val(d->cells, cell);
+        g_array_append_val(row->cells, cell);
+    } else {
+        row->left_out += path != NULL;
+        row->nameless += (marks & TAPPED_UNTYPED) != 0;
     }
 }
 
 /* False if a value's previous sample was dropped. */
-static bool collect_row(documents *d, document *doc, readings *r)
+static bool collect_row(documents *d, document *doc, document_row *row, readings *r)
 {
     const reading *at;
     bool whole = true;
 
-    g_array_set_size(d->cells, 0);
+    row->cells = g_array_new(FALSE, FALSE, sizeof(document_cell));
+    row->nameless = row->left_out = 0;
     while ((at = readings_next(r)) != NULL) {
         if (at->is_text) {
             continue;
@@ -220,30 +182,9 @@ static bool collect_row(documents *d, document *doc, readings *r)
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, readings_path(r), value, tapped_marks(r, &result));
+        add_value(d, doc, row, readings_path(r), value, tapped_marks(r, &result));
     }
     return whole;
-}
-
-/* The row at hand, at the end of the scratch file. */
-static bool put_row(documents *d, row_header *row)
-{
-    row->count = d->cells->len;
-    if (fseeko(d->scratch, d->size, SEEK_SET) != 0 || fwrite(row, sizeof *row, 1, d->scratch) != 1 ||
-        fwrite(d->cells->data, sizeof(document_cell), row->count, d->scratch) != row->count) {
-        return false;
-    }
-    d->size += (int64_t)(sizeof *row + row->count * sizeof(document_cell));
-    return true;
-}
-
-static bool get_row(documents *d, int64_t at, row_header *row)
-{
-    if (fseeko(d->scratch, at, SEEK_SET) != 0 || fread(row, sizeof *row, 1, d->scratch) != 1) {
-        return false;
-    }
-    g_array_set_size(d->cells, row->count);
-    return fread(d->cells->data, sizeof(document_cell), row->count, d->scratch) == row->count;
 }
 
 /* --- Adding ---------------------------------------------------------------------------------------------------- */
@@ -256,8 +197,10 @@ static document *document_of(documents *d, const state_handle *handle)
         doc = g_new0(document, 1);
         doc->handle = handle;
         doc->session = d->session;
-        columns_init(&doc->columns);
-        doc->rows = g_array_new(FALSE, FALSE, sizeof(int64_t));
+        doc->paths = g_ptr_array_new();
+        doc->columns = g_hash_table_new(NULL, NULL);
+        doc->rows = g_array_new(FALSE, FALSE, sizeof(document_row));
+        g_array_set_clear_func(doc->rows, clear_row);
         doc->refused = g_array_new(FALSE, FALSE, sizeof(refused_counter));
         g_ptr_array_add(d->every, doc);
         g_hash_table_insert(d->owners, (void *)(uintptr_t)handle, doc);
@@ -305,95 +248,101 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
         return NULL;
     }
     /* one that came twice has no sample */
-    if (d->failed || tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
+    if (tapped->answer->handle == NULL || tapped->answer->sample == NULL) {
         return NULL;
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
+    document_row row = {.time = pinfo->abs_ts,
+                        .has_time = (pinfo->presence_flags & PINFO_HAS_TS) != 0,
+                        .sample = tapped->answer->sample};
+
     if (doc->rows->len == 0) {
         begin_document(d, doc, pinfo, tapped, r);
     }
-    collect_row(d, doc, r);
-    doc->values += d->cells->len;
-    g_array_append_val(doc->rows, d->size);
-    if (d->scratch == NULL && (d->scratch = output_scratch(d->beside)) == NULL) {
-        d->failed = true;
-        return doc;
-    }
-    row_header row = {pinfo->presence_flags & PINFO_HAS_TS ? (int64_t)pinfo->abs_ts.secs : NO_TIME,
-                      (uint32_t)pinfo->abs_ts.nsecs, 0, tapped->answer->sample};
-    if (!put_row(d, &row)) {
-        fail(d);
-    }
+    collect_row(d, doc, &row, r);
+    doc->values += row.cells->len;
+    g_array_append_val(doc->rows, row);
     return doc;
 }
 
 /* --- What was learned later ------------------------------------------------------------------------------------ */
 
-/* Reads the answer once more. False if it, or one that it is compared with, was dropped. */
-static bool collect_again(documents *d, document *doc, const state_sample *sample, wmem_allocator_t *pool)
+/* Reads the answer once more. Where it, or one that it is compared with, was dropped, the row stays as it was. */
+static void collect_again(documents *d, document *doc, document_row *row, wmem_allocator_t *pool)
 {
-    if (sample->bytes == NULL) {
-        return false;
+    document_row again = *row;
+
+    if (row->sample->bytes == NULL) {
+        return;
     }
-    readings_answer answer = readings_answer_again(doc->layout, sample, pool);
-    bool whole = collect_row(d, doc, readings_begin_for_all(pool, &answer));
+    readings_answer answer = readings_answer_again(doc->layout, row->sample, pool);
+    if (collect_row(d, doc, &again, readings_begin_for_all(pool, &answer))) {
+        clear_row(row);
+        *row = again;
+    } else {
+        clear_row(&again);
+    }
     tvb_free(answer.tvb);
     wmem_free_all(pool);
-    return whole;
 }
 
-/* The row as it was, its columns found in the new list. */
-static void renumber(documents *d, document *doc, const document_columns *old)
+static void settle(documents *d, document *doc)
 {
-    GArray *cells = d->cells;
-
-    d->cells = new_cells();
-    for (unsigned i = 0; i < cells->len; i++) {
-        const document_cell *cell = &g_array_index(cells, document_cell, i);
-        add_value(d, doc, g_ptr_array_index(old->paths, cell->column), cell->value,
-                  g_array_index(old->marks, uint8_t, cell->column));
-    }
-    g_array_free(cells, TRUE);
-}
-
-static bool settle_row(documents *d, document *doc, const document_columns *old, int64_t *at, wmem_allocator_t *pool)
-{
-    row_header row;
-
-    if (!get_row(d, *at, &row)) {
-        return false;
-    }
-    if (!collect_again(d, doc, row.sample, pool)) {
-        if (!get_row(d, *at, &row)) {
-            return false;
-        }
-        renumber(d, doc, old);
-    }
-    *at = d->size;
-    return put_row(d, &row);
-}
-
-/* Rows that were read before something was learned are read once more, and all are put behind the others with a new list
- * of columns. */
-static bool settle(documents *d, document *doc)
-{
-    document_columns old = doc->columns;
-    bool done = true;
-
     if (doc->handle == NULL || doc->facts_version == doc->handle->server->facts_version) {
-        return true;
+        return;
     }
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
-    columns_init(&doc->columns);
-    for (unsigned i = 0; done && i < doc->rows->len; i++) {
-        done = settle_row(d, doc, &old, &g_array_index(doc->rows, int64_t, i), pool);
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        collect_again(d, doc, row_at(doc, i), pool);
     }
-    doc->columns.left_out = MAX(doc->columns.left_out, old.left_out);
     doc->facts_version = doc->handle->server->facts_version;
-    columns_clear(&old);
     wmem_destroy_allocator(pool);
-    return done;
+}
+
+/* Of each column, by its number. */
+static uint8_t *marks_of(const document *doc)
+{
+    uint8_t *marks = g_new0(uint8_t, doc->paths->len + 1);
+
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        const GArray *cells = row_at(doc, i)->cells;
+        for (unsigned j = 0; j < cells->len; j++) {
+            const document_cell *cell = &g_array_index(cells, document_cell, j);
+            marks[cell->column] |= (uint8_t)cell->marks;
+        }
+    }
+    return marks;
+}
+
+void documents_count_marks(const documents *d, tapped_left_out *left)
+{
+    left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
+    for (unsigned i = 0; i < d->all->len; i++) {
+        const document *doc = g_ptr_array_index(d->all, i);
+        uint8_t *marks = marks_of(doc);
+        for (unsigned j = 0; j < doc->rows->len; j++) {
+            left->nameless += row_at(doc, j)->nameless;
+        }
+        for (unsigned j = 0; j < doc->paths->len; j++) {
+            tapped_count_marks(left, doc->number, doc->is_hkpd, marks[j]);
+        }
+        g_free(marks);
+    }
+}
+
+uint64_t documents_left_out(const documents *d)
+{
+    uint64_t values = 0;
+
+    for (unsigned i = 0; i < d->all->len; i++) {
+        const document *doc = g_ptr_array_index(d->all, i);
+        values += doc->left_out;
+        for (unsigned j = 0; j < doc->rows->len; j++) {
+            values += row_at(doc, j)->left_out;
+        }
+    }
+    return values;
 }
 
 /* --- Writing --------------------------------------------------------------------------------------------------- */
@@ -401,35 +350,33 @@ static bool settle(documents *d, document *doc)
 /* A document as it is written. */
 typedef struct {
     output_file *file; /* NULL: the text has all */
-    perf_csv *text;
-    unsigned count; /* columns, */
-    unsigned blank; /* and those that stay blank */
-    double *cells;  /* of each column, NAN for none */
+    GString *text;
+    uint32_t *places; /* of columns, by their numbers; NO_COLUMN for those that have none */
+    unsigned count;   /* columns that have values, */
+    unsigned blank;   /* and those that stay blank */
+    double *cells;    /* of each column, NAN for none */
 } writing;
 
-static void take_long(writing *w)
+/* There is room for so many columns, the first. */
+static uint64_t most_columns(const documents *d, const document *doc)
 {
-    if (w->file) {
-        output_take_long(w->file, w->text);
-    }
+    uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
+
+    return cells / MAX(doc->rows->len, 1);
 }
 
-static void write_cells(writing *w)
+/* They stand in the order in which they first came. */
+static void place_columns(const document *doc, uint64_t most, writing *w)
 {
-    for (unsigned i = 0; i < w->count; i++) {
-        if (isnan(w->cells[i])) {
-            perf_csv_pdh_text(w->text, " ");
-        } else {
-            perf_csv_pdh_number(w->text, w->cells[i]);
-            w->cells[i] = NAN;
+    w->places = g_new(uint32_t, doc->paths->len + 1);
+    memset(w->places, 0xFF, sizeof *w->places * doc->paths->len);
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        const GArray *cells = row_at(doc, i)->cells;
+        for (unsigned j = 0; j < cells->len && w->count < most; j++) {
+            uint32_t *place = &w->places[g_array_index(cells, document_cell, j).column];
+            *place = *place == NO_COLUMN ? w->count++ : *place;
         }
-        take_long(w);
     }
-    for (unsigned i = 0; i < w->blank; i++) {
-        perf_csv_pdh_text(w->text, " ");
-    }
-    perf_csv_end_row(w->text);
-    take_long(w);
 }
 
 /* By a name that may have been learned since. */
@@ -446,87 +393,95 @@ static const char *refused_path(documents *d, const document *doc, const refused
     return path;
 }
 
-/* Columns of counters that were refused whenever they were asked for stand behind all others, `most` of them. */
-static void write_header(documents *d, const document *doc, uint64_t most, writing *w)
+/* Counters that were refused whenever they were asked for have columns behind all others. */
+static void write_refused(documents *d, const document *doc, uint64_t most, writing *w)
 {
     GHashTable *blank = g_hash_table_new(NULL, NULL);
     uint64_t left = READINGS_PATHS_SIZE(PERF_IDENTIFIER_SIZE * (uint64_t)doc->refused->len);
 
-    perf_csv_pdh_text(w->text, HEADER);
-    for (uint32_t i = 0; i < w->count; i++) {
-        perf_csv_pdh_text(w->text, g_ptr_array_index(doc->columns.paths, i));
-        take_long(w);
-    }
-    for (uint32_t i = 0; i < doc->refused->len && w->blank < most; i++) {
+    for (uint32_t i = 0; i < doc->refused->len && w->count + w->blank < most; i++) {
         const char *path = refused_path(d, doc, &g_array_index(doc->refused, refused_counter, i), &left);
-        if (path && !g_hash_table_contains(doc->columns.numbers, path) &&
-            g_hash_table_add(blank, (void *)(uintptr_t)path)) {
+        uint32_t number = path ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, path)) : 0;
+        bool has_values = number > 0 && w->places[number - 1] != NO_COLUMN;
+        if (path && !has_values && g_hash_table_add(blank, (void *)(uintptr_t)path)) {
             w->blank++;
-            perf_csv_pdh_text(w->text, path);
-            take_long(w);
+            csv_pdh_text(w->text, path);
         }
     }
-    perf_csv_end_row(w->text);
     g_hash_table_destroy(blank);
 }
 
-static bool write_rows(documents *d, document *doc, writing *w)
+static void write_header(documents *d, const document *doc, uint64_t most, writing *w)
 {
-    row_header row;
+    const char **paths = g_new(const char *, w->count + 1);
 
-    for (unsigned i = 0; i < doc->rows->len; i++) {
-        if (!get_row(d, g_array_index(doc->rows, int64_t, i), &row)) {
-            return false;
+    for (uint32_t i = 0; i < doc->paths->len; i++) {
+        if (w->places[i] != NO_COLUMN) {
+            paths[w->places[i]] = g_ptr_array_index(doc->paths, i);
         }
-        /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
-        for (unsigned j = d->cells->len; j-- > 0;) {
-            const document_cell *cell = &g_array_index(d->cells, document_cell, j);
-            if (cell->column < w->count) {
-                w->cells[cell->column] = cell->value;
-            } else {
-                doc->left_out++;
-            }
-        }
-        if (row.seconds == NO_TIME) {
-            perf_csv_pdh_text(w->text, " ");
+    }
+    csv_pdh_text(w->text, HEADER);
+    for (uint32_t i = 0; i < w->count; i++) {
+        csv_pdh_text(w->text, paths[i]);
+    }
+    write_refused(d, doc, most, w);
+    csv_end_row(w->text);
+    g_free(paths);
+}
+
+static void write_cells(writing *w)
+{
+    for (unsigned i = 0; i < w->count; i++) {
+        csv_pdh_number(w->text, w->cells[i]);
+        w->cells[i] = NAN;
+    }
+    for (unsigned i = 0; i < w->blank; i++) {
+        csv_pdh_number(w->text, NAN);
+    }
+    csv_end_row(w->text);
+    if (w->file) {
+        output_take_long(w->file, w->text);
+    }
+}
+
+static void write_row(document *doc, const document_row *row, writing *w)
+{
+    /* where a path stands twice in an answer, its first value counts, and counts too if it has no result */
+    for (unsigned i = row->cells->len; i-- > 0;) {
+        const document_cell *cell = &g_array_index(row->cells, document_cell, i);
+        if (w->places[cell->column] != NO_COLUMN) {
+            w->cells[w->places[cell->column]] = cell->value;
         } else {
-            perf_csv_pdh_time(w->text, row.seconds, row.nanoseconds);
+            doc->left_out++;
         }
-        write_cells(w);
     }
-    return true;
+    if (row->has_time) {
+        csv_pdh_time(w->text, &row->time);
+    } else {
+        csv_pdh_text(w->text, " ");
+    }
+    write_cells(w);
 }
 
-/* There is room for so many columns, the first. */
-static uint64_t most_columns(const documents *d, const document *doc)
+void document_write(documents *d, document *doc, output_file *file, GString *text)
 {
-    uint64_t cells = CELLS_OF_ALL / d->all->len + doc->values * CELLS_PER_VALUE;
-
-    return cells / MAX(doc->rows->len, 1);
-}
-
-bool document_write(documents *d, document *doc, output_file *file, perf_csv *text)
-{
-    if (!d->failed && !settle(d, doc)) {
-        fail(d);
-    }
-    if (d->failed) {
-        return false;
-    }
+    writing w = {.file = file, .text = text};
     uint64_t most = most_columns(d, doc);
-    unsigned count = (unsigned)MIN(doc->columns.paths->len, most);
-    writing w = {file, text, count, 0, g_new(double, count)};
-    for (unsigned i = 0; i < count; i++) {
+
+    settle(d, doc);
+    place_columns(doc, most, &w);
+    w.cells = g_new(double, w.count + 1);
+    for (unsigned i = 0; i < w.count; i++) {
         w.cells[i] = NAN;
     }
     doc->left_out = 0;
-    write_header(d, doc, most - count, &w);
-    if (!write_rows(d, doc, &w)) {
-        fail(d);
+    write_header(d, doc, most, &w);
+    for (unsigned i = 0; i < doc->rows->len; i++) {
+        write_row(doc, row_at(doc, i), &w);
     }
     if (file) {
-        output_take_all(file, text);
+        output_take(file, text);
     }
+    g_free(w.places);
     g_free(w.cells);
-    return !d->failed;
 }

@@ -2,17 +2,15 @@
  * The answers of one query (or handle of HKEY_PERFORMANCE_DATA) as PDH-CSV 4.0.
  *
  * The header names every column before the first row, and a column may turn up in the last answer. So rows wait as
- * numbers in a scratch file, which all documents of an export share, and are written when all columns are known. In
- * memory are the paths and a few bytes for each answer.
+ * numbers, 16 bytes for each value, until they are written. They live as long as the export.
  *
- * Names, types and whose a block is may be learned behind the first answers. The rows are read once more then, from the
- * samples that are kept, before anything is written: so one pass writes what two would, and a counter has one column.
+ * Names, types and whose a block is may be learned behind the first answers. Rows whose samples are still kept are read once more
+ * then, before anything is written: so one pass writes what two would, and a counter has one column.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #pragma once
 
-#include "text/csv.h"
 #include "tap/tapped.h"
 #include "taps/output.h"
 
@@ -24,27 +22,13 @@
 
 /* All of one export. */
 typedef struct {
-    char *beside;       /* the file that they are for, NULL if there is none */
-    FILE *scratch;      /* rows; NULL before the first */
-    int64_t size;       /* bytes in it */
-    bool failed;        /* to write it; reported */
     GHashTable *texts;  /* paths, each once */
     size_t texts_bytes; /* theirs */
     GPtrArray *every;   /* document; also of handles that had no answer yet */
     GPtrArray *all;     /* those with answers, in the order of the first */
     GHashTable *owners; /* state_handle -> document */
     unsigned session;   /* which of the capture is read, where its handles are forgotten in between */
-    GArray *cells;      /* document_cell, of the row at hand */
 } documents;
-
-/* The paths that a document's answers held, each with a number of its own. */
-typedef struct {
-    GPtrArray *paths;    /* by number, of texts */
-    GArray *marks;       /* tapped_mark, by number, of all its values */
-    GHashTable *numbers; /* path -> number + 1 */
-    uint64_t nameless;   /* values that have no path */
-    uint64_t left_out;   /* and those for whose path there was no room */
-} document_columns;
 
 /* One of them. */
 typedef struct {
@@ -59,24 +43,25 @@ typedef struct {
     uint64_t values;   /* of all rows */
     uint64_t left_out; /* of those, when it was written last: their columns found no room */
     char *machine;
-    document_columns columns;
-    GArray *rows;    /* int64_t: where each stands in the scratch file */
-    GArray *refused; /* refused_counter: blank unless they came later */
+    GPtrArray *paths;    /* by the column's number, which it keeps; of texts */
+    GHashTable *columns; /* path -> number + 1 */
+    GArray *rows;        /* document_row */
+    GArray *refused;     /* refused_counter: blank unless they came later */
 } document;
 
-documents *documents_new(const char *beside);
+documents *documents_new(void);
 void documents_free(documents *d);
 
 /* Adds an answer to the document of its handle, and returns that; NULL if it has none. Of a response to ValidateCounters notes what
  * it refused: typeperf has a blank column for it. */
 document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tapped);
 
-/* Writes a document to the file; without one `text` has all of it. False, and reported, if the scratch file could not be
- * read. */
-bool document_write(documents *d, document *doc, output_file *file, perf_csv *text);
+/* Writes a document to the file; without one `text` has all of it. */
+void document_write(documents *d, document *doc, output_file *file, GString *text);
 
-/* Counts the columns with marks, of all documents. */
+/* Counts the columns with marks, of all documents, and values that found no room. */
 void documents_count_marks(const documents *d, tapped_left_out *left);
+uint64_t documents_left_out(const documents *d);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */
 char *document_suffix(const document *doc);

@@ -513,7 +513,7 @@ static void draw(void *data)
         g_string_append_printf(text, "%7" PRIu64 "  %7" PRIu64 "  %11" PRIu64 "  %s: %s\n", a->held, a->failed,
                                a->frame, ledger[i].id, ledger[i].sentence);
     }
-    output_write_whole(e->path, e, text->str, text->len);
+    output_text(e->path, text->str, text->len);
     g_string_free(text, TRUE);
 }
 
@@ -570,7 +570,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
 
     e->path = g_strdup(count > 1 && *parts[1] ? parts[1] : "-");
     empty(e);
-    bool started = output_claim(e->path, e) && output_listen(TAPPED_NAME, e, filter, reset, add, draw) &&
+    bool started = output_listen(TAPPED_NAME, e, filter, reset, add, draw) &&
                    output_listen("expert", e, filter, NULL, add_finding, NULL);
     g_strfreev(parts);
     WS_STAT_STARTED(started);

@@ -18,7 +18,7 @@
 
 /* One -z. */
 typedef struct {
-    output_task task; /* its file: the first document's, NULL once that is written */
+    output_task task; /* its file: the first document's */
     documents *documents;
 } csv_export;
 
@@ -30,7 +30,7 @@ static void reset(void *data)
     if (export->documents) {
         documents_free(export->documents);
     }
-    export->documents = documents_new(export->task.path);
+    export->documents = documents_new();
 }
 
 static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
@@ -41,58 +41,49 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
 
     tapped_count(&export->task.left, call);
     documents_add(export->documents, pinfo, call);
-    return export->documents->failed ? TAP_PACKET_FAILED : TAP_PACKET_REDRAW;
+    return TAP_PACKET_REDRAW;
 }
 
 /* "run.csv" of the first document, "run-query-2.csv" of others; standard output takes all. */
 static char *path_of(const csv_export *export, unsigned number)
 {
-    if (number == 0 || strcmp(export->task.path, "-") == 0) {
-        return g_strdup(export->task.path);
+    if (number == 0 || strcmp(export->task.file.path, "-") == 0) {
+        return g_strdup(export->task.file.path);
     }
-    const char *dot = strrchr(export->task.path, '.');
+    const char *dot = strrchr(export->task.file.path, '.');
     if (dot && strpbrk(dot, G_DIR_SEPARATOR_S "/")) {
         dot = NULL; /* a folder's */
     }
-    size_t stem = dot ? (size_t)(dot - export->task.path) : strlen(export->task.path);
+    size_t stem = dot ? (size_t)(dot - export->task.file.path) : strlen(export->task.file.path);
     char *suffix = document_suffix(g_ptr_array_index(export->documents->all, number));
-    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->task.path, suffix, dot ? dot : "");
+    char *path = g_strdup_printf("%.*s-%s%s", (int)stem, export->task.file.path, suffix, dot ? dot : "");
     g_free(suffix);
     return path;
 }
 
-/* Without any answer the first file is empty. */
+/* Without any answer the first file has a header alone. */
 static void write_one(csv_export *export, unsigned number)
 {
     static const char empty[] = "\"(PDH-CSV 4.0)\"\r\n";
     documents *d = export->documents;
-    perf_csv text = {0};
     char *path = path_of(export, number);
-    output_file *file = number == 0 ? g_steal_pointer(&export->task.file) : NULL;
+    output_file file = {.path = path};
+    GString *text = g_string_new(NULL);
 
-    file = file ? file : output_open(path, export);
-    g_free(path);
-    if (file == NULL) {
-        return;
-    }
     if (d->all->len == 0) {
-        output_write(file, empty, strlen(empty));
+        output_write(&file, empty, strlen(empty));
+    } else {
+        document_write(d, g_ptr_array_index(d->all, number), &file, text);
     }
-    if (d->all->len == 0 || document_write(d, g_ptr_array_index(d->all, number), file, &text)) {
-        output_place(file);
-    }
-    output_close(file);
-    perf_csv_free(&text);
+    output_place(&file);
+    g_string_free(text, TRUE);
+    g_free(path);
 }
 
 static void report_left_out(const documents *d)
 {
-    uint64_t values = 0;
+    uint64_t values = documents_left_out(d);
 
-    for (unsigned i = 0; i < d->all->len; i++) {
-        const document *doc = g_ptr_array_index(d->all, i);
-        values += doc->columns.left_out + doc->left_out;
-    }
     if (values > 0) {
         report_warning("pcq: %" PRIu64
                        " values are not in the CSV: there are too many columns, or nearly all cells would be "
@@ -104,9 +95,8 @@ static void report_left_out(const documents *d)
 static void draw(void *data)
 {
     csv_export *export = data;
-    unsigned count = MAX(export->documents->all->len, 1);
 
-    for (unsigned i = 0; i < count && !export->documents->failed; i++) {
+    for (unsigned i = 0; i < MAX(export->documents->all->len, 1); i++) {
         write_one(export, i);
     }
     documents_count_marks(export->documents, &export->task.left);

@@ -5,11 +5,8 @@
  */
 #include "taps/taps.h"
 
+#include "taps/csv.h"
 #include "taps/output.h"
-#include "tap/tapped.h"
-#include "perf/bytes.h"
-#include "text/csv.h"
-#include "text/decimal.h"
 #include "text/value-strings.h"
 
 #include <epan/stat_tap_ui.h>
@@ -24,10 +21,10 @@ static const char *const column_names[] = {"time",       "frame",    "protocol",
 /* One -z. */
 typedef struct {
     output_task task;
-    perf_csv text;
+    GString *text;
     /* the cells that all rows of the answer begin with, and all of the instance */
-    perf_csv of_answer;
-    perf_csv of_instance;
+    GString *of_answer;
+    GString *of_instance;
     /* whose they are */
     uint32_t table;
     uint32_t row;
@@ -38,23 +35,23 @@ static void reset(void *data)
     long_export *export = data;
 
     output_restart(&export->task);
-    perf_csv_clear(&export->text);
+    g_string_truncate(export->text, 0);
     for (unsigned i = 0; i < array_length(column_names); i++) {
-        perf_csv_text(&export->text, column_names[i]);
+        csv_text(export->text, column_names[i]);
     }
-    perf_csv_end_row(&export->text);
+    csv_end_row(export->text);
 }
 
 /* --- A row ----------------------------------------------------------------------------------------------------- */
 
-static void write_raw(perf_csv *text, readings *r, const reading *at)
+static void write_raw(GString *text, readings *r, const reading *at)
 {
     if (at->is_number) {
-        perf_csv_whole(text, at->raw.value);
+        csv_integer(text, at->raw.value);
     } else if (at->is_text) {
-        perf_csv_text(text, readings_text(r));
+        csv_text(text, readings_text(r));
     } else {
-        perf_csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
+        csv_text(text, at->size > 0 ? bytes_to_str_maxlen(r->pool, r->bytes + at->offset, at->size, 0) : NULL);
     }
 }
 
@@ -67,64 +64,63 @@ static bool is_whole(const reading *at)
 }
 
 /* unit, reason, status, assumed */
-static void write_outcome(perf_csv *text, readings *r, const perf_result *result)
+static void write_outcome(GString *text, readings *r, const perf_result *result)
 {
     const reading *at = &r->at;
     const perf_counter_type *type = at->counter->type;
     bool is_calculated = result->none == PERF_NONE_OK;
 
-    perf_csv_text(text, type ? type->unit : NULL);
+    csv_text(text, type ? type->unit : NULL);
     if (at->is_refused) {
-        perf_csv_text(text, text_win32_error(r->pool, r->status));
+        csv_text(text, text_win32_error(r->pool, r->status));
     } else {
-        perf_csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
+        csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
     }
-    perf_csv_whole(text, r->status);
-    perf_csv_whole(text, readings_assumed(r));
+    csv_integer(text, r->status);
+    csv_integer(text, readings_assumed(r));
 }
 
 /* time, frame, protocol, query, server */
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
 {
     const state_handle *handle = r->answer.handle;
-    perf_csv *head = &export->of_answer;
+    GString *head = export->of_answer;
 
-    perf_csv_clear(head);
+    g_string_truncate(head, 0);
     if ((pinfo->presence_flags & PINFO_HAS_TS) == 0) {
-        perf_csv_text(head, "");
+        csv_text(head, "");
     } else {
-        perf_csv_time(head, (int64_t)pinfo->abs_ts.secs, (uint32_t)pinfo->abs_ts.nsecs);
+        csv_time(head, &pinfo->abs_ts);
     }
-    perf_csv_whole(head, pinfo->num);
-    perf_csv_text(head, is_hkpd ? "hkpd" : "pcq");
+    csv_integer(head, pinfo->num);
+    csv_text(head, is_hkpd ? "hkpd" : "pcq");
     if (handle) {
-        perf_csv_whole(head, handle->number);
+        csv_integer(head, handle->number);
     } else {
-        perf_csv_text(head, NULL);
+        csv_text(head, NULL);
     }
     bool is_named_twice = handle && handle->place; /* another server was called so before */
-    perf_csv_text(head,
-                  is_named_twice ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle->place) : r->machine);
+    csv_text(head, is_named_twice ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle->place) : r->machine);
     export->table = UINT32_MAX;
 }
 
 static void write_row(long_export *export, readings *r, const perf_result *result)
 {
-    perf_csv *text = &export->text;
+    GString *text = export->text;
 
-    perf_csv_cells(text, &export->of_instance);
-    perf_csv_text(text, readings_counter(r));
-    perf_csv_text(text, readings_path(r));
+    g_string_append_len(text, export->of_instance->str, (gssize) export->of_instance->len);
+    csv_text(text, readings_counter(r));
+    csv_text(text, readings_path(r));
     write_raw(text, r, &r->at);
     if (result->none != PERF_NONE_OK) {
-        perf_csv_text(text, NULL);
+        csv_text(text, NULL);
     } else if (is_whole(&r->at)) {
-        perf_csv_whole(text, r->at.raw.value);
+        csv_integer(text, r->at.raw.value);
     } else {
-        perf_csv_number(text, result->value);
+        csv_number(text, result->value);
     }
     write_outcome(text, r, result);
-    perf_csv_end_row(text);
+    csv_end_row(text);
 }
 
 static void write_reading(long_export *export, readings *r)
@@ -135,13 +131,13 @@ static void write_reading(long_export *export, readings *r)
         result = readings_result(r);
     }
     if (export->table != r->number || export->row != r->at.row) {
-        perf_csv *head = &export->of_instance;
+        GString *head = export->of_instance;
         export->table = r->number;
         export->row = r->at.row;
-        perf_csv_clear(head);
-        perf_csv_cells(head, &export->of_answer);
-        perf_csv_text(head, readings_set(r));
-        perf_csv_text(head, readings_instance(r));
+        g_string_truncate(head, 0);
+        g_string_append_len(head, export->of_answer->str, (gssize) export->of_answer->len);
+        csv_text(head, readings_set(r));
+        csv_text(head, readings_instance(r));
     }
     write_row(export, r, &result);
     unsigned marks = tapped_marks(r, &result);
@@ -157,9 +153,6 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     long_export *export = data;
     const tapped_call *call = tapped;
 
-    if (export->task.file == NULL) {
-        return TAP_PACKET_FAILED;
-    }
     tapped_count(&export->task.left, call);
     if (call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
@@ -169,9 +162,11 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     begin_answer(export, pinfo, r, call->is_hkpd);
     while (readings_next(r)) {
         write_reading(export, r);
-        output_take_long(export->task.file, &export->text);
+        output_take_long(&export->task.file, export->text);
     }
-    output_take_at_once(export->task.file, &export->text);
+    if (export->task.file.is_at_once) {
+        output_take(&export->task.file, export->text);
+    }
     return TAP_PACKET_REDRAW;
 }
 
@@ -179,10 +174,8 @@ static void draw(void *data)
 {
     long_export *export = data;
 
-    if (export->task.file) {
-        output_take_all(export->task.file, &export->text);
-        output_place(export->task.file);
-    }
+    output_take(&export->task.file, export->text);
+    output_place(&export->task.file);
     output_say_left_out(&export->task.left, "rows");
 }
 
@@ -190,6 +183,9 @@ static ws_stat_started start(const char *argument, void *user _U_)
 {
     long_export *export = g_new0(long_export, 1);
 
+    export->text = g_string_new(NULL);
+    export->of_answer = g_string_new(NULL);
+    export->of_instance = g_string_new(NULL);
     WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
 }
 

@@ -16,6 +16,7 @@
 /* One -z. */
 typedef struct {
     char *path;
+    bool has_said;
     tapped_left_out left;
 } names_export;
 
@@ -28,15 +29,15 @@ static tap_packet_status count(void *data, packet_info *pinfo _U_, epan_dissect_
     return TAP_PACKET_REDRAW;
 }
 
-/* Wireshark draws statistics before it has opened a capture, too. */
 static void write_names(void *data)
 {
     names_export *export = data;
     char *text = names_file_text();
 
     if (text) {
-        output_write_whole(export->path, export, text, strlen(text));
-    } else if (output_of_tshark()) {
+        output_text(export->path, text, strlen(text));
+    } else if (!export->has_said) {
+        export->has_said = true;
         output_failed("pcq: %s was not written: this capture taught no names (does it hold the client's browsing?)",
                       export->path);
         output_say_left_out(&export->left, "names");
@@ -54,8 +55,7 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
     }
     names_export *export = g_new0(names_export, 1);
     export->path = g_strdup(argument + strlen(prefix));
-    WS_STAT_STARTED(output_claim(export->path, export) &&
-                    output_listen(TAPPED_NAME, export, NULL, NULL, count, write_names));
+    WS_STAT_STARTED(output_listen(TAPPED_NAME, export, NULL, NULL, count, write_names));
 }
 
 void export_names_register(void)

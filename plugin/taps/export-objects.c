@@ -53,21 +53,20 @@ static void list_object(uint32_t frame, const char *host, const char *type, char
 
 static void list_document(document *doc)
 {
-    perf_csv text = {0};
+    GString *text = g_string_new(NULL);
     size_t host = strlen(doc->machine);
 
     if (host > LONGEST_HOST) {
         host = (size_t)(g_utf8_find_prev_char(doc->machine, doc->machine + LONGEST_HOST + 1) - doc->machine);
     }
     doc->is_listed = true;
-    if (document_write(objects.documents, doc, NULL, &text) && !text.failed) {
-        /* the host first; a name that begins with a dot would be hidden */
-        char *suffix = document_suffix(doc);
-        char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)host, doc->machine, suffix);
-        list_object(doc->first_frame, doc->machine, "text/csv", name, g_memdup2(text.data, text.size), text.size);
-        g_free(suffix);
-    }
-    perf_csv_free(&text);
+    document_write(objects.documents, doc, NULL, text);
+    /* the host first; a name that begins with a dot would be hidden */
+    char *suffix = document_suffix(doc);
+    char *name = g_strdup_printf("%s%.*s-%s.csv", *doc->machine == '.' ? "_" : "", (int)host, doc->machine, suffix);
+    size_t size = text->len;
+    list_object(doc->first_frame, doc->machine, "text/csv", name, g_string_free(text, FALSE), size);
+    g_free(suffix);
 }
 
 static void list_names(void)
@@ -160,7 +159,7 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }
-    objects.documents = objects.documents ? objects.documents : documents_new(NULL);
+    objects.documents = objects.documents ? objects.documents : documents_new();
     document *doc = documents_add(objects.documents, pinfo, tapped);
     if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
         list_document(doc);

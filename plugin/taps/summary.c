@@ -346,7 +346,7 @@ static void draw(void *data)
     monitors_judge(s->monitors);
     s->left.needs_no_samples = s->monitors->all->len > 0;
     (s->is_json ? write_json : write_text)(text, s);
-    output_write_whole(s->path, s, text->str, text->len);
+    output_text(s->path, text->str, text->len);
     g_string_free(text, TRUE);
 }
 
@@ -365,7 +365,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     }
     output_listen("frame", &s->signs[NOT_ANSWERED], CONNECTED, NULL, see_connected, NULL);
     monitors_watch();
-    bool started = output_claim(s->path, s) && output_listen(TAPPED_NAME, s, filter, reset, add, draw);
+    bool started = output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);
     WS_STAT_STARTED(started);
 }

@@ -6,7 +6,6 @@
 #include "taps/table.h"
 
 #include "taps/output.h"
-#include "text/text.h"
 
 #include <epan/tap.h>
 
@@ -141,12 +140,11 @@ static void show_notes(taps_table *t)
 void table_set_text(taps_table *t, unsigned row, unsigned column, const char *text)
 {
     stat_tap_table_item_type *item = cell(t, row, column);
-    GString *plain = g_string_new(NULL);
+    char *plain = ws_format_text(NULL, text, strlen(text));
 
-    text_escape(plain, text, strlen(text), false);
     item->type = TABLE_ITEM_STRING;
-    item->value.string_value = g_string_chunk_insert_const(t->texts, plain->str);
-    g_string_free(plain, TRUE);
+    item->value.string_value = g_string_chunk_insert_const(t->texts, plain);
+    wmem_free(NULL, plain);
 }
 
 void table_set_count(taps_table *t, unsigned row, unsigned column, uint64_t count)

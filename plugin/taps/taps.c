@@ -22,7 +22,6 @@ void proto_reg_handoff_pcq_taps(void)
     export_names_register();
     export_objects_register();
     monitors_tables_register();
-    output_register();
     refusals_table_register();
     summary_register();
 }

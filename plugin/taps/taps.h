@@ -34,6 +34,3 @@ void export_names_register(void);
 
 /* File, Export Objects, PCQ, and `--export-objects pcq,DIR`: a PDH-CSV file for each query, and the names file. */
 void export_objects_register(void);
-
-/* Their files: what was not written whole ends the program with exit status 1. */
-void output_register(void);

@@ -122,35 +122,3 @@ const char *text_short(wmem_allocator_t *pool, const char *text)
 {
     return text_cut(pool, text, MAX_SHORT);
 }
-
-/* The control character (of ASCII or above it) or directional mark that a text begins with; 0 for none. */
-static unsigned unsafe_character(const uint8_t *at, size_t left)
-{
-    if (at[0] < ' ' || at[0] == 0x7F) {
-        return at[0];
-    }
-    if (at[0] == 0xC2 && left > 1 && at[1] < 0xA0) {
-        return at[1];
-    }
-    if (at[0] == 0xE2 && left > 2 && (at[1] == 0x80 || at[1] == 0x81)) {
-        unsigned mark = 0x2000 + ((at[1] & 0x3FU) << 6) + (at[2] & 0x3FU);
-        bool is_direction = (mark >= 0x202A && mark <= 0x202E) || (mark >= 0x2066 && mark <= 0x2069);
-        return is_direction ? mark : 0;
-    }
-    return 0;
-}
-
-void text_escape(GString *to, const char *text, size_t size, bool has_lines)
-{
-    const char *end = text + size;
-
-    while (text < end) {
-        unsigned found = unsafe_character((const uint8_t *)text, (size_t)(end - text));
-        if (found == 0 || (has_lines && (found == '\n' || (found == '\r' && text + 1 < end && text[1] == '\n')))) {
-            g_string_append_c(to, *text++);
-        } else {
-            g_string_append_printf(to, found < 0x80 ? "\\x%02x" : "\\u%04x", found);
-            text += found < 0x80 ? 1 : found < 0x800 ? 2 : 3;
-        }
-    }
-}

@@ -44,7 +44,3 @@ const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *wor
 /* At most so many characters of a text, with an ellipsis where it was cut; what a text of the Info column gets. */
 const char *text_cut(wmem_allocator_t *pool, const char *text, unsigned characters);
 const char *text_short(wmem_allocator_t *pool, const char *text);
-
-/* Appends a text with escapes ("\\x1b", "\\u202e") for what steers a terminal or turns the direction of what stands behind it. Ends
- * of lines stay if `has_lines`. */
-void text_escape(GString *to, const char *text, size_t size, bool has_lines);

@@ -31,8 +31,20 @@ static void integer(uint64_t value, const char *expected)
     assert(length == strlen(text));
 }
 
+static void plain(uint64_t value, const char *expected)
+{
+    char text[PERF_NUMBER_TEXT_SIZE];
+
+    assert(perf_decimal_u64(text, value) == strlen(expected));
+    assert(strcmp(text, expected) == 0);
+}
+
 int main(void)
 {
+    plain(0, "0");
+    plain(1407264450854600263u, "1407264450854600263");
+    plain(UINT64_MAX, "18446744073709551615");
+
     integer(0, "0");
     integer(999, "999");
     integer(1000, "1,000");

@@ -1,0 +1,97 @@
+/* csv.c
+ * Cells of CSV.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/csv.h"
+
+#include "text/decimal.h"
+
+#include <math.h>
+
+#define NUMBER_SIZE 330 /* of the largest double with six decimals */
+
+void csv_end_row(GString *csv)
+{
+    g_string_truncate(csv, csv->len - 1);
+    g_string_append(csv, "\r\n");
+}
+
+void csv_pdh_text(GString *csv, const char *text)
+{
+    g_string_append_c(csv, '"');
+    for (; *text; text++) {
+        g_string_append(csv, *text == '"' ? "\"" : "");
+        g_string_append_c(csv, *text);
+    }
+    g_string_append(csv, "\",");
+}
+
+void csv_text(GString *csv, const char *text)
+{
+    if (text && strpbrk(text, ",\"\r\n")) {
+        csv_pdh_text(csv, text);
+    } else {
+        g_string_append(csv, text ? text : "");
+        g_string_append_c(csv, ',');
+    }
+}
+
+/* --- Numbers ----------------------------------------------------------------------------------------------------- */
+
+void csv_pdh_number(GString *csv, double value)
+{
+    char text[NUMBER_SIZE];
+
+    csv_pdh_text(csv, isnan(value) ? " " : g_ascii_formatd(text, sizeof text, "%.6f", value));
+}
+
+void csv_integer(GString *csv, uint64_t value)
+{
+    char text[PERF_NUMBER_TEXT_SIZE];
+
+    perf_decimal_u64(text, value);
+    csv_text(csv, text);
+}
+
+void csv_number(GString *csv, double value)
+{
+    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
+    char text[NUMBER_SIZE];
+    bool is_whole = value == floor(value) && fabs(value) < 0x1p63;
+
+    g_ascii_formatd(text, sizeof text, is_whole ? "%.0f" : formats[0], value);
+    for (unsigned i = 1; !is_whole && i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value; i++) {
+        g_ascii_formatd(text, sizeof text, formats[i], value);
+    }
+    csv_text(csv, text);
+}
+
+/* --- Times ------------------------------------------------------------------------------------------------------- */
+
+/* Of a time that no calendar has, its first. */
+static char *formatted(const nstime_t *time, const char *format)
+{
+    GDateTime *date = g_date_time_new_from_unix_utc((int64_t)time->secs);
+
+    date = date ? date : g_date_time_new_from_unix_utc(0);
+    char *text = g_date_time_format(date, format);
+    g_date_time_unref(date);
+    return text;
+}
+
+void csv_pdh_time(GString *csv, const nstime_t *time)
+{
+    char *text = formatted(time, "%m/%d/%Y %H:%M:%S");
+
+    g_string_append_printf(csv, "\"%s.%03d\",", text, time->nsecs / 1000000);
+    g_free(text);
+}
+
+void csv_time(GString *csv, const nstime_t *time)
+{
+    char *text = formatted(time, "%Y-%m-%dT%H:%M:%S");
+
+    g_string_append_printf(csv, "%s.%09dZ,", text, time->nsecs);
+    g_free(text);
+}
