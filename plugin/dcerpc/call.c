@@ -136,7 +136,7 @@ static void take_event(rpc_call *call)
     uint32_t *frame = is_request ? &call->record->request_frame : &call->record->response_frame;
 
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = event_next();
+        *event = state_event_next();
         *frame = call->pinfo->num;
         call->first_time = !call->is_copy;
         if (is_request) {
@@ -497,7 +497,7 @@ rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id)
         record = outstanding(pinfo, call_id);
         if (record) {
             record->fault = key;
-            record->response_event = event_next();
+            record->response_event = state_event_next();
             record->response_frame = pinfo->num;
             wmem_map_insert(faults, &record->fault, record);
         }

@@ -167,7 +167,7 @@ static void hkpd_show_object(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
-    bool shown = budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
+    bool shown = tree_budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
 
     view->base.budget.others_hidden += !shown;
     view->base.structure = NULL;
@@ -209,7 +209,7 @@ static void hkpd_show_definition(hkpd_view *view)
     bounded_reader reader;
 
     view->base.structure = NULL;
-    if (is_hidden || !budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
+    if (is_hidden || !tree_budget_take(&view->base.budget, ITEMS_OF_DEFINITION)) {
         view->base.budget.others_hidden++;
         return;
     }
@@ -227,7 +227,7 @@ static void hkpd_show_definition(hkpd_view *view)
     reader_u32(&reader, hf_counter_size);
     reader_u32(&reader, hf_counter_offset);
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : no_name(view, &reader), title_index,
-                           val_to_str_const(type, counter_type_vals, "unknown type"));
+                           val_to_str_const(type, text_counter_type_vals, "unknown type"));
 }
 
 /* PERF_INSTANCE_DEFINITION */
@@ -238,7 +238,7 @@ static void hkpd_show_instance(hkpd_view *view)
 
     view->base.structure = NULL;
     view->body = view->object;
-    if (view->object == NULL || !budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
+    if (view->object == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
         view->base.budget.others_hidden += walk->object.num_definitions == 0;
         return;
     }
@@ -286,7 +286,7 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_object_index, "Name index", "hkpd.object.index", "ObjectNameTitleIndex"),
     FIELD_U32(hf_object_help_index, "Help index", "hkpd.object.help_index", "ObjectHelpTitleIndex"),
     FIELD(hf_object_detail_level, "Detail level", "hkpd.object.detail_level", FT_UINT32, BASE_DEC,
-          VALS(detail_level_vals), "DetailLevel"),
+          VALS(text_detail_level_vals), "DetailLevel"),
     FIELD_U32(hf_object_num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters"),
     FIELD(hf_object_default_counter, "Default counter", "hkpd.object.default_counter", FT_INT32,
           BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "DefaultCounter"),
@@ -304,7 +304,7 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex"),
     FIELD(hf_counter_default_scale, "Default scale", "hkpd.counter.default_scale", FT_INT32, BASE_DEC, NULL,
           "DefaultScale: a power of ten, for graphs"),
-    FIELD(hf_detail_level, "Detail level", "hkpd.detail_level", FT_UINT32, BASE_DEC, VALS(detail_level_vals),
+    FIELD(hf_detail_level, "Detail level", "hkpd.detail_level", FT_UINT32, BASE_DEC, VALS(text_detail_level_vals),
           "DetailLevel"),
     FIELD_U32(hf_counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value"),
     FIELD_U32(hf_counter_offset, "Counter offset", "hkpd.counter.offset",
@@ -469,12 +469,12 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
     title_list list = {.tvb = tvb};
     bool looked_at = proto_field_is_referenced(tree, proto_hkpd);
 
-    budget_init(&budget, tree, 0, tvb_captured_length(tvb));
+    tree_budget_init(&budget, tree, 0, tvb_captured_length(tvb));
     while (next_title(&list)) {
         if (list.pair.sound && !looked_at) {
             continue;
         }
-        if (budget_take_any(&budget, ITEMS_OF_TITLE)) {
+        if (tree_budget_take_any(&budget, ITEMS_OF_TITLE)) {
             show_title(tvb, tree, &list.pair, report);
         } else {
             budget.others_hidden++;
@@ -484,7 +484,7 @@ uint32_t hkpd_dissect_titles(tvbuff_t *tvb, proto_tree *tree, findings_report *r
         findings_add(report, proto_tree_get_parent(tree), FINDING_TEXT,
                      "%u of the list's pairs are no number with its title: they are not learned", list.others);
     }
-    budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
+    tree_budget_report(&budget, report, proto_tree_get_parent(tree), "titles");
     *others = list.others;
     return list.titles;
 }
@@ -545,7 +545,7 @@ static void show_counters(hkpd_view *view)
 
     view->base.structure = NULL;
     view->counters = NULL;
-    if (view->body == NULL || !budget_take(&view->base.budget, ITEMS_OF_COUNTER_BLOCK)) {
+    if (view->body == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_COUNTER_BLOCK)) {
         return;
     }
     hkpd_open_structure(view, view->body, hf_counter_block, ett_counter_block, walk->counters.offset,
@@ -604,8 +604,8 @@ static void show_structures(hkpd_view *view)
     while ((event = hkpd_readings_event(view->base.readings)) != PERF_BLOCK_END) {
         show[event](view);
     }
-    budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
-                  "objects, counter definitions or instances");
+    tree_budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
+                       "objects, counter definitions or instances");
 }
 
 void hkpd_dissect_block(proto_tree *tree, findings_report *report, const readings_answer *answer,

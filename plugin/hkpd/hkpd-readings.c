@@ -80,7 +80,7 @@ static hkpd_table *new_table(hkpd_view *view, const perf_block_walk *walk)
 {
     hkpd_table *table = wmem_new0(view->base.pool, hkpd_table);
 
-    reading_table_init(&table->base, &view->base, walk->object.number);
+    readings_table_init(&table->base, &view->base, walk->object.number);
     table->base.has_instances = walk->object.num_instances >= 0;
     table->title_index = walk->object.index;
     table->perf_time = perf_block_u64(walk, walk->object.offset + 48);
@@ -177,7 +177,7 @@ static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t
 static perf_raw number_at(hkpd_table *table, uint32_t row, uint64_t offset, uint32_t size)
 {
     const hkpd_cells none = {0, 0};
-    const hkpd_cells *cells = reading_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : &none;
+    const hkpd_cells *cells = readings_table_has_row(&table->base, row) ? wmem_array_index(table->cells, row) : &none;
 
     if (offset < PERF_COUNTER_BLOCK_SIZE || offset + size > cells->size) {
         return (perf_raw){0, 0};
@@ -226,12 +226,12 @@ static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk,
     while (!table->names_read && is_in_object(event = perf_block_next(&table->ahead))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
-            reading_instances_add(&table->names, &key);
+            readings_instances_add(&table->names, &key);
         }
         perf_block_skip_values(&table->ahead);
     }
     table->names_read = true;
-    return row < reading_instances_count(&table->names) ? reading_instances_counted(&table->names, row) : NULL;
+    return row < readings_instances_count(&table->names) ? readings_instances_counted(&table->names, row) : NULL;
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -250,8 +250,8 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
     if (parent) {
         key.parent_table = walk->instance.parent_object;
         key.parent_row = parent->row;
-        key.parent = reading_digest_with(reading_name_digest(&parent->key.name), walk->instance.parent_object);
-        key.parent_count = reading_instances_namesakes(&object->names, parent->row);
+        key.parent = readings_digest_with(readings_name_digest(&parent->key.name), walk->instance.parent_object);
+        key.parent_count = readings_instances_namesakes(&object->names, parent->row);
     } else if (walk->instance.parent_object != 0) {
         key.parent_count = 2;
     }
@@ -260,7 +260,7 @@ static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
 
 static reading_table *parents(reading_table *table, uint32_t row)
 {
-    uint32_t object = reading_table_instance(table, row)->key.parent_table;
+    uint32_t object = readings_table_instance(table, row)->key.parent_table;
     hkpd_table *found = object != 0 ? opened(table_of((hkpd_view *)table->view, object)) : NULL;
 
     return found ? &found->base : NULL;
@@ -277,7 +277,7 @@ static bool next_row(reading_table *base)
     while (counters.size == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = key_of((hkpd_view *)base->view, &table->walk);
-            reading_instances_add(&base->instances, &key);
+            readings_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
             counters = (hkpd_cells){table->walk.counters.offset, table->walk.counters.size};
@@ -455,7 +455,7 @@ const char *hkpd_readings_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    const reading_instance *row = reading_table_named(readings_table(r), walk->instance.number);
+    const reading_instance *row = readings_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     hkpd_table *object;
     const reading_instance *parent = parent_of(stream->current, walk, &object);
@@ -575,11 +575,11 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     if (!*has_counter) {
         return false;
     }
-    readings_take_pair(place, reading_table_pair(readings_table(r), r->at.row, place->table));
+    readings_take_pair(place, readings_table_pair(readings_table(r), r->at.row, place->table));
     if (place->row == UINT32_MAX) {
         return false;
     }
-    place->raw = reading_table_cell(place->table, place->row, place->column);
+    place->raw = readings_table_cell(place->table, place->row, place->column);
     return true;
 }
 
@@ -600,7 +600,7 @@ static perf_raw operand(readings *r _U_, sample_view *view _U_, const reading_pl
     if (need == PERF_NEEDS_MULTI && !is_multi) {
         return number_at(table, place->row, (uint64_t)column->offset + column->size, 4);
     }
-    return is_base ? reading_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
+    return is_base ? readings_table_cell(place->table, place->row, place->column + 1) : (perf_raw){0, 0};
 }
 
 static bool is_doubtful(readings *r)

@@ -1221,7 +1221,7 @@ void proto_register_hkpd(void)
     if (proto_get_id_by_filter_name("hkpd") != -1) {
         return;
     }
-    value_strings_init();
+    text_value_strings_init();
     state_register();
     proto_hkpd =
         proto_register_protocol("Performance Data of the Remote Registry (HKEY_PERFORMANCE_DATA)", "HKPD", "hkpd");

@@ -322,7 +322,7 @@ static void read_counterset(pcq_pdu *p)
     bounded_reader *reader = &p->call.ndr.reader;
 
     ndr_align(&p->call.ndr, 4);
-    reader_guid(reader, hf_counterset_guid, p->record->guid);
+    reader_guid(reader, hf_pcq_counterset_guid, p->record->guid);
     if (!reader->failed) {
         pcq_add_known_counterset(p->call.tree, p->call.tvb, p->call.server, p->record->guid, p->call.event);
     }
@@ -358,7 +358,7 @@ static void read_request_lcid(pcq_pdu *p)
     pcq_record *record = p->record;
     bool is_counter = record->request_code == PERF_REG_COUNTER_STRUCT;
 
-    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_counter_id : hf_lcid);
+    record->lcid = ndr_u32(&p->call.ndr, is_counter ? hf_pcq_counter_id : hf_lcid);
     if (is_counter && !p->call.ndr.reader.failed) {
         pcq_add_known_counter(p->call.tree, p->call.tvb, p->call.server, record->guid, record->lcid, p->call.event);
     } else if (!is_counter && !has_locale(record->request_code)) {
@@ -370,7 +370,7 @@ static void read_request_lcid(pcq_pdu *p)
 static void about_registration(pcq_pdu *p)
 {
     const char *code = try_val_to_str(p->record->request_code, request_code_vals);
-    const char *locale = try_val_to_str(p->record->lcid, lcid_vals); /* "de-DE, German (Germany)" */
+    const char *locale = try_val_to_str(p->record->lcid, text_lcid_vals); /* "de-DE, German (Germany)" */
 
     call_about(&p->call, "%s", counterset_text(p));
     if (code) {
@@ -1130,7 +1130,7 @@ static void register_fields(void)
         FIELD_NODE(hf_buffer, "Data", "pcq.data", "lpData"),
         FIELD(hf_request_code, "Request code", "pcq.request_code", FT_UINT32, BASE_HEX, VALS(request_code_vals),
               "RequestCode"),
-        FIELD(hf_lcid, "Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(lcid_vals), "RequestLCID"),
+        FIELD(hf_lcid, "Locale", "pcq.lcid", FT_UINT32, BASE_HEX, VALS(text_lcid_vals), "RequestLCID"),
         FIELD_NODE(hf_query, "Query", "pcq.query", "The counters that the handle holds at this moment"),
         FIELD_TEXT(hf_query_counter, "Counter", "pcq.query.counter", "With the server's verdict"),
         FIELD(hf_add, "Add", "pcq.add", FT_BOOLEAN, BASE_NONE, NULL, "dwAdd: add or remove"),
@@ -1149,7 +1149,7 @@ void proto_register_pcq(void)
     if (proto_get_id_by_filter_name("pcq") != -1) {
         return; /* a Wireshark that brings this dissector itself keeps it */
     }
-    value_strings_init();
+    text_value_strings_init();
     proto_pcq = proto_register_protocol("Performance Counter Query Protocol", "PCQ", "pcq");
     register_fields();
     pcq_buffers_register(proto_pcq);

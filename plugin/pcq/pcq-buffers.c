@@ -39,7 +39,7 @@ static const value_string aggregate_vals[] = {
 /* 2.2.4.1, behind the GUID */
 #define COUNTERSET_REG_INFO(X, S) \
     X(HEX, counterset_type, "Counterset type", "pcq.counterset.type", "Not used") \
-    X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", detail_level_vals, \
+    X(ONE_OF, detail_level, "Detail level", "pcq.detail_level", text_detail_level_vals, \
       "Whom the provider means the counter for") \
     X(U32, num_counters, "Number of counters", "pcq.counterset.num_counters", "NumCounters") \
     X(FLAGS, instance_type, "Instance type", "pcq.counterset.instance_type", instance_type_vals, \
@@ -47,7 +47,7 @@ static const value_string aggregate_vals[] = {
 
 /* 2.2.4.2 */
 #define COUNTER_REG_INFO(X, S) \
-    S(NAMED, counter_id) \
+    S(NAMED, pcq_counter_id) \
     S(TYPE, type) \
     X(ATTRIB, attrib, "Attributes", "pcq.counter.attrib", "Attrib") \
     S(ONE_OF, detail_level) \
@@ -58,16 +58,16 @@ static const value_string aggregate_vals[] = {
     X(NAMED, perf_freq_id, "Frequency counter id", "pcq.counter.perf_freq_id", none_vals, "PerfFreqId") \
     X(NAMED, multi_id, "Multi counter id", "pcq.counter.multi_id", none_vals, "MultiId") \
     X(ONE_OF, aggregate_func, "Aggregate function", "pcq.counter.aggregate_func", aggregate_vals, "AggregateFunc") \
-    S(U32, reserved)
+    S(U32, pcq_reserved)
 
 /* 2.2.4.6, behind GUID and status */
 #define COUNTER_IDENTIFIER(X, S) \
     X(U32, identifier_size, "Size", "pcq.identifier.size", "Bytes of header, name and padding") \
-    S(NAMED, counter_id) \
-    S(NAMED, instance_id) \
+    S(NAMED, pcq_counter_id) \
+    S(NAMED, pcq_instance_id) \
     X(NAMED, identifier_index, "Index", "pcq.identifier.index", none_vals, \
       "Which block of the counter data is this identifier's") \
-    S(U32, reserved)
+    S(U32, pcq_reserved)
 
 COUNTERSET_REG_INFO(FIELD_ID, FIELD_SHARED)
 COUNTER_REG_INFO(FIELD_ID, FIELD_SHARED)
@@ -271,7 +271,7 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
                ? reader_text(&at, hf_counter_description, room, PERF_TEXT_WHOLE, "The counter's description")
-               : reader_text(&at, hf_counter_name, room, PERF_NAME_MAX, "The counter's name");
+               : reader_text(&at, hf_pcq_counter_name, room, PERF_NAME_MAX, "The counter's name");
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
@@ -282,7 +282,7 @@ static void read_string_counter(bounded_reader *outer, pcq_context *context, str
     bool help = context->request_code == PERF_REG_COUNTER_HELP_STRINGS;
 
     reader_structure(outer, hf_string_counter, ett_strings, STRING_COUNTER_HEADER_SIZE, &reader);
-    uint32_t id = reader_u32(&reader, hf_counter_id);
+    uint32_t id = reader_u32(&reader, hf_pcq_counter_id);
     uint32_t offset = reader_u32(&reader, hf_string_offset);
     if (offset != NO_STRING) {
         text = read_table_string(&reader, context, table, offset);
@@ -386,7 +386,7 @@ static void dissect_single_string(bounded_reader *reader, pcq_context *context)
 
     bool is_help = context->request_code == PERF_REG_COUNTERSET_HELP_STRING;
     bool is_provider = context->request_code == PERF_REG_PROVIDER_NAME;
-    int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_counterset_name;
+    int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_pcq_counterset_name;
     const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
 
     context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? PERF_TEXT_WHOLE : PERF_NAME_MAX, what);
@@ -444,14 +444,15 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     FIELDS_READ(COUNTER_REG_INFO)
     const state_counter_info info = {read.type,         read.base_id,  read.perf_time_id,
                                      read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
-    *relations = (counter_relations){read.counter_id, {info.base_id, info.time_id, info.freq_id, info.multi_id}, NULL};
+    *relations =
+        (counter_relations){read.pcq_counter_id, {info.base_id, info.time_id, info.freq_id, info.multi_id}, NULL};
     relations->item = reader.node;
 
     const char *name =
         pcq_add_known_counter(reader.tree, reader.tvb, context->server, context->guid, relations->id, context->event);
     if (reader.node) {
         proto_item_append_text(reader.node, ": %u%s%s, %s", relations->id, name ? " " : "", name ? name : "",
-                               val_to_str_const(info.type, counter_type_vals, "unknown type"));
+                               val_to_str_const(info.type, text_counter_type_vals, "unknown type"));
     }
     pcq_pending_fact *pending = pcq_add_pending(context, context->guid, relations->id, PERF_FACT_COUNTER);
     pending->fact.counter = info;
@@ -501,7 +502,7 @@ static uint32_t read_counterset_reg_info(bounded_reader *outer, pcq_context *con
     bounded_reader reader;
 
     reader_structure(outer, hf_counterset_reg_info, ett_reg_info, COUNTERSET_REG_INFO_SIZE, &reader);
-    reader_guid(&reader, hf_counterset_guid, context->guid);
+    reader_guid(&reader, hf_pcq_counterset_guid, context->guid);
     FIELDS_READ(COUNTERSET_REG_INFO)
     if (reader.failed) {
         outer->failed = true;
@@ -592,7 +593,7 @@ static void read_identifier_name(bounded_reader *reader, state_identifier *ident
     if (room == 0) {
         return;
     }
-    identifier->instance = reader_text(reader, hf_instance_name, room, PERF_NAME_MAX, "The instance's name");
+    identifier->instance = reader_text(reader, hf_pcq_instance_name, room, PERF_NAME_MAX, "The instance's name");
     identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {
@@ -609,10 +610,10 @@ static void label_identifier(bounded_reader *reader, pcq_context *context, const
                           context->event);
     pcq_add_known_type(reader->tree, reader->tvb, context->server, identifier->guid, identifier->counter_id,
                        context->event);
-    if (proto_field_is_referenced(reader->tree, hf_identifier_path)) {
+    if (proto_field_is_referenced(reader->tree, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool, context->server, context->machine, identifier, context->event,
                                                     &context->text_left);
-        reader_add_generated_string(reader->tree, hf_identifier_path, reader->tvb, path);
+        reader_add_generated_string(reader->tree, hf_pcq_identifier_path, reader->tvb, path);
         proto_item_append_text(reader->node, ": %s", strchr(path + strlen("\\\\"), '\\'));
         if (context->is_response && identifier->status != 0) {
             proto_item_append_text(reader->node, ", %s", text_win32_error(pool, identifier->status));
@@ -630,14 +631,14 @@ static bool read_identifier(bounded_reader *outer, pcq_context *context)
 
     memset(&identifier, 0, sizeof identifier);
     reader_structure(outer, hf_identifier, ett_identifier, sound ? size : PERF_IDENTIFIER_SIZE, &reader);
-    reader_guid(&reader, hf_counterset_guid, identifier.guid);
+    reader_guid(&reader, hf_pcq_counterset_guid, identifier.guid);
     identifier.status = reader_u32(&reader, hf_identifier_status);
     if (!context->is_response && !reader.failed) {
         proto_item_set_text(reader.item, "Status: %u (without meaning here)", identifier.status);
     }
     FIELDS_READ(COUNTER_IDENTIFIER)
-    identifier.counter_id = read.counter_id;
-    identifier.instance_id = read.instance_id;
+    identifier.counter_id = read.pcq_counter_id;
+    identifier.instance_id = read.pcq_instance_id;
     identifier.index = read.identifier_index;
     read_identifier_name(&reader, &identifier);
     label_identifier(&reader, context, &identifier);
@@ -680,7 +681,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
     while (reader_left(&reader) >= 16) {
         uint8_t guid[16];
         reader.tree = pcq_afford(tree, ITEMS_OF_GUID, &hidden);
-        reader_guid(&reader, hf_counterset_guid, guid);
+        reader_guid(&reader, hf_pcq_counterset_guid, guid);
         context->count++;
         const char *name = pcq_add_known_counterset(reader.tree, tvb, context->server, guid, context->event);
         if (name) {
@@ -700,11 +701,11 @@ static bool read_instance(bounded_reader *outer, pcq_context *context)
     bool sound = pcq_check_size(outer, size, PERF_INSTANCE_HEADER_SIZE, "the instance");
     const char *name = "";
 
-    reader_structure(outer, hf_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &reader);
-    reader_u32(&reader, hf_instance_size);
-    uint32_t id = reader_u32(&reader, hf_instance_id);
+    reader_structure(outer, hf_pcq_instance, ett_instance, sound ? size : PERF_INSTANCE_HEADER_SIZE, &reader);
+    reader_u32(&reader, hf_pcq_instance_size);
+    uint32_t id = reader_u32(&reader, hf_pcq_instance_id);
     if (reader_left(&reader) > 0) {
-        name = reader_text(&reader, hf_instance_name, reader_left(&reader), PERF_NAME_MAX, "The instance's name");
+        name = reader_text(&reader, hf_pcq_instance_name, reader_left(&reader), PERF_NAME_MAX, "The instance's name");
     }
     proto_item_set_text(reader.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
     context->count += sound;

@@ -17,8 +17,8 @@
 #define ITEMS_OF_ID 5
 #define ITEMS_OF_BLOCK 14
 
-int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance, hf_instance_size,
-    hf_instance_id, hf_instance_name, hf_identifier_path;
+int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
+    hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
 static int hf_learned_in;
 static int hf_data_header, hf_total_size, hf_num_counters, hf_perf_time_stamp, hf_perf_time_100ns, hf_perf_freq,
     hf_system_time, hf_block, hf_block_status, hf_block_type, hf_block_size, hf_multi_counters, hf_multi_counters_size,
@@ -32,7 +32,7 @@ static int ett_instance = -1, ett_data_header = -1, ett_block = -1, ett_multi = 
 const char *pcq_add_known_counterset(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid,
                                      uint32_t event)
 {
-    return labels_add_name(tree, tvb, hf_counterset_name, hf_learned_in, server, facts_subject(guid, PERF_NO_ID),
+    return labels_add_name(tree, tvb, hf_pcq_counterset_name, hf_learned_in, server, facts_subject(guid, PERF_NO_ID),
                            event);
 }
 
@@ -41,7 +41,7 @@ const char *pcq_add_known_counter(proto_tree *tree, tvbuff_t *tvb, state_host *s
 {
     return id == PERF_NO_ID
                ? NULL
-               : labels_add_name(tree, tvb, hf_counter_name, hf_learned_in, server, facts_subject(guid, id), event);
+               : labels_add_name(tree, tvb, hf_pcq_counter_name, hf_learned_in, server, facts_subject(guid, id), event);
 }
 
 void pcq_add_known_type(proto_tree *tree, tvbuff_t *tvb, state_host *server, const uint8_t *guid, uint32_t id,
@@ -147,7 +147,7 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     if (walk->block.status != 0) {
         write_error(view, &w, walk->block.status);
     } else {
-        perf_write(&w, val_to_str_const(walk->block.type, block_type_vals, "unknown dwType"));
+        perf_write(&w, val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
     }
     return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
 }
@@ -217,10 +217,10 @@ static void show_path_of_block(data_view *view)
     readings *r = view->base.readings;
     const state_identifier *identifier = pcq_readings_identifier(r);
 
-    if (identifier && proto_field_is_referenced(view->block, hf_identifier_path)) {
+    if (identifier && proto_field_is_referenced(view->block, hf_pcq_identifier_path)) {
         const char *path = readings_identifier_path(pool_of(view), r->answer.server, r->machine, identifier,
                                                     r->answer.event, &r->text_left);
-        proto_item *item = reader_add_generated_string(view->block, hf_identifier_path, view->base.tvb, path);
+        proto_item *item = reader_add_generated_string(view->block, hf_pcq_identifier_path, view->base.tvb, path);
         proto_item_append_text(item, "%s", r->assumed ? " (order assumed)" : "");
     }
 }
@@ -233,7 +233,7 @@ static void show_block(data_view *view)
 
     view->block = view->instance = NULL;
     view->block_item = view->base.structure = NULL;
-    if (view->base.tree == NULL || !budget_take_any(&view->base.budget, ITEMS_OF_BLOCK)) {
+    if (view->base.tree == NULL || !tree_budget_take_any(&view->base.budget, ITEMS_OF_BLOCK)) {
         view->base.budget.others_hidden++;
         return;
     }
@@ -248,7 +248,7 @@ static void show_block(data_view *view)
     proto_tree_add_uint(view->block, hf_block_type, view->base.tvb, at + 4, 4, walk->block.type);
     proto_tree_add_uint(view->block, hf_block_size, view->base.tvb, at + 8, 4,
                         perf_le32(view->base.readings->bytes + at + 8));
-    proto_tree_add_uint(view->block, hf_reserved, view->base.tvb, at + 12, 4,
+    proto_tree_add_uint(view->block, hf_pcq_reserved, view->base.tvb, at + 12, 4,
                         perf_le32(view->base.readings->bytes + at + 12));
     values_announce(&view->base, view->block_item, at);
 }
@@ -256,8 +256,8 @@ static void show_block(data_view *view)
 static void show_id(data_view *view, proto_tree *tree, uint32_t column, const state_identifier *identifier)
 {
     uint32_t id = perf_walk_counter_id(view->walk, column);
-    proto_item *item = proto_tree_add_item(tree, hf_counter_id, view->base.tvb, view->walk->counters.ids + 4 * column,
-                                           4, ENC_LITTLE_ENDIAN);
+    proto_item *item = proto_tree_add_item(tree, hf_pcq_counter_id, view->base.tvb,
+                                           view->walk->counters.ids + 4 * column, 4, ENC_LITTLE_ENDIAN);
 
     if (identifier) {
         proto_tree *inner = proto_item_add_subtree(item, ett_id);
@@ -298,7 +298,7 @@ static void show_counters(data_view *view)
     proto_item_append_text(item, ": %u counters", walk->counters.count);
     proto_tree *tree = proto_item_get_subtree(item);
     for (uint32_t column = 0; column < walk->counters.count; column++) {
-        if (!budget_take(&view->base.budget, ITEMS_OF_ID)) {
+        if (!tree_budget_take(&view->base.budget, ITEMS_OF_ID)) {
             view->base.budget.others_hidden += walk->counters.count - column;
             break;
         }
@@ -322,18 +322,18 @@ static void show_instance(data_view *view)
 
     view->instance = view->block;
     view->base.structure = NULL;
-    if (view->block == NULL || !budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
+    if (view->block == NULL || !tree_budget_take(&view->base.budget, ITEMS_OF_INSTANCE)) {
         view->base.budget.others_hidden += walk->values_left == 0;
         return;
     }
     uint32_t at = walk->instance.offset, terminator = walk->instance.terminated && walk->instance.size >= 10 ? 2 : 0;
     const char *name = pcq_readings_instance_name(view->base.readings);
-    proto_item *item = show_pair(view, view->block, hf_instance, ett_instance, hf_instance_size, hf_instance_id, at,
-                                 walk->instance.size);
+    proto_item *item = show_pair(view, view->block, hf_pcq_instance, ett_instance, hf_pcq_instance_size,
+                                 hf_pcq_instance_id, at, walk->instance.size);
     proto_item_set_text(item, "Instance: %s, id %u", name, walk->instance.id);
     view->instance = proto_item_get_subtree(item);
     if (walk->instance.name_size + terminator > 0) {
-        proto_tree_add_string(view->instance, hf_instance_name, view->base.tvb, walk->instance.name,
+        proto_tree_add_string(view->instance, hf_pcq_instance_name, view->base.tvb, walk->instance.name,
                               walk->instance.name_size + terminator, name);
     }
 }
@@ -341,8 +341,8 @@ static void show_instance(data_view *view)
 static void show_bad_instance(data_view *view)
 {
     if (view->block) {
-        proto_item_append_text(show_pair(view, view->block, hf_instance, ett_instance, hf_instance_size, hf_instance_id,
-                                         view->walk->instance.offset, PERF_INSTANCE_HEADER_SIZE),
+        proto_item_append_text(show_pair(view, view->block, hf_pcq_instance, ett_instance, hf_pcq_instance_size,
+                                         hf_pcq_instance_id, view->walk->instance.offset, PERF_INSTANCE_HEADER_SIZE),
                                ": unreadable");
     }
 }
@@ -369,7 +369,7 @@ static void show_value(data_view *view)
 /* One whose sizes don't fit: what is certain of it. */
 static void show_bad_value(data_view *view)
 {
-    if (view->block && budget_take(&view->base.budget, ITEMS_OF_VALUE)) {
+    if (view->block && tree_budget_take(&view->base.budget, ITEMS_OF_VALUE)) {
         proto_item_append_text(show_pair(view, view->instance, hf_counter_data, ett_counter_data, hf_value_data_size,
                                          hf_value_size, view->walk->value.offset, view->walk->value.size),
                                ": unreadable");
@@ -417,8 +417,8 @@ static void show_structures(data_view *view)
             report_news(view);
         }
     }
-    budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
-                  "blocks, counter ids or instances");
+    tree_budget_report(&view->base.budget, view->base.report, proto_tree_get_parent(view->base.tree),
+                       "blocks, counter ids or instances");
 }
 
 static const value_string counter_id_vals[] = {{PERF_NO_ID, "PERF_WILDCARD_COUNTER"}, {0, NULL}};
@@ -426,19 +426,19 @@ static const value_string instance_id_vals[] = {{PERF_NO_ID, "any"}, {0, NULL}};
 
 static hf_register_info structure_fields[] = {
     FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
-    FIELD(hf_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
-    FIELD_TEXT(hf_counterset_name, "Counterset name", "pcq.counterset.name",
+    FIELD(hf_pcq_counterset_guid, "Counterset GUID", "pcq.counterset.guid", FT_GUID, BASE_NONE, NULL, "CounterSetGuid"),
+    FIELD_TEXT(hf_pcq_counterset_name, "Counterset name", "pcq.counterset.name",
                "On the wire, or learned from where pcq.learned_in says"),
-    FIELD_NAMED(hf_counter_id, "Counter id", "pcq.counter.id", counter_id_vals, "CounterId"),
-    FIELD_TEXT(hf_counter_name, "Counter name", "pcq.counter.name",
+    FIELD_NAMED(hf_pcq_counter_id, "Counter id", "pcq.counter.id", counter_id_vals, "CounterId"),
+    FIELD_TEXT(hf_pcq_counter_name, "Counter name", "pcq.counter.name",
                "On the wire, or learned from where pcq.learned_in says"),
-    FIELD_U32(hf_reserved, "Reserved", "pcq.reserved", "0; its bytes mean nothing"),
-    FIELD_NODE(hf_instance, "Instance", "pcq.instance", "PERF_INSTANCE_HEADER"),
-    FIELD_U32(hf_instance_size, "Size", "pcq.instance.size", "Bytes of header, name and padding"),
-    FIELD_NAMED(hf_instance_id, "Instance id", "pcq.instance.id", instance_id_vals, "InstanceId"),
-    FIELD_TEXT(hf_instance_name, "Instance name", "pcq.instance.name",
+    FIELD_U32(hf_pcq_reserved, "Reserved", "pcq.reserved", "0; its bytes mean nothing"),
+    FIELD_NODE(hf_pcq_instance, "Instance", "pcq.instance", "PERF_INSTANCE_HEADER"),
+    FIELD_U32(hf_pcq_instance_size, "Size", "pcq.instance.size", "Bytes of header, name and padding"),
+    FIELD_NAMED(hf_pcq_instance_id, "Instance id", "pcq.instance.id", instance_id_vals, "InstanceId"),
+    FIELD_TEXT(hf_pcq_instance_name, "Instance name", "pcq.instance.name",
                "Name, or pattern with * and ? where instances are asked for"),
-    FIELD_TEXT(hf_identifier_path, "Path", "pcq.identifier.path",
+    FIELD_TEXT(hf_pcq_identifier_path, "Path", "pcq.identifier.path",
                "What an identifier asks for, refused or not, in PDH notation; beside the error of a block too"),
     FIELD_NODE(hf_data_header, "Counter data header", "pcq.data_header", "PERF_DATA_HEADER"),
     FIELD_U32(hf_total_size, "Total size", "pcq.data.total_size", "dwTotalSize: bytes of header and blocks"),
@@ -450,7 +450,7 @@ static hf_register_info structure_fields[] = {
     FIELD_TIME(hf_system_time, "System time", "pcq.data.system_time", "SystemTime"),
     FIELD_NODE(hf_block, "Block", "pcq.block", "PERF_COUNTER_HEADER and its data"),
     FIELD_ERROR(hf_block_status, "Status", "pcq.block.status", "dwStatus"),
-    FIELD(hf_block_type, "Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(block_type_vals), "dwType"),
+    FIELD(hf_block_type, "Type", "pcq.block.type", FT_UINT32, BASE_HEX, VALS(text_block_type_vals), "dwType"),
     FIELD_U32(hf_block_size, "Size", "pcq.block.size", "dwSize: bytes of the whole block"),
     FIELD_NODE(hf_multi_counters, "Counters", "pcq.multi_counters", "PERF_MULTI_COUNTERS"),
     FIELD_U32(hf_multi_counters_size, "Size", "pcq.multi_counters.size", "dwSize"),

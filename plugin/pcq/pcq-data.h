@@ -16,8 +16,8 @@
 void pcq_data_register(int proto);
 
 /* Fields of what several structures hold on the wire. */
-extern int hf_counterset_guid, hf_counterset_name, hf_counter_id, hf_counter_name, hf_reserved, hf_instance,
-    hf_instance_size, hf_instance_id, hf_instance_name, hf_identifier_path;
+extern int hf_pcq_counterset_guid, hf_pcq_counterset_name, hf_pcq_counter_id, hf_pcq_counter_name, hf_pcq_reserved,
+    hf_pcq_instance, hf_pcq_instance_size, hf_pcq_instance_id, hf_pcq_instance_name, hf_pcq_identifier_path;
 extern value_fields pcq_fields; /* of its values, and of counter types everywhere */
 
 /* Known from elsewhere, as generated fields with the frame that taught them. They add nothing where nothing is

@@ -175,7 +175,7 @@ static bool next_instance(pcq_table *table)
                 .name = {table->walk.data + table->walk.instance.name, table->walk.instance.name_size, 0},
                 .id = table->walk.instance.id,
             };
-            reading_instances_add(&table->base.instances, &key);
+            readings_instances_add(&table->base.instances, &key);
             return true;
         }
     }
@@ -242,7 +242,7 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block)
     }
     if (entry->table == NULL) {
         pcq_table *table = wmem_new0(view->base.pool, pcq_table);
-        reading_table_init(&table->base, &view->base, block);
+        readings_table_init(&table->base, &view->base, block);
         table->cells = wmem_array_sized_new(view->base.pool, sizeof(uint32_t *), 1); /* many tables have no other row */
         perf_walk_block(&table->walk, view->base.bytes, view->base.size, entry->offset);
         go_to_rows(table);
@@ -337,10 +337,10 @@ static reading_instance_key requested_by(const state_identifier *identifier)
 static reading_instance_key instance_of(const pcq_wanted *want, const state_identifier *identifier)
 {
     reading_table *here = pcq_view_table(want->here, want->block);
-    reading_instance_key *key = here->has_instances ? &reading_table_instance(here, want->row)->key : NULL;
+    reading_instance_key *key = here->has_instances ? &readings_table_instance(here, want->row)->key : NULL;
 
     if (key) {
-        reading_name_digest(&key->name); /* worked out once for a row */
+        readings_name_digest(&key->name); /* worked out once for a row */
     }
     return key ? *key : requested_by(identifier);
 }
@@ -358,9 +358,9 @@ static uint32_t namesakes_shown(pcq_view *view, const state_identifier *identifi
         reading_table *table = pcq_view_table(view, block);
         bool is_same_set =
             memcmp(pcq_view_identifier(view, block)->guid, identifier->guid, sizeof identifier->guid) == 0;
-        uint32_t row = is_same_set && table->has_instances ? reading_table_find(table, named, true) : UINT32_MAX;
+        uint32_t row = is_same_set && table->has_instances ? readings_table_find(table, named, true) : UINT32_MAX;
         if (row != UINT32_MAX) {
-            most = MAX(most, reading_instances_namesakes(&table->instances, row));
+            most = MAX(most, readings_instances_namesakes(&table->instances, row));
         }
     }
     return most;
@@ -393,13 +393,13 @@ static table_pair only_row(const pcq_wanted *want, reading_table *there)
 
     if (here->has_instances) {
         const state_identifier *named = pcq_view_identifier((pcq_view *)there->view, there->number);
-        const reading_instance_key *key = &reading_table_instance(here, want->row)->key;
-        if (reading_table_find(here, key, named->instance_id == PERF_NO_ID) != want->row) {
+        const reading_instance_key *key = &readings_table_instance(here, want->row)->key;
+        if (readings_table_find(here, key, named->instance_id == PERF_NO_ID) != want->row) {
             return pair;
         }
-        pair.assumed = reading_instances_namesakes(&here->instances, want->row) > 1;
+        pair.assumed = readings_instances_namesakes(&here->instances, want->row) > 1;
     }
-    pair.row = reading_table_has_row(there, 0) ? 0 : UINT32_MAX;
+    pair.row = readings_table_has_row(there, 0) ? 0 : UINT32_MAX;
     return pair;
 }
 
@@ -413,10 +413,10 @@ static table_pair row_of(const pcq_wanted *want, const state_identifier *identif
         return pair_checked_by_patterns(want, identifier, there, only_row(want, there));
     }
     if (here->has_instances) {
-        return reading_table_pair(here, want->row, there);
+        return readings_table_pair(here, want->row, there);
     }
     const reading_instance_key key = instance_of(want, identifier);
-    table_pair pair = {reading_table_find(there, &key, key.id == PERF_NO_ID), false, false};
+    table_pair pair = {readings_table_find(there, &key, key.id == PERF_NO_ID), false, false};
     return pair_checked_by_patterns(want, identifier, there, pair);
 }
 
@@ -459,7 +459,7 @@ static bool take_from(pcq_view *view, uint32_t block, const pcq_wanted *want, co
     if (place->row == UINT32_MAX) {
         return false;
     }
-    place->raw = reading_table_cell(place->table, place->row, place->column);
+    place->raw = readings_table_cell(place->table, place->row, place->column);
     return place->raw.size > 0;
 }
 
@@ -556,8 +556,8 @@ static void find_own_ids(pcq_table *table, pcq_view *view, const state_identifie
         return;
     }
     if (place->table != &table->base && table->base.has_instances) {
-        reading_table_has_row(place->table, UINT32_MAX);
-        if (!reading_table_same_rows(&table->base, place->table)) {
+        readings_table_has_row(place->table, UINT32_MAX);
+        if (!readings_table_same_rows(&table->base, place->table)) {
             return;
         }
     }
@@ -575,7 +575,7 @@ static perf_raw own_id(reading_table *base, uint32_t row)
         find_own_ids(table, view, identifier);
     }
     table->own_ids_sought = true;
-    return table->own_ids ? reading_table_cell(table->own_ids, row, table->own_id) : (perf_raw){0, 0};
+    return table->own_ids ? readings_table_cell(table->own_ids, row, table->own_id) : (perf_raw){0, 0};
 }
 
 /* Any other pattern may have brought the instance, too. */
@@ -612,7 +612,7 @@ static bool find_by_identifier(pcq_view *view, const pcq_wanted *want, const sta
         state_identifier sought = {.instance_id = patterns[p].id,
                                    .utf16 = name->bytes,
                                    .utf16_size = name->size,
-                                   .digest = reading_name_digest(name)};
+                                   .digest = readings_name_digest(name)};
         memcpy(sought.guid, identifier->guid, sizeof sought.guid);
         for (unsigned c = 0; c < array_length(counters); c++) {
             sought.counter_id = counters[c];
@@ -822,7 +822,7 @@ static const char *instance(readings *r)
         return readings_bounded(r->pool, stream_of(r)->identifier->instance);
     }
     const char *name = pcq_readings_instance_name(r);
-    const reading_instance *named = reading_table_named(readings_table(r), r->at.row);
+    const reading_instance *named = readings_table_named(readings_table(r), r->at.row);
     return readings_with_ordinal(r->pool, name, named ? named->name_ordinal : 0);
 }
 
@@ -971,7 +971,7 @@ static bool form_needs_pairing(pcq_view *view)
     if (!is_known || view->server->renewed > 0) { /* a name that was told anew holds for some answers */
         bool is_needed = wmem_map_size(view_own_ids(view)) > 0;
         for (uint32_t block = count_blocks(view); block-- > 0 && !is_needed;) {
-            is_needed = reading_table_has_namesakes(pcq_view_table(view, block));
+            is_needed = readings_table_has_namesakes(pcq_view_table(view, block));
         }
         form->paired = is_needed ? PERF_FORM_BY_INSTANCE : PERF_FORM_BY_PLACE;
         form->paired_as_of = view->server->facts_version;

@@ -9,7 +9,7 @@
 
 /* --- Instances ---------------------------------------------------------------------------------------------------- */
 
-uint64_t reading_name_digest(reading_name *name)
+uint64_t readings_name_digest(reading_name *name)
 {
     if (name->digest == 0) {
         name->digest = query_name_digest(name->bytes, name->size);
@@ -17,7 +17,7 @@ uint64_t reading_name_digest(reading_name *name)
     return name->digest;
 }
 
-uint64_t reading_digest_with(uint64_t digest, uint64_t number)
+uint64_t readings_digest_with(uint64_t digest, uint64_t number)
 {
     return (digest ^ digest >> 32) * UINT64_C(0x9E3779B97F4A7C15) + number;
 }
@@ -25,31 +25,31 @@ uint64_t reading_digest_with(uint64_t digest, uint64_t number)
 /* Of the name and the parent's name. */
 static uint64_t name_key(reading_instance_key *key)
 {
-    return reading_digest_with(reading_name_digest(&key->name), key->parent);
+    return readings_digest_with(readings_name_digest(&key->name), key->parent);
 }
 
 /* An id that does not identify alone does so within its name. */
 static uint64_t id_key(reading_instance_key *key)
 {
-    return reading_digest_with(key->id_is_unique ? key->parent : name_key(key), key->id);
+    return readings_digest_with(key->id_is_unique ? key->parent : name_key(key), key->id);
 }
 
-uint32_t reading_instances_count(const reading_instances *instances)
+uint32_t readings_instances_count(const reading_instances *instances)
 {
     return instances->rows ? wmem_array_get_count(instances->rows) : 0;
 }
 
 static reading_instance *row_at(const reading_instances *instances, uint32_t row)
 {
-    ws_assert(row < reading_instances_count(instances));
+    ws_assert(row < readings_instances_count(instances));
     return *(reading_instance **)wmem_array_index(instances->rows, row);
 }
 
-void reading_instances_add(reading_instances *instances, const reading_instance_key *key)
+void readings_instances_add(reading_instances *instances, const reading_instance_key *key)
 {
     reading_instance *instance = wmem_new(instances->pool, reading_instance);
 
-    *instance = (reading_instance){.key = *key, .row = reading_instances_count(instances)};
+    *instance = (reading_instance){.key = *key, .row = readings_instances_count(instances)};
     if (instances->rows == NULL) {
         instances->rows = wmem_array_new(instances->pool, sizeof(reading_instance *));
     }
@@ -60,12 +60,12 @@ void reading_instances_add(reading_instances *instances, const reading_instance_
 /* The one with this name and ordinal among the rows that were counted. */
 static reading_instance *find_named(const reading_instances *instances, reading_instance_key *key, uint32_t ordinal)
 {
-    uint64_t place = reading_digest_with(name_key(key), ordinal);
+    uint64_t place = readings_digest_with(name_key(key), ordinal);
 
     return wmem_map_lookup(instances->by_place, &place);
 }
 
-reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row)
+reading_instance *readings_instances_counted(reading_instances *instances, uint32_t row)
 {
     if (instances->by_place == NULL) {
         instances->by_place = wmem_map_new(instances->pool, wmem_int64_hash, g_int64_equal);
@@ -75,15 +75,15 @@ reading_instance *reading_instances_counted(reading_instances *instances, uint32
         reading_instance *first = find_named(instances, &instance->key, 0);
         instance->name_ordinal = first ? first->named_like_it : 0;
         (first ? first : instance)->named_like_it++;
-        instance->place = reading_digest_with(name_key(&instance->key), instance->name_ordinal);
+        instance->place = readings_digest_with(name_key(&instance->key), instance->name_ordinal);
         wmem_map_insert(instances->by_place, &instance->place, instance);
     }
     return row_at(instances, row);
 }
 
-uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row)
+uint32_t readings_instances_namesakes(reading_instances *instances, uint32_t row)
 {
-    reading_instances_counted(instances, reading_instances_count(instances) - 1);
+    readings_instances_counted(instances, readings_instances_count(instances) - 1);
     return find_named(instances, &row_at(instances, row)->key, 0)->named_like_it;
 }
 
@@ -95,7 +95,7 @@ static const reading_instance *find_id(reading_instances *instances, reading_ins
     if (instances->by_id == NULL) {
         instances->by_id = wmem_map_new(instances->pool, wmem_int64_hash, g_int64_equal);
     }
-    for (; instances->with_id < reading_instances_count(instances); instances->with_id++) {
+    for (; instances->with_id < readings_instances_count(instances); instances->with_id++) {
         reading_instance *instance = row_at(instances, instances->with_id), *first;
         instance->identity = id_key(&instance->key);
         first = wmem_map_lookup(instances->by_id, &instance->identity);
@@ -110,7 +110,7 @@ static const reading_instance *find_id(reading_instances *instances, reading_ins
 
 /* --- Tables ------------------------------------------------------------------------------------------------------- */
 
-void reading_table_init(reading_table *table, sample_view *view, uint32_t number)
+void readings_table_init(reading_table *table, sample_view *view, uint32_t number)
 {
     memset(table, 0, sizeof *table);
     table->view = view;
@@ -118,7 +118,7 @@ void reading_table_init(reading_table *table, sample_view *view, uint32_t number
     table->instances.pool = view->pool;
 }
 
-bool reading_table_has_row(reading_table *table, uint32_t row)
+bool readings_table_has_row(reading_table *table, uint32_t row)
 {
     while (table->rows <= row && !table->complete) {
         if (table->view->layout->next_row(table)) {
@@ -130,28 +130,28 @@ bool reading_table_has_row(reading_table *table, uint32_t row)
     return row < table->rows;
 }
 
-perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column)
+perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column)
 {
     const perf_raw none = {0, 0};
 
-    return reading_table_has_row(table, row) ? table->view->layout->cell(table, row, column) : none;
+    return readings_table_has_row(table, row) ? table->view->layout->cell(table, row, column) : none;
 }
 
-reading_instance *reading_table_instance(reading_table *table, uint32_t row)
+reading_instance *readings_table_instance(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
+    return readings_table_has_row(table, row) ? row_at(&table->instances, row) : NULL;
 }
 
-reading_instance *reading_table_named(reading_table *table, uint32_t row)
+reading_instance *readings_table_named(reading_table *table, uint32_t row)
 {
-    return reading_table_has_row(table, row) ? reading_instances_counted(&table->instances, row) : NULL;
+    return readings_table_has_row(table, row) ? readings_instances_counted(&table->instances, row) : NULL;
 }
 
 /* --- The same instance in another sample ------------------------------------------------------------------------- */
 
 static bool same_name(reading_instance_key *a, reading_instance_key *b)
 {
-    return a->parent == b->parent && reading_name_digest(&a->name) == reading_name_digest(&b->name);
+    return a->parent == b->parent && readings_name_digest(&a->name) == readings_name_digest(&b->name);
 }
 
 static bool is_aligned(reading_instance_key *a, reading_instance_key *b)
@@ -172,15 +172,15 @@ static bool aligned_to(reading_table *here, uint32_t row, reading_table *there)
     }
     like->there = there;
     while (!like->parted && like->rows <= row) {
-        reading_instance *a = reading_table_instance(here, like->rows);
-        reading_instance *b = reading_table_instance(there, like->rows);
+        reading_instance *a = readings_table_instance(here, like->rows);
+        reading_instance *b = readings_table_instance(there, like->rows);
         like->parted = !a || !b || !is_aligned(&a->key, &b->key);
         like->rows += !like->parted;
     }
     return row < like->rows;
 }
 
-bool reading_table_same_rows(reading_table *here, reading_table *there)
+bool readings_table_same_rows(reading_table *here, reading_table *there)
 {
     return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there);
 }
@@ -228,8 +228,8 @@ static bool pair_by_id(reading_table *here, reading_instance *wanted, reading_ta
 static table_pair pair_by_name(reading_table *here, reading_instance *wanted, reading_table *there,
                                const reading_instance *first)
 {
-    uint32_t count = reading_instances_namesakes(&here->instances, wanted->row);
-    uint32_t count_there = reading_instances_namesakes(&there->instances, first->row);
+    uint32_t count = readings_instances_namesakes(&here->instances, wanted->row);
+    uint32_t count_there = readings_instances_namesakes(&there->instances, first->row);
     perf_raw own = own_id(here, wanted->row);
     uint32_t row = first->row;
 
@@ -259,20 +259,20 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
 {
     table_pair pair;
 
-    if (!reading_table_has_row(here, row)) {
+    if (!readings_table_has_row(here, row)) {
         return no_pair;
     }
-    reading_table_has_row(here, UINT32_MAX);
-    reading_table_has_row(there, UINT32_MAX);
-    reading_instance *wanted = reading_instances_counted(&here->instances, row);
-    bool is_alone = reading_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
-    if (is_alone && reading_table_same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
+    readings_table_has_row(here, UINT32_MAX);
+    readings_table_has_row(there, UINT32_MAX);
+    reading_instance *wanted = readings_instances_counted(&here->instances, row);
+    bool is_alone = readings_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
+    if (is_alone && readings_table_same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
         return (table_pair){row, false, false};
     }
     if (there->rows == 0) {
         return no_pair;
     }
-    reading_instances_counted(&there->instances, there->rows - 1);
+    readings_instances_counted(&there->instances, there->rows - 1);
     const reading_instance *first = find_named(&there->instances, &wanted->key, 0);
     bool same_id = first && wanted->key.id == first->key.id && wanted->key.has_no_id == first->key.has_no_id;
     bool is_one = is_alone && first && first->named_like_it == 1 && first->key.parent_count <= 1;
@@ -298,10 +298,10 @@ static bool may_have_same_parent(reading_table *here, uint32_t row, reading_tabl
     return pair_instances(parents, parent, parents_there).row == row_at(&there->instances, row_there)->key.parent_row;
 }
 
-table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there)
+table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table *there)
 {
     if (!here->has_instances || !there->has_instances) {
-        bool is_there = !here->has_instances && !there->has_instances && reading_table_has_row(there, 0);
+        bool is_there = !here->has_instances && !there->has_instances && readings_table_has_row(there, 0);
         return is_there ? (table_pair){0, false, false} : no_pair;
     }
     if (here->paired_with != there || here->paired_row != row) {
@@ -315,26 +315,26 @@ table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *
     return here->pair;
 }
 
-bool reading_table_has_namesakes(reading_table *table)
+bool readings_table_has_namesakes(reading_table *table)
 {
-    reading_table_has_row(table, UINT32_MAX);
+    readings_table_has_row(table, UINT32_MAX);
     for (uint32_t row = 0; table->has_instances && row < table->rows; row++) {
-        if (reading_instances_counted(&table->instances, row)->name_ordinal > 0) {
+        if (readings_instances_counted(&table->instances, row)->name_ordinal > 0) {
             return true;
         }
     }
     return false;
 }
 
-uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id)
+uint32_t readings_table_find(reading_table *table, const reading_instance_key *key, bool any_id)
 {
     reading_instance_key wanted = *key;
 
-    if (!reading_table_has_row(table, 0)) {
+    if (!readings_table_has_row(table, 0)) {
         return UINT32_MAX;
     }
-    reading_table_has_row(table, UINT32_MAX);
-    reading_instances_counted(&table->instances, table->rows - 1);
+    readings_table_has_row(table, UINT32_MAX);
+    readings_instances_counted(&table->instances, table->rows - 1);
     const reading_instance *found =
         any_id ? find_named(&table->instances, &wanted, 0) : find_id(&table->instances, &wanted);
     return found ? found->row : UINT32_MAX;

@@ -16,15 +16,15 @@
 typedef struct {
     const uint8_t *bytes; /* without terminator */
     uint32_t size;        /* bytes */
-    uint64_t digest;      /* 0 as long as it was not needed; see reading_name_digest() */
+    uint64_t digest;      /* 0 as long as it was not needed; see readings_name_digest() */
 } reading_name;
 
 /* Names are told by their keyed digests of 64 bits: a packet could have a name of megabytes compared for each of its values.
  * Worked out once for a name. */
-uint64_t reading_name_digest(reading_name *name);
+uint64_t readings_name_digest(reading_name *name);
 
 /* The digest of what has a digest and is further told by a number. */
-uint64_t reading_digest_with(uint64_t digest, uint64_t number);
+uint64_t readings_digest_with(uint64_t digest, uint64_t number);
 
 /* An instance as the other sample may have it too. */
 typedef struct {
@@ -59,16 +59,16 @@ typedef struct {
     bool ids_tell;        /* they do more than number the rows */
 } reading_instances;
 
-uint32_t reading_instances_count(const reading_instances *instances);
+uint32_t readings_instances_count(const reading_instances *instances);
 
 /* Its bytes are not copied. Also for lists that are no table's rows (names of parents). */
-void reading_instances_add(reading_instances *instances, const reading_instance_key *key);
+void readings_instances_add(reading_instances *instances, const reading_instance_key *key);
 
 /* A row with its name_ordinal. */
-reading_instance *reading_instances_counted(reading_instances *instances, uint32_t row);
+reading_instance *readings_instances_counted(reading_instances *instances, uint32_t row);
 
 /* How many of the rows that were read have this row's name and parent's name. */
-uint32_t reading_instances_namesakes(reading_instances *instances, uint32_t row);
+uint32_t readings_instances_namesakes(reading_instances *instances, uint32_t row);
 
 /* --- Tables ------------------------------------------------------------------------------------------------------ */
 
@@ -132,29 +132,29 @@ struct sample_view {
 
 /* `table` is the first member of a layout's own structure, whose other members are zeros. `number`: of the block or object in the
  * answer, from 0. */
-void reading_table_init(reading_table *table, sample_view *view, uint32_t number);
+void readings_table_init(reading_table *table, sample_view *view, uint32_t number);
 
 /* True if there is such a row; reads as far as that. */
-bool reading_table_has_row(reading_table *table, uint32_t row);
+bool readings_table_has_row(reading_table *table, uint32_t row);
 
 /* The number in a cell; size 0 if there is none. */
-perf_raw reading_table_cell(reading_table *table, uint32_t row, uint32_t column);
+perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column);
 
 /* The instance of a row that is there: as it was sent, and with its name_ordinal. */
-reading_instance *reading_table_instance(reading_table *table, uint32_t row);
-reading_instance *reading_table_named(reading_table *table, uint32_t row);
+reading_instance *readings_table_instance(reading_table *table, uint32_t row);
+reading_instance *readings_table_named(reading_table *table, uint32_t row);
 
 /* True if both have the same rows in the same order, of which all were read. */
-bool reading_table_same_rows(reading_table *here, reading_table *there);
+bool readings_table_same_rows(reading_table *here, reading_table *there);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.
  * Proved by a name and parent's name that no other row has in either sample, if the id is the same, too; else by an id that no other
  * row has (PerflibV2: with its name; ids that only number the rows are none); without such ids by the process' or thread's own id; else
  * assumed by ordinal, as perfmon does, where as many have the name in both. */
-table_pair reading_table_pair(reading_table *here, uint32_t row, reading_table *there);
+table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table *there);
 
 /* True if two rows have one name: the place alone does not tell them apart. */
-bool reading_table_has_namesakes(reading_table *table);
+bool readings_table_has_namesakes(reading_table *table);
 
 /* The first row with this name and, unless `any_id`, id; UINT32_MAX if there is none. */
-uint32_t reading_table_find(reading_table *table, const reading_instance_key *key, bool any_id);
+uint32_t readings_table_find(reading_table *table, const reading_instance_key *key, bool any_id);

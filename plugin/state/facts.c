@@ -164,7 +164,7 @@ static const perf_counter_type *type_of(state_fact_kind kind, const state_fact *
 
 static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
 {
-    const fact_renewal *renewal = learned->renewals ? event_latest(learned->renewals, event) : NULL;
+    const fact_renewal *renewal = learned->renewals ? state_event_latest(learned->renewals, event) : NULL;
 
     return renewal ? renewal->event : 0;
 }
@@ -177,7 +177,7 @@ static const fact_loss *latest_loss(const subject_facts *learned, state_fact_kin
     const subject_facts *all =
         server->lost_names && learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
 
-    return all && all->lost[kind] ? event_latest(all->lost[kind], event) : NULL;
+    return all && all->lost[kind] ? state_event_latest(all->lost[kind], event) : NULL;
 }
 
 /* Names from before it are no longer its own. */
@@ -201,7 +201,7 @@ static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
 /* True if a name is known to be of what the subject was at an event before it: no renewal lies between, nor right behind it. */
 static bool is_of_before(const subject_facts *learned, uint32_t name, uint32_t event)
 {
-    unsigned next = learned->renewals ? event_count_until(learned->renewals, event) : 0;
+    unsigned next = learned->renewals ? state_event_count_until(learned->renewals, event) : 0;
     bool is_last = learned->renewals == NULL || next == wmem_array_get_count(learned->renewals);
     const fact_renewal *renewal = is_last ? NULL : wmem_array_index(learned->renewals, next);
 
@@ -300,7 +300,7 @@ static void lose(state_host *server, const state_subject *set, state_fact_kind k
     if (all->lost[kind] == NULL) {
         all->lost[kind] = wmem_array_sized_new(wmem_file_scope(), sizeof *loss, 1);
     }
-    bool is_last = event_count_until(all->lost[kind], loss->event) == wmem_array_get_count(all->lost[kind]);
+    bool is_last = state_event_count_until(all->lost[kind], loss->event) == wmem_array_get_count(all->lost[kind]);
     wmem_array_append(all->lost[kind], loss, 1);
     if (!is_last) {
         wmem_array_sort(all->lost[kind], compare_events);
@@ -354,7 +354,7 @@ static void move_version(subject_facts *learned, const moved_version *moved)
 static fact_version *version_of(const told_fact *told)
 {
     wmem_array_t *versions = told->subject->versions[told->kind];
-    unsigned count = versions ? event_count_until(versions, told->event) : 0;
+    unsigned count = versions ? state_event_count_until(versions, told->event) : 0;
 
     for (unsigned i = count; i > 0 && count - i < MAX_LANGUAGES; i--) {
         fact_version *version = wmem_array_index(versions, i - 1);
@@ -422,7 +422,7 @@ uint32_t facts_title_lost_in(state_host *server, uint32_t event)
     wmem_array_t *lost = all && all->lost[PERF_FACT_ENGLISH] ? all->lost[PERF_FACT_ENGLISH]
                          : all                               ? all->lost[PERF_FACT_LOCAL]
                                                              : NULL;
-    const fact_loss *loss = lost ? event_latest(lost, event) : NULL;
+    const fact_loss *loss = lost ? state_event_latest(lost, event) : NULL;
 
     loss = lost && loss == NULL ? wmem_array_index(lost, 0) : loss;
     return loss ? loss->frame : 0;
@@ -464,7 +464,7 @@ static state_known from_capture(const subject_facts *learned, state_fact_kind ki
 {
     wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
     uint32_t begin = versions ? names_begin(learned, kind, event) : 0;
-    unsigned until = versions ? event_count_until(versions, event) : 0;
+    unsigned until = versions ? state_event_count_until(versions, event) : 0;
     const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 
     if (version && version->event >= begin) {
@@ -599,7 +599,7 @@ bool facts_renewed(state_host *server, state_subject subject, state_fact_kind ki
         return learned && latest_renewal(learned, event) > since;
     }
     wmem_array_t *versions = learned->versions[kind];
-    return versions && event_count_until(versions, event) > MAX(1, event_count_until(versions, since));
+    return versions && state_event_count_until(versions, event) > MAX(1, state_event_count_until(versions, since));
 }
 
 static int compare_facts(const void *a, const void *b)

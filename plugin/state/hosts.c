@@ -366,7 +366,7 @@ state_host *host_first(const state_host *host)
 
 /* --- Events ---------------------------------------------------------------------------------------------------- */
 
-uint32_t event_next(void)
+uint32_t state_event_next(void)
 {
     return ++last_event;
 }
@@ -376,7 +376,7 @@ static uint32_t event_at(wmem_array_t *array, unsigned i)
     return *(const uint32_t *)wmem_array_index(array, i);
 }
 
-unsigned event_count_until(wmem_array_t *array, uint32_t event)
+unsigned state_event_count_until(wmem_array_t *array, uint32_t event)
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
@@ -395,9 +395,9 @@ unsigned event_count_until(wmem_array_t *array, uint32_t event)
     return low;
 }
 
-void *event_latest(wmem_array_t *array, uint32_t event)
+void *state_event_latest(wmem_array_t *array, uint32_t event)
 {
-    unsigned count = event_count_until(array, event);
+    unsigned count = state_event_count_until(array, event);
 
     return count > 0 ? wmem_array_index(array, count - 1) : NULL;
 }

@@ -89,13 +89,13 @@ const char *host_address(const state_host *host);
 void host_note_no_windows(state_connection *connection);
 
 /* The next event: of each request, response or fault that is seen for the first time, but for sealed ones and repeated answers. */
-uint32_t event_next(void);
+uint32_t state_event_next(void);
 
 /* What changes with events stands in arrays in their order, of structures that begin with the event (uint32_t). How many
  * elements are not after `event`: mostly all, for what is looked up as of an event is looked up on the first pass, when
  * there is nothing newer. And the last of those, NULL if there is none. */
-unsigned event_count_until(wmem_array_t *array, uint32_t event);
-void *event_latest(wmem_array_t *array, uint32_t event);
+unsigned state_event_count_until(wmem_array_t *array, uint32_t event);
+void *state_event_latest(wmem_array_t *array, uint32_t event);
 
 /* `moved` takes what a connection told and opened to its machine, which has changed. */
 void hosts_register(void (*moved)(state_connection *connection));

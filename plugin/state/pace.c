@@ -179,7 +179,7 @@ static void reset(void)
     }
 }
 
-void paces_register(void)
+void pace_register(void)
 {
     register_cleanup_routine(reset);
 }

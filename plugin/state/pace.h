@@ -96,4 +96,4 @@ void pace_request(state_handle *handle, const char *question, const nstime_t *wh
 void pace_wait(state_handle *handle, const char *question, double seconds);
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
 
-void paces_register(void);
+void pace_register(void);

@@ -279,7 +279,7 @@ static void note_answered(struct state_query *query, query_change *change, uint3
 void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event)
 {
     struct state_query *query = query_of(handle);
-    query_change *change = event_latest(query->changes, request_event);
+    query_change *change = state_event_latest(query->changes, request_event);
 
     query->changed_until = event;
     if (!change->is_answered) { /* else by QueryCounterInfo: what that said is assumed, for this was still to come */
@@ -290,7 +290,7 @@ void query_change_answered(state_handle *handle, uint32_t request_event, uint32_
 /* How many changes that were asked for until an event have no answer at another: what came of them is not known until then. */
 static unsigned changes_open(const struct state_query *query, uint32_t asked, uint32_t event)
 {
-    return event_count_until(query->changes, asked) - event_count_until(query->answered, event);
+    return state_event_count_until(query->changes, asked) - state_event_count_until(query->answered, event);
 }
 
 /* How many changes were asked or answered between two events. */
@@ -299,13 +299,13 @@ static unsigned changes_between(const struct state_query *query, uint32_t begin,
     if (query->changed_until <= begin) {
         return 0; /* as mostly */
     }
-    return event_count_until(query->changes, end) - event_count_until(query->changes, begin) +
-           event_count_until(query->answered, end) - event_count_until(query->answered, begin);
+    return state_event_count_until(query->changes, end) - state_event_count_until(query->changes, begin) +
+           state_event_count_until(query->answered, end) - state_event_count_until(query->answered, begin);
 }
 
 static const state_query_index *latest_info(const struct state_query *query)
 {
-    return event_latest(newest_epoch(query)->counter_infos, UINT32_MAX);
+    return state_event_latest(newest_epoch(query)->counter_infos, UINT32_MAX);
 }
 
 void query_call_missed(state_handle *handle, uint32_t end, uint32_t event)
@@ -466,7 +466,7 @@ void query_info(state_handle *handle, const state_identifier *identifiers, uint3
 /* NULL if nothing is known. */
 static const held_counters *held_as_of(const struct state_query *query, uint32_t event)
 {
-    return query ? event_latest(query->history, event) : NULL;
+    return query ? state_event_latest(query->history, event) : NULL;
 }
 
 void query_counts(const state_handle *handle, uint32_t event, unsigned *accepted, unsigned *refused)
@@ -498,7 +498,7 @@ bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
 
 const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
 {
-    return handle && handle->query ? event_latest(handle->query->epochs, event) : NULL;
+    return handle && handle->query ? state_event_latest(handle->query->epochs, event) : NULL;
 }
 
 static bool has_info(const state_query_epoch *epoch)
@@ -509,7 +509,7 @@ static bool has_info(const state_query_epoch *epoch)
 /* The latest of the epoch; before its first that: it held as long as the epoch. */
 static const state_query_index *info_at(const state_query_epoch *epoch, uint32_t event)
 {
-    const state_query_index *info = event_latest(epoch->counter_infos, event);
+    const state_query_index *info = state_event_latest(epoch->counter_infos, event);
 
     return info ? info : wmem_array_index(epoch->counter_infos, 0);
 }
@@ -532,7 +532,7 @@ static uint32_t blocks_as_of(const struct state_query *query, uint32_t event, co
 {
     const held_counters *held = held_as_of(query, event);
 
-    *epoch = event_latest(query->epochs, event);
+    *epoch = state_event_latest(query->epochs, event);
     if (has_info(*epoch)) {
         return info_at(*epoch, event)->count;
     }
@@ -553,8 +553,8 @@ uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_
     if (changes_between(query, request_event, response_event) == 0) {
         return open == 0 ? response_event : 0;
     }
-    unsigned next = event_count_until(query->answered, request_event);
-    unsigned end = event_count_until(query->answered, response_event), changes = end - next;
+    unsigned next = state_event_count_until(query->answered, request_event);
+    unsigned end = state_event_count_until(query->answered, response_event), changes = end - next;
     const state_query_epoch *last, *epoch;
     uint32_t found = blocks_as_of(query, request_event, &last) == blocks ? request_event : 0;
 

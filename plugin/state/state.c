@@ -21,7 +21,7 @@ void state_register(void)
         facts_register();
         handles_register();
         samples_register();
-        paces_register();
+        pace_register();
         done = true;
     }
 }

@@ -106,7 +106,7 @@ static void count_response(stats_tree *tree, const packet_info *pinfo, const tap
         return;
     }
     if (tapped->has_status) {
-        const char *name = try_val_to_str_ext(tapped->status, &win32_error_ext);
+        const char *name = try_val_to_str_ext(tapped->status, &text_win32_error_ext);
         tick_stat_node(tree, NODE_STATUSES, 0, TRUE);
         int status = tick_stat_node(tree, name ? name : OTHER_STATUSES, nodes.statuses, TRUE);
         tick_stat_node(tree, tapped->operation, status, FALSE);

@@ -205,7 +205,7 @@ static void see_index(evidence *e, const tapped_call *tapped)
 static void see_time(evidence *e, tvbuff_t *data, uint64_t filetime)
 {
     nstime_t date, stamp;
-    bool valid = systemtime_at(data, 32, ENC_LITTLE_ENDIAN, &date) && filetime_to_nstime(&stamp, filetime);
+    bool valid = reader_systemtime_at(data, 32, ENC_LITTLE_ENDIAN, &date) && filetime_to_nstime(&stamp, filetime);
 
     see(e, LEDGER_SYSTEM_TIME, valid && date.secs == stamp.secs && date.nsecs / 1000000 == stamp.nsecs / 1000000);
 }

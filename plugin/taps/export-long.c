@@ -74,7 +74,7 @@ static void write_outcome(GString *text, readings *r, const perf_result *result)
     if (at->is_refused) {
         csv_text(text, text_win32_error(r->pool, r->status));
     } else {
-        csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, none_reason_vals));
+        csv_text(text, is_calculated || at->is_text ? NULL : try_val_to_str(result->none, text_none_reason_vals));
     }
     csv_integer(text, r->status);
     csv_integer(text, readings_assumed(r));

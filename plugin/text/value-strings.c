@@ -17,15 +17,15 @@
 #define ERROR_ROW(name, value) {value, #name},
 
 static const value_string win32_errors[] = {WERR_errors_VALUE_STRING_LIST(ERROR_ROW){0, NULL}};
-value_string_ext win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
+value_string_ext text_win32_error_ext = VALUE_STRING_EXT_INIT(win32_errors);
 
 #define TYPE_STRING(value, name, ...) {value, name},
 #define VALUE_STRING_ROW(value, name) {value, #name},
 #define REASON_STRING(reason, number, text) {number, text},
 
-const value_string counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0, NULL}};
-const value_string none_reason_vals[] = {PERF_NONE_REASONS(REASON_STRING){0, NULL}};
-const value_string block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
+const value_string text_counter_type_vals[] = {PERF_COUNTER_TYPES(TYPE_STRING){0, NULL}};
+const value_string text_none_reason_vals[] = {PERF_NONE_REASONS(REASON_STRING){0, NULL}};
+const value_string text_block_type_vals[] = {PERF_BLOCK_TYPES(VALUE_STRING_ROW){0, NULL}};
 
 /* What an error means for who asked; the first words say it in short. */
 static const value_string error_meanings[] = {
@@ -67,7 +67,7 @@ static const value_string error_meanings[] = {
 };
 
 /* winperf.h; [MS-PCQ] 2.2.4.1 has the first two. */
-const value_string detail_level_vals[] = {
+const value_string text_detail_level_vals[] = {
     {100, "PERF_DETAIL_NOVICE"},
     {200, "PERF_DETAIL_ADVANCED"},
     {300, "PERF_DETAIL_EXPERT"},
@@ -76,7 +76,7 @@ const value_string detail_level_vals[] = {
 };
 
 /* The locales that Windows has had a user interface in, and the neutral and default ones. */
-const value_string lcid_vals[] = {
+const value_string text_lcid_vals[] = {
     {0x0000, "server's default"},
     {0x0007, "de, German"},
     {0x0009, "en, English"},
@@ -156,9 +156,9 @@ const value_string lcid_vals[] = {
     {0, NULL},
 };
 
-void value_strings_init(void)
+void text_value_strings_init(void)
 {
-    if (win32_error_ext._vs_p != win32_errors) {
+    if (text_win32_error_ext._vs_p != win32_errors) {
         return;
     }
     value_string *named = wmem_memdup(wmem_epan_scope(), win32_errors, sizeof win32_errors);
@@ -166,12 +166,12 @@ void value_strings_init(void)
         error->strptr = wmem_strconcat(wmem_epan_scope(), "ERROR_",
                                        error->value ? error->strptr + strlen(WERR_PREFIX) : "SUCCESS", NULL);
     }
-    win32_error_ext._vs_p = named;
+    text_win32_error_ext._vs_p = named;
 }
 
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status)
 {
-    return ws_val_to_str_ext(pool, status, &win32_error_ext, "error %u");
+    return ws_val_to_str_ext(pool, status, &text_win32_error_ext, "error %u");
 }
 
 const char *text_fault(wmem_allocator_t *pool, uint32_t status)

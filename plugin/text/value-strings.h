@@ -10,18 +10,18 @@
 #include "perf/calculate.h"
 
 /* Win32 error codes ([MS-ERREF] 2.2) by their Windows names. */
-extern value_string_ext win32_error_ext;
+extern value_string_ext text_win32_error_ext;
 
-extern const value_string counter_type_vals[];
-extern const value_string detail_level_vals[];
-extern const value_string none_reason_vals[];
-extern const value_string block_type_vals[];
+extern const value_string text_counter_type_vals[];
+extern const value_string text_detail_level_vals[];
+extern const value_string text_none_reason_vals[];
+extern const value_string text_block_type_vals[];
 
 /* Locale identifiers ([MS-LCID]): language tag and language. */
-extern const value_string lcid_vals[];
+extern const value_string text_lcid_vals[];
 
 /* Fills the tables that are made from others; called before any field is registered, by whichever protocol comes first. */
-void value_strings_init(void);
+void text_value_strings_init(void);
 
 /* "ERROR_NO_DATA", or "error 12345" in the packet's pool. */
 const char *text_win32_error(wmem_allocator_t *pool, uint32_t status);

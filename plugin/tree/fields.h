@@ -26,7 +26,7 @@
 #define FIELD_NAMED(id, label, name, names, blurb) \
     FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
 #define FIELD_ERROR(id, label, name, blurb) \
-    FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_EXT_STRING, &win32_error_ext, blurb)
+    FIELD(id, label, name, FT_UINT32, BASE_DEC | BASE_EXT_STRING, &text_win32_error_ext, blurb)
 #define FIELD_BYTES(id, label, name, blurb) FIELD(id, label, name, FT_BYTES, BASE_NONE, NULL, blurb)
 #define FIELD_FRAME(id, label, name, blurb) FIELD(id, label, name, FT_FRAMENUM, BASE_NONE, NULL, blurb)
 #define FIELD_TIME(id, label, name, blurb) FIELD(id, label, name, FT_ABSOLUTE_TIME, ABSOLUTE_TIME_UTC, NULL, blurb)

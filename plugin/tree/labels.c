@@ -34,7 +34,7 @@ void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto
 
     proto_item_set_generated(item);
     if (known->fact->lcid != 0) {
-        proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, lcid_vals, "other locale"));
+        proto_item_append_text(item, " (%s)", val_to_str_const(known->fact->lcid, text_lcid_vals, "other locale"));
     }
     if (*from) {
         proto_item_append_text(item, " (%s)", from);
@@ -73,7 +73,7 @@ void labels_register_type_fields(int proto, const char *prefix, labels_type_fiel
 {
     static int *ett[] = {&ett_counter_type};
     const hf_register_info list[] = {
-        FIELD(fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(counter_type_vals),
+        FIELD(fields->type, "Counter type", "counter.type", FT_UINT32, BASE_HEX, VALS(text_counter_type_vals),
               "PERF_* type: size, kind and how the value is calculated"),
         FIELD_MASKED(fields->bits[0], "Size", "counter.type.size", FT_UINT32, BASE_DEC, VALS(type_size_vals),
                      PERF_SIZE_MASK, "Bytes of a value"),

@@ -15,7 +15,7 @@
 /* How often the bytes of a buffer may be shown. */
 #define TIMES_OF_BYTES 4
 
-void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
+void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size)
 {
     memset(budget, 0, sizeof *budget);
     budget->is_shown = tree != NULL;
@@ -24,7 +24,7 @@ void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, u
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
 }
 
-bool budget_take_bytes(tree_budget *budget, uint32_t size)
+bool tree_budget_take_bytes(tree_budget *budget, uint32_t size)
 {
     uint32_t taken = size > 0 ? size : 1;
 
@@ -35,7 +35,7 @@ bool budget_take_bytes(tree_budget *budget, uint32_t size)
     return true;
 }
 
-bool budget_take(tree_budget *budget, uint32_t items)
+bool tree_budget_take(tree_budget *budget, uint32_t items)
 {
     uint64_t rest = budget->values_left * ITEMS_OF_SHORT_VALUE;
 
@@ -47,7 +47,7 @@ bool budget_take(tree_budget *budget, uint32_t items)
     return true;
 }
 
-bool budget_take_any(tree_budget *budget, uint32_t items)
+bool tree_budget_take_any(tree_budget *budget, uint32_t items)
 {
     if (budget->room < items) {
         return false;
@@ -56,7 +56,7 @@ bool budget_take_any(tree_budget *budget, uint32_t items)
     return true;
 }
 
-void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
+void tree_budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others)
 {
     if (!budget->is_shown) {
         return;
@@ -88,8 +88,8 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
               "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
               "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
               "is the previous sample"),
-        FIELD(fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC, VALS(none_reason_vals),
-              "Why there is none"),
+        FIELD(fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC,
+              VALS(text_none_reason_vals), "Why there is none"),
         FIELD_FRAME(fields->previous, "Previous sample", "sample.previous",
                     "The sample that values are calculated from together with this one"),
         FIELD(fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL,
@@ -280,7 +280,7 @@ static void show_watched(answer_view *view, proto_tree *tree)
         return;
     }
     perf_result result = readings_result(view->readings);
-    for (; *row && result.none == PERF_NONE_OK && budget_take_any(&view->budget, 1); row++) {
+    for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item_set_generated(add_watched(view, tree, *row, &result));
     }
 }
@@ -349,14 +349,14 @@ static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value
 proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
 {
     tree_budget *budget = &view->budget;
-    bool affordable = budget_take_bytes(budget, view->readings->at.size);
+    bool affordable = tree_budget_take_bytes(budget, view->readings->at.size);
 
     ws_assert(budget->values_left > 0);
     budget->values_left--;
-    if (affordable && tree && budget_take(budget, structure->items)) {
+    if (affordable && tree && tree_budget_take(budget, structure->items)) {
         return show_in_full(view, tree, structure);
     }
-    if (affordable && brief && budget_take_any(budget, ITEMS_OF_SHORT_VALUE)) {
+    if (affordable && brief && tree_budget_take_any(budget, ITEMS_OF_SHORT_VALUE)) {
         show_short(view, brief);
     } else {
         budget->values_hidden++;
@@ -520,7 +520,7 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
                      "Several machines answer at this address and port, and nothing tells to which of them this "
                      "connection is: it has the names that were asked for on it, and no others");
     }
-    budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
+    tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
     return true;
 }
 
@@ -528,8 +528,8 @@ void values_alone(answer_view *view)
 {
     const reading *at;
 
-    while ((at = readings_next(view->readings)) != NULL && budget_take_bytes(&view->budget, at->size) &&
-           budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
+    while ((at = readings_next(view->readings)) != NULL && tree_budget_take_bytes(&view->budget, at->size) &&
+           tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
         show_short(view, view->tree);
     }
 }

@@ -31,20 +31,20 @@ typedef struct {
 } tree_budget;
 
 /* `size` is the buffer's, in bytes. */
-void budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
+void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t values, uint32_t size);
 
 /* Takes `items` as long as each value to come can still have its short form. */
-bool budget_take(tree_budget *budget, uint32_t items);
+bool tree_budget_take(tree_budget *budget, uint32_t items);
 
 /* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
-bool budget_take_any(tree_budget *budget, uint32_t items);
+bool tree_budget_take_any(tree_budget *budget, uint32_t items);
 
 /* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
  * times instances are more. */
-bool budget_take_bytes(tree_budget *budget, uint32_t size);
+bool tree_budget_take_bytes(tree_budget *budget, uint32_t size);
 
 /* Says what is not shown. `others` names the structures. */
-void budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
+void tree_budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
