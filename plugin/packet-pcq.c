@@ -8,7 +8,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq/pcq-buffers.h"
+#include "pcq-buffers.h"
 #include "dcerpc/call.h"
 #include "tap/tapped.h"
 #include "text/value-strings.h"

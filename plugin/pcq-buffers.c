@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "pcq/pcq-buffers.h"
+#include "pcq-buffers.h"
 
 #include "tree/fields.h"
 #include "pcq/pcq-data.h"
