@@ -213,6 +213,7 @@ FILTERS = {
     'pcq.cooked.none == "counter is new"': [(HANDLES, 'pcq.cooked.none', number(lambda v: v == 3))],
     'pcq.cooked.none == "base counter is not there"': [('plain/two-clients', 'pcq.cooked.none', number(lambda v: v == 4))],
     'pcq.cooked.none == "value went backwards"': [(None, 'pcq.cooked.none', number(lambda v: v == 8))],
+    'pcq.cooked.none == "an instance that it sums ended"': [(None, 'pcq.cooked.none', number(lambda v: v == 31))],
     'pcq.cooked.none': [(NTLM, 'pcq.cooked.none', always)],
     'hkpd.path contains "Processor("': [(HKPD, 'hkpd.path', has(lambda v: 'Processor(' in v))],
     'pcq.expert.late': [(HANDLES, 'pcq.expert.late', always)],
@@ -339,7 +340,8 @@ def made(folder):
     """A query whose QueryCounterInfo is missing, and a value of 8 bytes that goes backwards: no bundled capture has them."""
     down = multiple('Engine', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 1000 - 100 * at.number))
     up = multiple('Pump', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 100 * at.number))
-    scene = story(Script([down, up]), lambda c: (learn(c, down), learn(c, up), run(c, [ask(down, 1, 'a'), ask(up, 1, 'a')])))
+    hall = multiple('Hall', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 1000 - 100 * at.number), instances=['_Total'])
+    scene = story(Script([down, up, hall]), lambda c: (learn(c, down, up, hall), run(c, [ask(down, 1, 'a'), ask(up, 1, 'a'), ask(hall, 1, '_Total')])))
     path = Path(scene.write(folder / 'made.pcap'))
     data = bytearray(path.read_bytes())
     info = {n for n, messages in scene.frames.items() if any(m.opnum == INFO for m in messages)}

@@ -3,6 +3,7 @@
 process ended, and answers of a bare header."""
 
 import csv
+import json
 import struct
 
 import pytest
@@ -11,6 +12,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk, answers
 from gen.model import TYPES, grows, share
 from gen.scene import Scene
+from gen.story_script import Script, ask, counter, learn, multiple, run, story
 from series import table
 from test_hkpd import compare_values, experts, read
 
@@ -101,3 +103,166 @@ def test_a_bare_header_is_a_size_probe(tshark, tmp_path, opening):
     assert not frames[echo].all('hkpd.data_block') and len(frames[echo].all('winreg.winreg_QueryValue.data')) > 100
     row = table(tshark, tmp_path / 'hkpd.pcap', 'pcq,queries')[0]
     assert (row['Samples'], row['No data']) == ('3', '0') and int(row['Size probes']) == (4 if opening == 'captured' else 3)
+
+
+# --- Sums, and what began again
+
+ENDED, BACKWARDS = 'an instance that it sums ended', 'value went backwards'
+
+
+def in_hkpd(columns, folder):
+    """columns: {counter: [{instance: value} of each sample]}"""
+    rows = next(iter(columns.values()))
+    scene = Scene()
+    counters = [Counter(7000 + 2 * n, name, TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k, x=x: list(x[at.number].values())[k])
+                for n, (name, x) in enumerate(columns.items())]
+    talk = Talk(scene, objects=[Object(6998, 'Set', counters, lambda at: [Instance(n) for n in rows[at.number]])])
+    talk.open()
+    talk.titles()
+    for _ in rows:
+        talk.sample('6998')
+    return scene.write(folder / 'sums.pcap')
+
+
+def in_perflib(columns, folder):
+    """The same; each instance keeps its id."""
+    rows = next(iter(columns.values()))
+    ids = {name: n for n, name in enumerate({name: 0 for row in rows for name in row})}
+    counters = [counter(1 + n, 'PERF_COUNTER_BULK_COUNT', name, lambda at, k, x=x: list(x[min(at.number, len(x) - 1)].values())[k])
+                for n, (name, x) in enumerate(columns.items())]
+    s = multiple('Set', *counters, instances=lambda number: [(ids[n], n, k) for k, n in enumerate(rows[min(number, len(rows) - 1)])])
+    return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], len(rows)))).write(folder / 'sums.pcap')
+
+
+PROTOCOLS = pytest.mark.parametrize('made', [in_hkpd, in_perflib])
+
+
+def summed(name, rows):
+    """With a last instance that is the sum of the others."""
+    return [{**row, name: sum(row.values())} for row in rows]
+
+
+@pytest.fixture
+def course(tshark, tmp_path):
+    """(capture) -> ({(instance, counter): [reason or '' of each sample]}, {path: resets}, the summary's monitor)"""
+    def get(capture):
+        reasons = {}
+        for row in long_rows(tshark, capture, tmp_path):
+            reasons.setdefault((row['instance'], row['counter']), []).append('' if row['result'] else row['reason'])
+        resets = {row['Counter'].rsplit('Set', 1)[1]: int(row['Resets']) for row in table(tshark, capture, 'pcq,counters') if row['Resets']}
+        tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % (tmp_path / 'summary.json'))
+        monitor, = json.loads((tmp_path / 'summary.json').read_text('utf-8'))['monitors']
+        return reasons, resets, [f for f in monitor['findings'] if f['kind'] == 'reset']
+    return get
+
+
+@PROTOCOLS
+@pytest.mark.parametrize('name', ['_Total', '_Global_', '0,_Total', 'Everything'])
+def test_a_sum_goes_backwards_when_an_instance_ends(tmp_path, course, made, name):
+    """It did not begin again: no result for that one interval, and nothing is found."""
+    rows = summed(name, [{'a': 100 + 10 * n, 'b': 7000 + n, **({'c': 5000 + n} if n < 3 else {'d': n})} for n in range(6)])
+    reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
+    assert reasons[name, 'Work/sec'][1:] == ['', '', ENDED, '', '']
+    assert set(reasons['a', 'Work/sec'][1:]) == set(reasons['b', 'Work/sec'][1:]) == {''}
+    assert set(resets.values()) == {0} and found == []
+
+
+@PROTOCOLS
+def test_a_sum_alone(tmp_path, course, made):
+    """What it sums was not asked for."""
+    rows = [{'_Total': n} for n in (100, 200, 150, 250)]
+    reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
+    assert reasons['_Total', 'Work/sec'][1:] == ['', ENDED, ''] and set(resets.values()) == {0} and found == []
+
+
+@PROTOCOLS
+@pytest.mark.parametrize('beside', [3, 4000])
+def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made, beside):
+    """It is no sum, however much the other had: others have more."""
+    rows = [{'a': 1000 + 10 * n if n < 3 else n, 'b': 7000 + n, **({'c': beside + n} if n < 3 else {})} for n in range(6)]
+    reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
+    assert reasons['a', 'Work/sec'][1:] == ['', '', BACKWARDS, '', '']
+    assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
+    assert len(found) == 1 and found[0]['count'] == 1 and 'Set(a)\\Work/sec (instance Set(a))' in json.dumps(found).replace('\\\\', '\\')
+
+
+@PROTOCOLS
+def test_an_object_that_begins_again(tmp_path, course, made):
+    """With its sum, of which nothing ended."""
+    rows = summed('_Total', [{'a': 1000 + 10 * n if n < 3 else n, 'b': 7000 + n if n < 3 else n} for n in range(6)])
+    reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
+    assert all(reasons[name, 'Work/sec'][1:] == ['', '', BACKWARDS, '', ''] for name in ('a', 'b', '_Total'))
+    assert set(resets.values()) == {1} and len(found) == 1 and found[0]['count'] == 3
+    assert '(object Set)' in json.dumps(found)
+
+
+@PROTOCOLS
+def test_one_counter_that_is_set_back(tmp_path, course, made):
+    """As Vista does with its processors' C1 Time: the others of the instance go on, so nothing began again."""
+    rows = [{'0': 1000 + 10 * n if n != 3 else 5} for n in range(4)] + [{'0': 10}]
+    others = [{'0': 100 * n} for n in range(5)]
+    reasons, resets, found = course(made({'C1 Time': rows, 'Idle Time': others}, tmp_path))
+    assert reasons['0', 'C1 Time'][1:] == ['', '', BACKWARDS, ''] and set(reasons['0', 'Idle Time'][1:]) == {''}
+    assert resets == {'(0)\\C1 Time': 1, '(0)\\Idle Time': 0} and found == []
+
+
+# --- Start times, and objects without a clock
+
+def test_elapsed_time(tshark, tmp_path):
+    """Of 0, of an object without a clock, and of one whose clock counts ticks since the machine started."""
+    now = 134351767437550592
+    kinds = {'Clock': lambda at: at.filetime, 'None': lambda at: 0, 'Ticks': lambda at: at.stamp}
+    objects = [Object(7000 + 10 * n, name, [
+        Counter(7002 + 10 * n, 'Elapsed Time', TYPES['PERF_ELAPSED_TIME'], lambda at, k: [0, now - 9 * 10 ** 7, 2 * now][k])],
+        lambda at: [Instance('Idle'), Instance('job'), Instance('later')], time=time, freq=10 ** 7 if name != 'None' else 0)
+        for n, (name, time) in enumerate(kinds.items())]
+    objects[1].counters.append(Counter(7300, 'Busy', TYPES['PERF_OBJ_TIME_TIMER'], grows(1, 1)))
+    scene = Scene()
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    talk.sample()
+    talk.sample()
+    capture = scene.write(tmp_path / 'hkpd.pcap')
+    got = {(r['counterset'], r['instance'], r['counter']): r['result'] and float(r['result']) or r['reason']
+           for r in long_rows(tshark, capture, tmp_path)}
+    no_clock, elsewhere, to_come = ('its object has no clock', 'its clock counts from elsewhere than its start time',
+                                    'start time is later than the sample')
+    elapsed = got['Clock', 'job', 'Elapsed Time']
+    assert 9 <= elapsed < 20
+    assert got == {('Clock', 'Idle', 'Elapsed Time'): 'not started', ('Clock', 'job', 'Elapsed Time'): elapsed,
+                   ('Clock', 'later', 'Elapsed Time'): to_come,
+                   ('None', 'Idle', 'Elapsed Time'): 'not started', ('None', 'job', 'Elapsed Time'): no_clock,
+                   ('None', 'later', 'Elapsed Time'): no_clock,
+                   **{('None', name, 'Busy'): no_clock for name in ('Idle', 'job', 'later')},
+                   ('Ticks', 'Idle', 'Elapsed Time'): 'not started', ('Ticks', 'job', 'Elapsed Time'): elsewhere,
+                   ('Ticks', 'later', 'Elapsed Time'): to_come}
+
+
+# --- Names that read like the second of another
+
+@pytest.mark.parametrize('names, paths', [
+    (['site', 'site', 'site#1'], ['site', 'site#1', 'site#1#0']),
+    (['site#1', 'site', 'other', 'site'], ['site#1#0', 'site', 'other', 'site#1']),
+    (['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1'], ['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1']),
+    (['site', 'site#1', 'site', 'site#1'], ['site', 'site#1#0', 'site#1', 'site#1#1'])])
+@PROTOCOLS
+def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, names, paths):
+    """Each instance has a path of its own, in every table."""
+    if made is in_hkpd:
+        scene = Scene()
+        work = Counter(7002, 'Work/sec', TYPES['PERF_COUNTER_BULK_COUNT'], lambda at, k: 100 * k + at.number)
+        talk = Talk(scene, objects=[Object(7000, 'Set', [work], lambda at: [Instance(n) for n in names])])
+        talk.open()
+        talk.titles()
+        for _ in range(3):
+            talk.sample()
+        assert [v[0] for v in answers(scene)[0][1].record['values']] == ['\\\\SRV01\\Set(%s)\\Work/sec' % p for p in paths]
+    else:
+        s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: 100 * k + at.number), instances=names)
+        scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 3)))
+    capture = scene.write(tmp_path / 'names.pcap')
+    rows = long_rows(tshark, capture, tmp_path)
+    assert [r['instance'] for r in rows] == 3 * paths
+    counted = {r['Counter']: (int(r['Samples']), int(r['Results'])) for r in table(tshark, capture, 'pcq,counters') if r['Samples']}
+    assert counted == {'\\\\SRV01\\Set(%s)\\Work/sec' % p: (3, 2) for p in paths}

@@ -21,7 +21,7 @@ PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'tw
 (FIRST_SAMPLE, NEW_INSTANCE, NEW_COUNTER, NO_BASE, NO_TIME, NO_FREQ, NO_MULTI, VALUE_BACKWARDS, BASE_BACKWARDS, SAME_TIME,
  ZERO_DENOMINATOR, BASE_TYPE, NO_FORMULA, UNKNOWN_TYPE, TYPE_NOT_LEARNED, COUNTER_NOT_KNOWN, SAMPLE_DROPPED, SIZE,
  DAMAGED, NOT_STARTED) = range(1, 21)
-CLOCK_BACK = 30
+CLOCK_BACK, SUM_ENDED, NO_START, NO_CLOCK, OTHER_ORIGIN = range(30, 35)
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_elapsed_since_a_time_to_come(tshark, tmp_path, told):
                counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
     scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 2)))
     for frame, _ in answers(scene):
-        assert by_path(frames[frame])['\\\\SRV01\\Process V2\\Elapsed Time'] == (None, NOT_STARTED)
+        assert by_path(frames[frame])['\\\\SRV01\\Process V2\\Elapsed Time'] == (None, OTHER_ORIGIN)
     row, *_ = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,counters')
     assert (row['Samples'], row['Results'], row['Resets']) == ('2', '0', '0')
 

@@ -455,7 +455,6 @@ const char *hkpd_readings_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    const reading_instance *row = readings_table_named(readings_table(r), walk->instance.number);
     const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
     hkpd_table *object;
     const reading_instance *parent = parent_of(stream->current, walk, &object);
@@ -467,7 +466,7 @@ const char *hkpd_readings_instance(readings *r)
         r->text_left -= MIN(r->text_left, strlen(parent_text));
         text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
     }
-    return readings_with_ordinal(r->pool, text, row ? row->name_ordinal : 0);
+    return readings_with_ordinal(r, walk->instance.number, text, perf_block_wide_names(walk) ? 2 : 1);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
@@ -611,6 +610,6 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout hkpd_readings_layout = {
-    begin,         next,    look_up_counter,        label,       name_set, open_table,
-    find_previous, operand, hkpd_readings_instance, is_doubtful,
+    begin,         next,    look_up_counter,        label,       name_set,           open_table,
+    find_previous, operand, hkpd_readings_instance, is_doubtful, PERF_NONE_NO_CLOCK,
 };

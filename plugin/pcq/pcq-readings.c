@@ -821,9 +821,7 @@ static const char *instance(readings *r)
     if (stream_of(r)->walk.instance.index == PERF_NO_INSTANCE) {
         return readings_bounded(r->pool, stream_of(r)->identifier->instance);
     }
-    const char *name = pcq_readings_instance_name(r);
-    const reading_instance *named = readings_table_named(readings_table(r), r->at.row);
-    return readings_with_ordinal(r->pool, name, named ? named->name_ordinal : 0);
+    return readings_with_ordinal(r, r->at.row, pcq_readings_instance_name(r), 2);
 }
 
 /* --- Values ------------------------------------------------------------------------------------------------------ */
@@ -1057,5 +1055,6 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout pcq_readings_layout = {
-    begin, next, look_up_counter, label, name_set, open_table, find_previous, operand, instance, is_doubtful,
+    begin,         next,    look_up_counter, label,       name_set,     open_table,
+    find_previous, operand, instance,        is_doubtful, PERF_NONE_OK,
 };

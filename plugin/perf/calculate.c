@@ -42,28 +42,42 @@ static perf_raw operand(perf_operand which, const perf_point *point)
     }
 }
 
-/* What was counted between two samples. Values of 4 bytes wrap; one that moved by half their range or more rather began
- * again. Taken as integers: a double does not hold 64 bits. */
+/* What was counted between two samples. Taken as integers: a double does not hold 64 bits. */
 static bool difference(perf_raw current, perf_raw previous, uint64_t *result)
 {
-    bool wraps = current.size == 4 && previous.size == 4;
-
     *result = current.value - previous.value;
-    if (wraps) {
+    if (current.size == 4 && previous.size == 4) {
         *result = (uint32_t)*result;
     }
-    return wraps ? *result < UINT64_C(1) << 31 : current.value >= previous.value;
+    return !perf_is_backwards(current, previous);
+}
+
+/* Of a start time, a FILETIME: Idle has none, and an object's clock need not be one. */
+static perf_none time_since(const perf_point *current, uint64_t *result)
+{
+    uint64_t start = current->value.value;
+
+    *result = current->time.value - start;
+    if (start == 0) {
+        return PERF_NONE_NO_START;
+    }
+    if (current->time.size == 0) {
+        return PERF_NONE_NO_TIME;
+    }
+    if (current->time.value >= start) {
+        return PERF_NONE_OK;
+    }
+    uint64_t long_ago =
+        current->time_100ns / 2; /* centuries: no process started before, and no FILETIME of today is that */
+    bool is_filetime = start > long_ago && start <= current->time_100ns;
+    return is_filetime && current->time.value < long_ago ? PERF_NONE_OTHER_ORIGIN : PERF_NONE_NOT_STARTED;
 }
 
 static perf_none numerator(const perf_formula_info *formula, const perf_point *current, const perf_point *previous,
                            uint64_t *result)
 {
     if (formula->flags & PERF_SINCE) {
-        *result = current->time.value - current->value.value;
-        if (current->time.size == 0) {
-            return PERF_NONE_NO_TIME;
-        }
-        return current->time.value < current->value.value ? PERF_NONE_NOT_STARTED : PERF_NONE_OK;
+        return time_since(current, result);
     }
     if (!previous) {
         *result = current->value.value;

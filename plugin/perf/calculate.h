@@ -61,7 +61,11 @@ typedef struct perf_point {
     X(PERF_NONE_BEFORE_FAILED, 27, "it had an error in the sample before") \
     X(PERF_NONE_OTHER_FREQ, 28, "the clock's frequency changed") \
     X(PERF_NONE_OTHER_COUNTERS, 29, "its object had other counters in the sample before") \
-    X(PERF_NONE_CLOCK_BACK, 30, "the clock was set back")
+    X(PERF_NONE_CLOCK_BACK, 30, "the clock was set back") \
+    X(PERF_NONE_SUM_ENDED, 31, "an instance that it sums ended") \
+    X(PERF_NONE_NO_START, 32, "not started") \
+    X(PERF_NONE_NO_CLOCK, 33, "its object has no clock") \
+    X(PERF_NONE_OTHER_ORIGIN, 34, "its clock counts from elsewhere than its start time")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,
 typedef enum perf_none { PERF_NONE_REASONS(PERF_NONE_ENUM) } perf_none;
@@ -78,6 +82,20 @@ typedef struct perf_result {
  * NULL, the reason is `why_no_previous`. Percentages are not capped, and those of the inverse types may be negative. */
 perf_result perf_calculate(const perf_counter_type *type, const perf_point *current, const perf_point *previous,
                            perf_none why_no_previous);
+
+/* Values of 4 bytes wrap; one that moved by half their range or more rather began again. */
+static inline bool perf_is_backwards(perf_raw current, perf_raw previous)
+{
+    bool wraps = current.size == 4 && previous.size == 4;
+
+    return wraps ? (uint32_t)(current.value - previous.value) >= UINT32_C(1) << 31 : current.value < previous.value;
+}
+
+/* The counter, or what it divides by, began again. */
+static inline bool perf_is_reset(perf_none none)
+{
+    return none == PERF_NONE_VALUE_BACKWARDS || none == PERF_NONE_BASE_BACKWARDS;
+}
 
 /* Seconds between two samples by the server's clock, by its 100 ns time where the frequency is 0 or changed; 0 if not known. */
 double perf_interval(const perf_point *current, const perf_point *previous);

@@ -46,6 +46,8 @@ struct readings_layout {
     const char *(*instance)(readings *r);
     /* True if the block or object is not certain enough to be compared with another sample. */
     bool (*is_doubtful)(readings *r);
+    /* Why there is no time or frequency, where no counter of the query is one; PERF_NONE_OK: a counter is. */
+    perf_none no_clock;
 };
 
 /* A block or object begins: forgets what was known of the last. */
@@ -88,8 +90,8 @@ static inline const char *readings_bounded(wmem_allocator_t *pool, const char *n
 /* A set for which only one instance exists has none in its paths. */
 bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t event);
 
-/* "name" or "name#1". */
-const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal);
+/* "name", "name#1" of the second, or "name#1#0" of one that is called so beside it. `unit`: bytes of a digit. */
+const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit);
 
 static inline void readings_take_pair(reading_place *place, table_pair pair)
 {

@@ -171,6 +171,8 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     }
     previous->value = place.raw;
     r->operands.assumed = place.assumed;
+    r->operands.table = place.table;
+    r->operands.column = place.column;
     if (flags & NEEDS_OPERANDS) {
         fetch_operands(r, r->previous, &place, flags, previous);
     }
@@ -197,6 +199,28 @@ void readings_find_operands(readings *r)
         (flags & PERF_NEEDS_PREVIOUS) && previous_operands(r, flags, &r->operands.previous, &r->operands.why);
 }
 
+/* What went backwards is a sum, of which an instance ended. Where one was asked for by its name that alone tells. */
+static bool is_sum(readings *r)
+{
+    const perf_raw before = r->operands.previous.value;
+
+    if (readings_table(r)->has_instances) {
+        return readings_table_sum_ended(r->table, r->at.row, r->at.column, r->at.raw, r->operands.table,
+                                        r->operands.column, before);
+    }
+    const char *instance = perf_is_backwards(r->at.raw, before) ? readings_instance(r) : NULL;
+    return instance && readings_name_is_sum(instance, (uint32_t)strlen(instance));
+}
+
+/* A reason, in words of the instance or object where they tell more. */
+static perf_result explained(readings *r, perf_none none)
+{
+    const perf_none no_clock = r->answer.layout->no_clock;
+    bool lacks_clock = no_clock != PERF_NONE_OK && (none == PERF_NONE_NO_TIME || none == PERF_NONE_NO_FREQ);
+
+    return (perf_result){0, perf_is_reset(none) && is_sum(r) ? PERF_NONE_SUM_ENDED : lacks_clock ? no_clock : none};
+}
+
 perf_result readings_result(readings *r)
 {
     ws_assert(r->at.counter && !r->at.is_text);
@@ -212,15 +236,22 @@ perf_result readings_result(readings *r)
         return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
     }
     readings_find_operands(r);
-    return perf_calculate(counter->type, &r->operands.current, r->operands.has_previous ? &r->operands.previous : NULL,
-                          r->operands.why);
+    perf_result result = perf_calculate(counter->type, &r->operands.current,
+                                        r->operands.has_previous ? &r->operands.previous : NULL, r->operands.why);
+    return result.none == PERF_NONE_OK ? result : explained(r, result.none);
 }
 
 /* --- Paths ------------------------------------------------------------------------------------------------------- */
 
-const char *readings_with_ordinal(wmem_allocator_t *pool, const char *name, uint32_t ordinal)
+const char *readings_with_ordinal(readings *r, uint32_t row, const char *name, uint32_t unit)
 {
-    return ordinal > 0 ? wmem_strdup_printf(pool, "%s#%u", name, ordinal) : name;
+    reading_table *table = readings_table(r);
+    const reading_instance *named = readings_table_named(table, row);
+
+    if (named && (named->name_ordinal > 0 || readings_table_reads_twice(table, row, name, unit))) {
+        return wmem_strdup_printf(r->pool, "%s#%u", name, named->name_ordinal);
+    }
+    return name;
 }
 
 const char *readings_set(readings *r)

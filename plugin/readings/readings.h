@@ -85,9 +85,11 @@ typedef struct readings {
         perf_point current;
         perf_point previous;
         bool has_previous;
-        perf_none why; /* there is none */
-        bool assumed;  /* `previous` may be of another instance of its name */
-    } operands;        /* of its formula, as they were found when they were asked for */
+        perf_none why;        /* there is none */
+        bool assumed;         /* `previous` may be of another instance of its name */
+        reading_table *table; /* where `previous` stands; NULL: where the value itself does */
+        uint32_t column;
+    } operands; /* of its formula, as they were found when they were asked for */
 
     /* of the block or object that the stream is in */
     uint32_t number; /* in the answer; UINT32_MAX before the first */
@@ -174,6 +176,17 @@ const char *readings_text(readings *r);
 
 /* How many bytes of a value that is no number are read and shown: all, until values that overlap have taken too many. */
 uint32_t readings_raw_size(readings *r);
+
+/* --- What began again (resets.c) ---- */
+
+typedef struct {
+    uint32_t values;  /* that went backwards with all of their instance; 0: nothing began again */
+    const char *path; /* of the first, */
+    const char *what; /* and what began again with it: "machine", "object Processor", "instance Processor(0)" */
+} readings_reset;
+
+/* Reads the answer twice: for one in which a value went backwards. */
+readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer *answer);
 
 /* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
  * "\"text\"", "81 (raw; first sample of the handle)". */

@@ -315,6 +315,106 @@ table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table 
     return here->pair;
 }
 
+bool readings_table_reads_twice(reading_table *table, uint32_t row, const char *text, uint32_t unit)
+{
+    const char *mark = strrchr(text, '#');
+    char *end = NULL;
+    uint64_t ordinal = mark && g_ascii_isdigit(mark[1]) && mark[1] != '0' ? g_ascii_strtoull(mark + 1, &end, 10) : 0;
+    uint32_t size = mark ? unit * (uint32_t)strlen(mark) : 0;
+
+    if (ordinal == 0 || ordinal > UINT32_MAX || *end != '\0' || !readings_table_has_row(table, row)) {
+        return false;
+    }
+    reading_instance_key other = row_at(&table->instances, row)->key;
+    readings_table_has_row(table, UINT32_MAX);
+    readings_instances_counted(&table->instances, table->rows - 1);
+    other.name = (reading_name){other.name.bytes, other.name.size - MIN(size, other.name.size), 0};
+    return find_named(&table->instances, &other, (uint32_t)ordinal) != NULL;
+}
+
+bool readings_name_is_sum(const void *name, uint32_t size)
+{
+    static const char *const words[] = {"latoT_", "_labolG_"};
+    const char *bytes = name;
+    char letters[10] = "";
+
+    for (unsigned count = 0; size > 0 && count + 1 < sizeof letters; size--) {
+        if (bytes[size - 1] != 0) {
+            letters[count++] = bytes[size - 1];
+        }
+    }
+    for (unsigned i = 0; i < array_length(words); i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(letters, words[i], length) == 0 && strchr(",/ ", letters[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool row_is_called_sum(const reading_table *table, uint32_t row)
+{
+    const reading_name *name = &row_at(&table->instances, row)->key.name;
+
+    return readings_name_is_sum(name->bytes, name->size);
+}
+
+static void find_course(reading_table *here, uint32_t column, reading_table *there, uint32_t column_there,
+                        table_course *course)
+{
+    bool *stays = wmem_alloc0_array(here->view->pool, bool, there->rows + 1);
+
+    *course = (table_course){.there = there};
+    for (uint32_t row = 0; row < here->rows; row++) {
+        table_pair pair = readings_table_pair(here, row, there);
+        course->largest = MAX(course->largest, (double)readings_table_cell(here, row, column).value);
+        if (pair.row != UINT32_MAX) {
+            stays[pair.row] = true;
+        }
+    }
+    for (uint32_t row = 0; row < there->rows; row++) {
+        course->has_left |= !stays[row];
+        course->left += stays[row] ? 0 : (double)readings_table_cell(there, row, column_there).value;
+    }
+}
+
+/* Of each column it is worked out once. */
+static const table_course *course_of(reading_table *here, uint32_t column, reading_table *there, uint32_t column_there)
+{
+    uint32_t columns = MAX(here->columns, 1); /* a block of one counter may name none */
+
+    ws_assert(column < columns);
+    if (here->courses == NULL) {
+        here->courses = wmem_alloc0_array(here->view->pool, table_course, columns);
+    }
+    if (here->courses[column].there != there) {
+        readings_table_has_row(there, UINT32_MAX);
+        find_course(here, column, there, column_there, &here->courses[column]);
+    }
+    return &here->courses[column];
+}
+
+bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column, perf_raw now, reading_table *there,
+                              uint32_t column_there, perf_raw before)
+{
+    static const table_course nobody = {.has_left = false};
+
+    if (!here->has_instances || (there && !there->has_instances)) {
+        return false;
+    }
+    readings_table_has_row(here, UINT32_MAX);
+    const table_course *course = there ? course_of(here, column, there, column_there) : &nobody;
+    if (row_is_called_sum(here, row)) {
+        while (here->sums < here->rows && row_is_called_sum(here, here->sums)) {
+            here->sums++;
+        }
+        return course->has_left || (here->sums == here->rows && perf_is_backwards(now, before));
+    }
+    uint64_t lost = before.value - now.value;
+    bool is_largest = here->rows > 1 && (double)now.value == course->largest;
+    return course->has_left && is_largest && (double)(now.size == 4 ? (uint32_t)lost : lost) <= course->left;
+}
+
 bool readings_table_has_namesakes(reading_table *table)
 {
     readings_table_has_row(table, UINT32_MAX);

@@ -105,6 +105,14 @@ typedef struct {
 /* A value, its base and what else it needs mostly stand in few tables of the other sample. */
 #define TABLE_LIKENESSES 4
 
+/* How the instances of a column went on since they were in another sample. */
+typedef struct {
+    reading_table *there; /* NULL as long as nobody asked */
+    bool has_left;        /* instances are gone, */
+    double left;          /* and what they had */
+    double largest;       /* what any has now */
+} table_course;
+
 struct reading_table {
     sample_view *view;
     uint32_t number;
@@ -115,6 +123,8 @@ struct reading_table {
     reading_instances instances;
     table_likeness like[TABLE_LIKENESSES];
     wmem_map_t *by_own_id; /* own id -> row + 1, 0 where several have it; NULL as long as nobody asked */
+    table_course *courses; /* of each column, once somebody asked */
+    uint32_t sums;         /* rows from the first on that are called sums, as far as somebody asked */
     /* the pair that was found last */
     const reading_table *paired_with;
     uint32_t paired_row;
@@ -152,6 +162,18 @@ bool readings_table_same_rows(reading_table *here, reading_table *there);
  * row has (PerflibV2: with its name; ids that only number the rows are none); without such ids by the process' or thread's own id; else
  * assumed by ordinal, as perfmon does, where as many have the name in both. */
 table_pair readings_table_pair(reading_table *here, uint32_t row, reading_table *there);
+
+/* "_Total", "_Global_", "0,_Total", "WMI/_Total", in whatever characters. */
+bool readings_name_is_sum(const void *name, uint32_t size);
+
+/* Of a value that went backwards, or whose base did: it is the sum of others, of which some are gone, and did not begin again. So is
+ * `_Total`, also where nothing shows what it sums, and what is now the largest and lost no more than those had that are gone.
+ * `there` is NULL where both samples have the same instances. */
+bool readings_table_sum_ended(reading_table *here, uint32_t row, uint32_t column, perf_raw now, reading_table *there,
+                              uint32_t column_there, perf_raw before);
+
+/* Of a row whose name ends in "#1", in `text` and in units of so many bytes: the same stands for the second of another name. */
+bool readings_table_reads_twice(reading_table *table, uint32_t row, const char *text, uint32_t unit);
 
 /* True if two rows have one name: the place alone does not tell them apart. */
 bool readings_table_has_namesakes(reading_table *table);

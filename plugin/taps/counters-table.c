@@ -167,7 +167,7 @@ static void count_sample(taps_table *t, counter *c, readings *r)
     count_marks(t, c, r, &result);
     if (result.none == PERF_NONE_OK) {
         perf_summary_add(&c->results, result.value);
-    } else if (result.none == PERF_NONE_VALUE_BACKWARDS || result.none == PERF_NONE_BASE_BACKWARDS) {
+    } else if (perf_is_reset(result.none)) {
         c->resets++;
     }
 }

@@ -229,18 +229,28 @@ static void find_value(monitor *of, unsigned finding, uint32_t frame, readings *
     }
 }
 
-static void count_value(monitor *of, uint32_t frame, readings *r)
+/* True if it went backwards. */
+static bool count_value(monitor *of, uint32_t frame, readings *r)
 {
     const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
     unsigned marks = tapped_marks(r, &result);
 
     if (marks & TAPPED_ASSUMED) {
         find_value(of, MONITOR_ASSUMED, frame, r);
-    } else if (result.none == PERF_NONE_VALUE_BACKWARDS) {
-        find_value(of, MONITOR_RESET, frame, r);
     }
     if (marks & TAPPED_UNTYPED) {
         find_value(of, MONITOR_UNTYPED, frame, r);
+    }
+    return !(marks & TAPPED_ASSUMED) && perf_is_reset(result.none);
+}
+
+static void find_reset(monitor *of, packet_info *pinfo, const readings_answer *answer)
+{
+    const readings_reset reset = readings_find_reset(pinfo->pool, answer);
+
+    if (reset.values > 0) {
+        find(of, MONITOR_RESET, pinfo->num, "%s (%s)", reset.path, reset.what);
+        of->findings[MONITOR_RESET].count += reset.values - 1;
     }
 }
 
@@ -248,7 +258,7 @@ static void count_values(monitor *of, packet_info *pinfo, const tapped_call *tap
 {
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     const reading *at;
-    bool is_empty = true;
+    bool is_empty = true, has_reset = false;
 
     r->with_refusals = true;
     while ((at = readings_next(r)) != NULL) {
@@ -257,7 +267,10 @@ static void count_values(monitor *of, packet_info *pinfo, const tapped_call *tap
             find_error(of, MONITOR_BLOCK_FAILED, pinfo->num, path_of(r), text_win32_error(pinfo->pool, r->status),
                        r->status);
         }
-        count_value(of, pinfo->num, r);
+        has_reset |= count_value(of, pinfo->num, r);
+    }
+    if (has_reset) {
+        find_reset(of, pinfo, tapped->answer);
     }
     if (is_empty) {
         mark(of, MONITOR_EMPTY, pinfo->num);

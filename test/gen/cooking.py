@@ -107,6 +107,8 @@ def _average_timer(now, before):
 
 
 def _elapsed(now, before):
+    if now.value[0] == 0:
+        raise Impossible('not started')
     d = _number(now.time) - now.value[0]
     if d < 0:
         raise Impossible('starts in the future')

@@ -78,6 +78,16 @@ def rows_of(o, at):
     return [] if isinstance(o.instances, int) else o.instances(at)
 
 
+def unique(texts):
+    """What paths call instances of these names, one by one: the second of a name gets #1, and one that is called so beside it #0."""
+    out = []
+    for k, text in enumerate(texts):
+        n, (base, mark, number) = texts[:k].count(text), text.rpartition('#')
+        taken = mark and number.isascii() and number.isdigit() and number[0] != '0' and texts.count(base) > int(number)
+        out.append('%s#%d' % (text, n) if n or taken else text)
+    return out
+
+
 class Builder:
     def __init__(self, objects, at, order, system, names, samba, fill, address):
         self.objects, self.at, self.order = objects, at, order
@@ -251,11 +261,11 @@ class Builder:
                     parent = row.parent[0], name, [x.name for x in there[:row.parent[1]]].count(name)
                     text = name + '/' + text
             who = row.unique_id if row.unique_id != NO_UNIQUE_ID else (row.name, parent)
-            n, ordinal = texts.count(text), alike.count(who)
+            ordinal = alike.count(who)
             texts.append(text)
             alike.append(who)
-            out.append(('%s#%d' % (text, n) if n else text, (who, ordinal)))
-        return out
+            out.append((who, ordinal))
+        return list(zip(unique(texts), out))
 
     def meaning(self, o, identity, n, c, cells):
         text, who = identity

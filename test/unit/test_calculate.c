@@ -163,6 +163,92 @@ static void test_worked_numbers(void)
     }
 }
 
+/* What PDH of a Windows machine made of raw values (PowerShell's Diagnostics tests, CounterSamples.blg and .csv, MIT licence): seconds
+ * are counted by a clock of 2,630,633 Hz. To the last bit. */
+
+static const struct {
+    uint64_t perf_time, time_100ns;
+} pdh_samples[] = {
+    {2006530743703, 131246703908743382}, {2006538643468, 131246703938773618}, {2006546542419, 131246703968799411},
+    {2006554450786, 131246703998863126}, {2006593978591, 131246704149124770}, {2006601884948, 131246704179180031},
+};
+
+static const struct {
+    uint32_t type;
+    unsigned sample; /* and the one before it */
+    perf_raw value, base;
+    struct {
+        uint64_t value, base;
+    } before;
+    double result;
+} pdh_results[] = {
+    {PERF_COUNTER_BULK_COUNT, 1, {3983303676, 8}, {0, 0}, {3983296633, 0}, 2345.3290343446924},
+    {PERF_100NSEC_TIMER_INV, 1, {4903168515625, 8}, {0, 0}, {4903144765625, 0}, 20.913042441624498},
+    {PERF_RAW_FRACTION, 1, {3733121724, 4}, {4294967295, 4}, {3733930794, 4294967295}, 86.918513403953639},
+    {PERF_COUNTER_COUNTER, 1, {574088260, 4}, {0, 0}, {574088259, 0}, 0.33300142472592542},
+    {PERF_PRECISION_100NS_TIMER,
+     1,
+     {554043324478, 8},
+     {131246703938773618, 8},
+     {554043229430, 131246703908743382},
+     0.31650766913719891},
+    {PERF_COUNTER_RAWCOUNT, 1, {0, 4}, {0, 0}, {0, 0}, 0},
+    {PERF_COUNTER_BULK_COUNT, 2, {3983314201, 8}, {0, 0}, {3983303676, 0}, 3505.2011748142254},
+    {PERF_100NSEC_TIMER_INV, 2, {4903194531250, 8}, {0, 0}, {4903168515625, 0}, 13.35574384330166},
+    {PERF_RAW_FRACTION, 2, {3734059805, 4}, {4294967295, 4}, {3733121724, 4294967295}, 86.940354804261659},
+    {PERF_COUNTER_COUNTER, 2, {574088283, 4}, {0, 0}, {574088260, 0}, 7.659822044724673},
+    {PERF_PRECISION_100NS_TIMER,
+     2,
+     {554045094451, 8},
+     {131246703968799411, 8},
+     {554043324478, 131246703938773618},
+     5.894841811505195},
+    {PERF_COUNTER_BULK_COUNT, 3, {3983322974, 8}, {0, 0}, {3983314201, 0}, 2918.2438433876423},
+    {PERF_100NSEC_TIMER_INV, 3, {4903220039062, 8}, {0, 0}, {4903194531250, 0}, 15.154158426528463},
+    {PERF_RAW_FRACTION, 3, {3733428750, 4}, {4294967295, 4}, {3734059805, 4294967295}, 86.925661910075149},
+    {PERF_COUNTER_COUNTER, 3, {574088288, 4}, {0, 0}, {574088283, 0}, 1.6631960808090975},
+    {PERF_PRECISION_100NS_TIMER,
+     3,
+     {554046825944, 8},
+     {131246703998863126, 8},
+     {554045094451, 131246703968799411},
+     5.7594113036263144},
+    {PERF_COUNTER_BULK_COUNT, 5, {3983377916, 8}, {0, 0}, {3983371936, 0}, 1989.6882141800579},
+    {PERF_100NSEC_TIMER_INV, 5, {4903374179687, 8}, {0, 0}, {4903348789062, 0}, 15.520197944712578},
+    {PERF_RAW_FRACTION, 5, {3732330655, 4}, {4294967295, 4}, {3733218732, 4294967295}, 86.900094893504885},
+    {PERF_COUNTER_COUNTER, 5, {574088354, 4}, {0, 0}, {574088350, 0}, 1.3308951265418449},
+    {PERF_PRECISION_100NS_TIMER,
+     5,
+     {554055428184, 8},
+     {131246704179180031, 8},
+     {554055367295, 131246704149124770},
+     0.20259015551387158},
+};
+
+static perf_point pdh_point(unsigned sample, perf_raw value, perf_raw base)
+{
+    return (perf_point){.value = value,
+                        .base = base,
+                        .perf_time = pdh_samples[sample].perf_time,
+                        .perf_freq = 2630633,
+                        .time_100ns = pdh_samples[sample].time_100ns};
+}
+
+static void test_results_of_pdh(void)
+{
+    for (size_t i = 0; i < COUNT(pdh_results); i++) {
+        uint8_t size = pdh_results[i].value.size, base_size = pdh_results[i].base.size;
+        perf_point second = pdh_point(pdh_results[i].sample, pdh_results[i].value, pdh_results[i].base);
+        perf_point first = pdh_point(pdh_results[i].sample - 1, (perf_raw){pdh_results[i].before.value, size},
+                                     (perf_raw){pdh_results[i].before.base, base_size});
+        const perf_result result = calculate(pdh_results[i].type, &second, &first);
+        if (result.none != PERF_NONE_OK || result.value != pdh_results[i].result) {
+            expect_value(perf_counter_type_find(pdh_results[i].type)->name, result, pdh_results[i].result);
+            failures++;
+        }
+    }
+}
+
 static void test_one_sample_is_enough(void)
 {
     expect_value("raw", calculate(PERF_COUNTER_RAWCOUNT, &now, NULL), 4000);
@@ -287,10 +373,16 @@ static void test_backwards(void)
     expect_none("rate", calculate(PERF_COUNTER_BULK_COUNT, &b, &before), PERF_NONE_VALUE_BACKWARDS);
     expect_none("inverse", calculate(PERF_100NSEC_TIMER_INV, &b, &before), PERF_NONE_VALUE_BACKWARDS);
     expect_none("average", calculate(PERF_AVERAGE_TIMER, &b, &before), PERF_NONE_VALUE_BACKWARDS);
-    b.value.value = 13001;
-    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NOT_STARTED);
     b.value.value = 13000;
     expect_value("started with the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), 0);
+    b.value.value = 13001;
+    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NOT_STARTED);
+    b.value.value = 0;
+    expect_none("not started", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NO_START);
+    b.value.value = b.time_100ns;
+    expect_none("by a clock of another origin", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_OTHER_ORIGIN);
+    b.value.value = b.time_100ns + 1;
+    expect_none("started after the sample", calculate(PERF_ELAPSED_TIME, &b, NULL), PERF_NONE_NOT_STARTED);
 }
 
 static void test_time_stands_still(void)
@@ -441,6 +533,7 @@ int main(void)
 {
     test_every_type();
     test_worked_numbers();
+    test_results_of_pdh();
     test_one_sample_is_enough();
     test_previous_sample_is_missing();
     test_operands_are_missing();
