@@ -442,8 +442,8 @@ static bool read_counter_reg_info(bounded_reader *outer, pcq_context *context, c
     }
     reader_structure(outer, hf_counter_reg_info, ett_reg_info, COUNTER_REG_INFO_SIZE, &reader);
     FIELDS_READ(COUNTER_REG_INFO)
-    const state_counter_info info = {read.type,         read.base_id,  read.perf_time_id,
-                                     read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
+    const perf_counter_info info = {read.type,         read.base_id,  read.perf_time_id,
+                                    read.perf_freq_id, read.multi_id, (int32_t)read.default_scale};
     *relations =
         (counter_relations){read.pcq_counter_id, {info.base_id, info.time_id, info.freq_id, info.multi_id}, NULL};
     relations->item = reader.node;

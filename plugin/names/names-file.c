@@ -51,7 +51,7 @@ static void write_id(GString *out, uint32_t id)
     }
 }
 
-static void write_counter(GString *out, const state_counter_info *counter)
+static void write_counter(GString *out, const perf_counter_info *counter)
 {
     g_string_append_printf(out, "\t0x%08x", counter->type);
     write_id(out, counter->base_id);
@@ -177,7 +177,7 @@ static bool parse_name(char **fields, state_fact_kind *kind, state_fact *fact)
     return (*kind == PERF_FACT_ENGLISH || parse_number(fields[0], &fact->lcid)) && parse_text(fields[1]);
 }
 
-static bool parse_counter(char **fields, state_counter_info *counter)
+static bool parse_counter(char **fields, perf_counter_info *counter)
 {
     return parse_number(fields[0], &counter->type) && parse_id(fields[1], &counter->base_id) &&
            parse_id(fields[2], &counter->time_id) && parse_id(fields[3], &counter->freq_id) &&

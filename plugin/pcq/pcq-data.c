@@ -168,10 +168,10 @@ static wmem_map_t *failures_before(const data_view *view)
         return NULL;
     }
     wmem_map_t *failures = wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
-    if (failed_before == 0) {
+    readings_answer answer;
+    if (failed_before == 0 || !readings_answer_again(&pcq_readings_layout, previous, pool_of(view), &answer)) {
         return failures;
     }
-    readings_answer answer = readings_answer_again(&pcq_readings_layout, previous, pool_of(view));
     readings *r = readings_begin(pool_of(view), &answer);
     while (failures && pcq_readings_next_failed(r)) {
         const state_identifier *identifier = pcq_readings_identifier(r);

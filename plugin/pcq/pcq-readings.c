@@ -1032,7 +1032,7 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 
 static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)
 {
-    const state_counter_info *info = &r->at.counter->info;
+    const perf_counter_info *info = &r->at.counter->info;
     uint32_t id = need == PERF_NEEDS_BASE   ? info->base_id
                   : need == PERF_NEEDS_TIME ? info->time_id
                   : need == PERF_NEEDS_FREQ ? info->freq_id

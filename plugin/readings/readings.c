@@ -15,11 +15,13 @@
 /* What an answer's values may take beyond its bytes: those of no size take one each. */
 #define BYTES_AT_LEAST 4096
 
-readings_answer readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool)
+bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
+                           readings_answer *answer)
 {
-    tvbuff_t *tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size);
-
-    return (readings_answer){
+    if (sample->bytes == NULL) {
+        return false;
+    }
+    *answer = (readings_answer){
         .layout = layout,
         .server = sample->handle->server,
         .handle = sample->handle,
@@ -27,8 +29,9 @@ readings_answer readings_answer_again(const readings_layout *layout, const state
         .has_form = sample->form != NULL,
         .request_event = sample->request_event,
         .event = sample->event,
-        .tvb = tvb,
+        .tvb = tvb_new_real_data(sample_bytes(sample, pool), sample->size, (int)sample->size),
     };
+    return true;
 }
 
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer)
@@ -60,6 +63,11 @@ readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *
     r->for_all = true;
     r->bytes_left = BYTES_AT_LEAST + (uint64_t)r->size;
     return r;
+}
+
+const perf_point *readings_clocks(const readings *r)
+{
+    return &r->current->clocks;
 }
 
 const reading *readings_next(readings *r)

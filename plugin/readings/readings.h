@@ -20,13 +20,19 @@
  */
 #pragma once
 
-#include "readings/tables.h"
-#include "state/state.h"
+#include "ws_compat.h"
 
 #include "perf/calculate.h"
+#include "perf/identifier.h"
 #include "text/writer.h"
 
+/* To listeners these tell one from another, and no more (tap/tapped.h says what else is known of them). */
 typedef struct readings_layout readings_layout;
+typedef struct state_host state_host;
+typedef struct state_handle state_handle;
+typedef struct state_sample state_sample;
+typedef struct sample_view sample_view;
+typedef struct reading_table reading_table;
 
 /* One answer, as of the moment it was captured. A plain value. */
 typedef struct {
@@ -48,7 +54,7 @@ typedef struct {
     const perf_counter_type *type; /* NULL if not known */
     bool type_from_file;           /* PerflibV2: the names file has it, not the capture */
     perf_none none;                /* PERF_NONE_OK if a value can be calculated, else why none ever can */
-    state_counter_info info;       /* PerflibV2: its relations to other counters */
+    perf_counter_info info;        /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
     const char *label;             /* name or "#id"; NULL as long as nobody asked */
@@ -131,9 +137,10 @@ typedef struct readings {
     void *own; /* the layout's */
 } readings;
 
-/* The answer that a kept sample was. Whoever asks frees its tvb; its bytes live in the pool if the sample has a form. */
-readings_answer readings_answer_again(const readings_layout *layout, const state_sample *sample,
-                                      wmem_allocator_t *pool);
+/* The answer that a kept sample was; false if it was dropped. Whoever asks frees its tvb; its bytes live in the pool if the sample has
+ * a form. */
+bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
+                           readings_answer *answer);
 
 /* Begins the stream of an answer. Two streams of one answer give the same. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
@@ -141,6 +148,9 @@ readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
 /* The same for whoever reads all values: where they overlap, the stream ends once they have taken as many bytes as the
  * answer has. Definitions times instances would be more. */
 readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer);
+
+/* Those of the answer. */
+const perf_point *readings_clocks(const readings *r);
 
 /* The next value, NULL at the end. It holds until the next is pulled. */
 const reading *readings_next(readings *r);
@@ -164,7 +174,7 @@ const char *readings_path(readings *r);
  * counters. `left` (may be NULL) is what they may take together: from then on names are shortened. */
 #define READINGS_PATHS_SIZE(bytes) ((1 << 20) + 32 * (uint64_t)(bytes))
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
-                               const state_identifier *identifier, uint32_t event, uint64_t *left);
+                               const perf_identifier *identifier, uint32_t event, uint64_t *left);
 
 /* Its names: "Processor Information"; "explorer/3#1", NULL without an instance; "% Processor Time" or "#6". */
 const char *readings_set(readings *r);

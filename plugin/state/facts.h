@@ -8,8 +8,7 @@
 #include "state/hosts.h"
 
 #include "perf/counter-types.h"
-
-#define PERF_NO_ID 0xFFFFFFFFU /* wildcard counter, "none" of base, time, frequency and multi ids, no instance filter */
+#include "perf/identifier.h"
 
 /* A fact is about a counterset (id PERF_NO_ID) or one of its counters, or about a title index of HKEY_PERFORMANCE_DATA
  * (guid of zeros). */
@@ -33,20 +32,10 @@ typedef enum {
     PERF_NUM_FACT_KINDS
 } state_fact_kind;
 
-/* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
-typedef struct {
-    uint32_t type;
-    uint32_t base_id;
-    uint32_t time_id;
-    uint32_t freq_id;
-    uint32_t multi_id;
-    int32_t scale;
-} state_counter_info;
-
 typedef struct {
     const char *name;              /* of the two name kinds */
     uint32_t lcid;                 /* of a local name; 0 if it was not said */
-    state_counter_info counter;    /* of PERF_FACT_COUNTER */
+    perf_counter_info counter;     /* of PERF_FACT_COUNTER */
     uint32_t instance_type;        /* of PERF_FACT_SET */
     const perf_counter_type *type; /* the counter's, found when that was learned; NULL if there is none of its number */
 } state_fact;

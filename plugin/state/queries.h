@@ -8,29 +8,10 @@
 #include "state/facts.h"
 #include "state/handles.h"
 
-/* Which instances a name asks for. */
-typedef enum {
-    PERF_ASKS_ONE,    /* that one, or it is no name at all */
-    PERF_ASKS_ALL,    /* "*" */
-    PERF_ASKS_PATTERN /* another pattern with * or ? */
-} state_asks;
+#include "perf/identifier.h"
 
-#define PERF_IDENTIFIER_SIZE 40 /* without a name */
-
-/* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
-typedef struct {
-    uint8_t guid[16];
-    uint32_t counter_id;  /* PERF_NO_ID: all counters */
-    uint32_t instance_id; /* PERF_NO_ID: any */
-    uint32_t index;
-    uint32_t status;
-    const char *instance; /* name or pattern, NULL if there is none */
-    const uint8_t *utf16; /* the same as it was sent, without terminator */
-    uint32_t utf16_size;  /* bytes */
-    /* worked out when the query keeps it, 0 before */
-    state_asks asks;
-    uint64_t digest; /* of utf16; 0 without a name */
-} state_identifier;
+typedef perf_identifier state_identifier;
+typedef perf_asks state_asks;
 
 /* Stands for the bytes of a name where they are too many to be compared again and again; never 0. Keyed: nobody can make two
  * names with the same. */

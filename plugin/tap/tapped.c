@@ -5,6 +5,9 @@
  */
 #include "tap/tapped.h"
 
+#include "names/names.h"
+#include "state/state.h"
+#include "state/transports.h"
 #include "text/value-strings.h"
 
 #include <epan/tap.h>
@@ -58,6 +61,33 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped)
     }
 }
 
+tapped_handle tapped_handle_of(const state_handle *handle)
+{
+    if (handle == NULL) {
+        return (tapped_handle){.number = 0};
+    }
+    return (tapped_handle){
+        .number = handle->number,
+        .is_hkpd = handle->kind != PERF_HANDLE_QUERY,
+        .opened_frame = handle->opened_frame,
+        .closed_frame = handle->closed_frame,
+        .machine = handle->machine,
+        .place = handle->place,
+        .newest = handle->newest,
+        .facts_version = handle->server->facts_version,
+    };
+}
+
+const char *tapped_server(const tapped_call *tapped)
+{
+    return host_address(tapped->server);
+}
+
+char *tapped_names(void)
+{
+    return names_file_text();
+}
+
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped)
 {
     return (tapped->is_fault ? text_fault : text_win32_error)(pool, tapped->status);
@@ -69,6 +99,13 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
     const char *machine = handle_machine(tapped->handle, tapped->server);
 
     return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[identifier], tapped->event,
+                                    left);
+}
+
+char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
+                         uint32_t event, uint64_t *left)
+{
+    return readings_identifier_path(pool, handle->server, handle_machine(handle, handle->server), identifier, event,
                                     left);
 }
 
@@ -141,7 +178,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
     }
 }
 
-void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, unsigned marks)
+void tapped_count_marks(tapped_left_out *left, tapped_handle handle, unsigned marks)
 {
     bool is_listed = false;
 
@@ -153,11 +190,11 @@ void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, un
     }
     *(marks & TAPPED_INSTANCE ? &left->of_instances : &left->assumed) += 1;
     for (unsigned i = 0; i < left->num_queries; i++) {
-        is_listed |= left->queries[i].number == number && left->queries[i].is_hkpd == is_hkpd;
+        is_listed |= left->queries[i].number == handle.number && left->queries[i].is_hkpd == handle.is_hkpd;
     }
     if (!is_listed && left->num_queries <= TAPPED_QUERIES) { /* the last one stands for others */
-        left->queries[left->num_queries].is_hkpd = is_hkpd;
-        left->queries[left->num_queries++].number = number;
+        left->queries[left->num_queries].is_hkpd = handle.is_hkpd;
+        left->queries[left->num_queries++].number = handle.number;
     }
 }
 

@@ -9,7 +9,8 @@
 #pragma once
 
 #include "readings/readings.h"
-#include "state/transports.h"
+
+typedef struct state_transport state_transport;
 
 /* The name of the tap. */
 #define TAPPED_NAME "pcq"
@@ -59,7 +60,7 @@ typedef struct {
         transport; /* set when it is handed over: both ends: what other packets that go between them have, too (transport_find()) */
     const void *connection;     /* tells it from others: of named pipes each, and of each bind between the same ends */
     const state_handle *handle; /* NULL without one */
-    const state_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
+    const perf_identifier *identifiers; /* response of ValidateCounters or QueryCounterInfo */
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
@@ -77,6 +78,27 @@ static inline bool tapped_succeeded(const tapped_call *tapped)
     return tapped->has_status && tapped->status == 0 && !tapped->is_probe;
 }
 
+/* What is known by now of a handle: a query's, or that of a key with performance data. */
+typedef struct {
+    uint32_t number; /* among those of its kind; 0: nothing showed that the server knows it */
+    bool is_hkpd;
+    uint32_t opened_frame; /* 0: not captured */
+    uint32_t closed_frame; /* 0: not closed in this capture */
+    const char *machine;   /* szMachine without backslashes, NULL if not known */
+    const char *place;     /* its server's address and port, where another server was called so before; else NULL */
+    const state_sample *newest; /* that was kept */
+    uint32_t facts_version;     /* another one: what was learned since may change what its samples mean */
+} tapped_handle;
+
+/* Zeros for NULL. */
+tapped_handle tapped_handle_of(const state_handle *handle);
+
+/* What the call's server is called where nobody named it, no two servers alike. */
+const char *tapped_server(const tapped_call *tapped);
+
+/* The names file of what the capture taught; NULL if that is nothing. To be freed. */
+char *tapped_names(void);
+
 /* Why a call failed, by name: "ERROR_ACCESS_DENIED", "nca_s_fault_access_denied". */
 const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
 
@@ -84,6 +106,10 @@ const char *tapped_error(wmem_allocator_t *pool, const tapped_call *tapped);
  * take, tapped_paths_size() at first. */
 const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t identifier,
                                    uint64_t *left);
+
+/* The same by now, of a handle's identifier. */
+char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
+                         uint32_t event, uint64_t *left);
 
 static inline uint64_t tapped_paths_size(const tapped_call *tapped)
 {
@@ -178,8 +204,8 @@ static inline unsigned tapped_marks(const readings *r, const perf_result *result
            (r->at.counter && r->at.counter->type_from_file ? TAPPED_FROM_FILE : 0U);
 }
 
-/* Counts a value or column with its marks; `number`: of its query, or of its handle of HKEY_PERFORMANCE_DATA. */
-void tapped_count_marks(tapped_left_out *left, uint32_t number, bool is_hkpd, unsigned marks);
+/* Counts a value or column of the handle with its marks. */
+void tapped_count_marks(tapped_left_out *left, tapped_handle handle, unsigned marks);
 
 /* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
 typedef enum { TAPPED_BRIEF, TAPPED_LONG } tapped_form;

@@ -69,7 +69,7 @@ static char *call_key(const packet_info *pinfo, const tapped_call *tapped)
 
     wmem_strbuf_append_printf(key, "%s %s %s %s ", protocol_name(tapped), tapped->operation,
                               tapped->kind ? tapped->kind : "", client);
-    wmem_strbuf_append(key, host_address(tapped->server));
+    wmem_strbuf_append(key, tapped_server(tapped));
     for (uint32_t i = 0; i < tapped->subject_size; i++) {
         wmem_strbuf_append_printf(key, "%02x", ((const uint8_t *)tapped->subject)[i]);
     }

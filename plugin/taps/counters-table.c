@@ -138,7 +138,7 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
 
 static series *series_of(taps_table *t, follower *f, readings *r)
 {
-    const char *path = readings_path(r), *place = r->answer.handle->place;
+    const char *path = readings_path(r), *place = tapped_handle_of(r->answer.handle).place;
     series *s = path ? g_hash_table_lookup(f->series, path) : NULL;
 
     if (path && s == NULL) {
@@ -156,7 +156,7 @@ static void count_marks(taps_table *t, counter *c, const readings *r, const perf
     unsigned marks = tapped_marks(r, result);
 
     c->assumed += (marks & TAPPED_ASSUMED) != 0;
-    tapped_count_marks(&t->left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY, marks);
+    tapped_count_marks(&t->left, tapped_handle_of(r->answer.handle), marks);
 }
 
 static void count_sample(taps_table *t, counter *c, readings *r)

@@ -37,7 +37,7 @@ typedef struct {
 
 /* A counter that the query was refused. */
 typedef struct {
-    state_identifier identifier; /* its instance as text alone */
+    perf_identifier identifier; /* its instance as text alone */
     uint32_t event;
     const char *path; /* as it was called then */
 } refused_counter;
@@ -211,9 +211,9 @@ static document *document_of(documents *d, const state_handle *handle)
 static void begin_document(documents *d, document *doc, packet_info *pinfo, const tapped_call *tapped,
                            const readings *r)
 {
-    doc->facts_version = doc->handle->server->facts_version;
+    doc->facts_version = tapped_handle_of(doc->handle).facts_version;
     doc->layout = tapped->answer->layout;
-    doc->number = doc->handle->number;
+    doc->number = tapped_handle_of(doc->handle).number;
     doc->is_hkpd = tapped->is_hkpd;
     doc->first_frame = pinfo->num;
     doc->machine = g_strdup(r->machine);
@@ -272,11 +272,11 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 static void collect_again(documents *d, document *doc, document_row *row, wmem_allocator_t *pool)
 {
     document_row again = *row;
+    readings_answer answer;
 
-    if (row->sample->bytes == NULL) {
+    if (!readings_answer_again(doc->layout, row->sample, pool, &answer)) {
         return;
     }
-    readings_answer answer = readings_answer_again(doc->layout, row->sample, pool);
     if (collect_row(d, doc, &again, readings_begin_for_all(pool, &answer))) {
         clear_row(row);
         *row = again;
@@ -289,14 +289,16 @@ static void collect_again(documents *d, document *doc, document_row *row, wmem_a
 
 static void settle(documents *d, document *doc)
 {
-    if (doc->handle == NULL || doc->facts_version == doc->handle->server->facts_version) {
+    uint32_t version = tapped_handle_of(doc->handle).facts_version;
+
+    if (doc->handle == NULL || doc->facts_version == version) {
         return;
     }
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_BLOCK);
     for (unsigned i = 0; i < doc->rows->len; i++) {
         collect_again(d, doc, row_at(doc, i), pool);
     }
-    doc->facts_version = doc->handle->server->facts_version;
+    doc->facts_version = version;
     wmem_destroy_allocator(pool);
 }
 
@@ -325,7 +327,7 @@ void documents_count_marks(const documents *d, tapped_left_out *left)
             left->nameless += row_at(doc, j)->nameless;
         }
         for (unsigned j = 0; j < doc->paths->len; j++) {
-            tapped_count_marks(left, doc->number, doc->is_hkpd, marks[j]);
+            tapped_count_marks(left, (tapped_handle){.number = doc->number, .is_hkpd = doc->is_hkpd}, marks[j]);
         }
         g_free(marks);
     }
@@ -385,10 +387,8 @@ static const char *refused_path(documents *d, const document *doc, const refused
     if (doc->handle == NULL) {
         return refused->path;
     }
-    state_host *server = doc->handle->server;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const char *path = keep_text(d, readings_identifier_path(pool, server, handle_machine(doc->handle, server),
-                                                             &refused->identifier, refused->event, left));
+    const char *path = keep_text(d, tapped_path_by_now(pool, doc->handle, &refused->identifier, refused->event, left));
     wmem_destroy_allocator(pool);
     return path;
 }

@@ -83,7 +83,7 @@ static void write_outcome(GString *text, readings *r, const perf_result *result)
 /* time, frame, protocol, query, server */
 static void begin_answer(long_export *export, const packet_info *pinfo, const readings *r, bool is_hkpd)
 {
-    const state_handle *handle = r->answer.handle;
+    const tapped_handle handle = tapped_handle_of(r->answer.handle);
     GString *head = export->of_answer;
 
     g_string_truncate(head, 0);
@@ -94,13 +94,12 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
     }
     csv_integer(head, pinfo->num);
     csv_text(head, is_hkpd ? "hkpd" : "pcq");
-    if (handle) {
-        csv_integer(head, handle->number);
+    if (r->answer.handle) {
+        csv_integer(head, handle.number);
     } else {
         csv_text(head, NULL);
     }
-    bool is_named_twice = handle && handle->place; /* another server was called so before */
-    csv_text(head, is_named_twice ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle->place) : r->machine);
+    csv_text(head, handle.place ? wmem_strdup_printf(r->pool, "%s (%s)", r->machine, handle.place) : r->machine);
     export->table = UINT32_MAX;
 }
 
@@ -142,8 +141,7 @@ static void write_reading(long_export *export, readings *r)
     write_row(export, r, &result);
     unsigned marks = tapped_marks(r, &result);
     if (marks != 0 && r->answer.sample && r->answer.handle) {
-        tapped_count_marks(&export->task.left, r->answer.handle->number, r->answer.handle->kind != PERF_HANDLE_QUERY,
-                           marks);
+        tapped_count_marks(&export->task.left, tapped_handle_of(r->answer.handle), marks);
     }
 }
 

@@ -6,7 +6,6 @@
  */
 #include "taps/taps.h"
 
-#include "names/names.h"
 #include "tap/tapped.h"
 #include "taps/output.h"
 
@@ -32,7 +31,7 @@ static tap_packet_status count(void *data, packet_info *pinfo _U_, epan_dissect_
 static void write_names(void *data)
 {
     names_export *export = data;
-    char *text = names_file_text();
+    char *text = tapped_names();
 
     if (text) {
         output_text(export->path, text, strlen(text));

@@ -12,7 +12,6 @@
  */
 #include "taps/taps.h"
 
-#include "names/names.h"
 #include "taps/document.h"
 #include "taps/output.h"
 
@@ -71,7 +70,7 @@ static void list_document(document *doc)
 
 static void list_names(void)
 {
-    char *text = objects.has_names ? NULL : names_file_text();
+    char *text = objects.has_names ? NULL : tapped_names();
 
     if (text) {
         objects.has_names = true;
@@ -161,7 +160,7 @@ static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt
     }
     objects.documents = objects.documents ? objects.documents : documents_new();
     document *doc = documents_add(objects.documents, pinfo, tapped);
-    if (doc && !objects.first_look && tapped->answer->sample == tapped->answer->handle->newest) {
+    if (doc && !objects.first_look && tapped->answer->sample == tapped_handle_of(tapped->answer->handle).newest) {
         list_document(doc);
         documents_count_marks(objects.documents, &objects.left);
     }

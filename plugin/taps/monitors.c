@@ -324,7 +324,7 @@ static void count_sample(monitor *of, packet_info *pinfo, const tapped_call *tap
 {
     const state_sample *sample = tapped->handle ? tapped->answer->sample : NULL;
     perf_point asked = pace_request_point(&tapped->sealed.request_time);
-    const perf_point *clocks = sample ? &readings_begin_for_all(pinfo->pool, tapped->answer)->current->clocks : &asked;
+    const perf_point *clocks = sample ? readings_clocks(readings_begin_for_all(pinfo->pool, tapped->answer)) : &asked;
     unsigned question = tapped->is_hkpd && tapped->subject ? g_str_hash(tapped->subject) : 0;
     double interval;
     unsigned passed = pace_clock_pass(&of->pace.clock, sample ? sample->request_event : tapped->sealed.request_frame,

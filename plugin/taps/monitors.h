@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "state/queries.h"
+#include "state/state.h"
 #include "tap/tapped.h"
 #include "state/pace.h"
 #include "taps/sealed-talk.h"

@@ -45,13 +45,12 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
     refusal *refused = table_row(t, key, path, &is_new);
 
     if (is_new) {
-        bool is_known = tapped->handle && tapped->handle->number != 0;
+        uint32_t number = tapped_handle_of(tapped->handle).number;
         refused->first_frame = pinfo->num;
         table_set_text(t, refused->row, ERROR_NAME, error);
-        table_set_text(t, refused->row, QUERY,
-                       is_known ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query",
-                                                     tapped->handle->number)
-                                : "");
+        table_set_text(
+            t, refused->row, QUERY,
+            number > 0 ? wmem_strdup_printf(pinfo->pool, "%s %u", tapped->is_hkpd ? "handle" : "query", number) : "");
         table_set_text(t, refused->row, CLIENT, client);
         table_set_text(t, refused->row, MEANING, text_error_meaning(status));
     }

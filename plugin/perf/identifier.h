@@ -1,0 +1,45 @@
+/* identifier.h
+ * What a counter is told by, as it is sent.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* A wildcard counter, "none" of base, time, frequency and multi ids, no instance filter. */
+#define PERF_NO_ID 0xFFFFFFFFU
+
+/* Type and relations of a counter ([MS-PCQ] 2.2.4.2). */
+typedef struct {
+    uint32_t type;
+    uint32_t base_id;
+    uint32_t time_id;
+    uint32_t freq_id;
+    uint32_t multi_id;
+    int32_t scale;
+} perf_counter_info;
+
+/* Which instances a name asks for. */
+typedef enum {
+    PERF_ASKS_ONE,    /* that one, or it is no name at all */
+    PERF_ASKS_ALL,    /* "*" */
+    PERF_ASKS_PATTERN /* another pattern with * or ? */
+} perf_asks;
+
+#define PERF_IDENTIFIER_SIZE 40 /* without a name */
+
+/* PERF_COUNTER_IDENTIFIER ([MS-PCQ] 2.2.4.6). */
+typedef struct {
+    uint8_t guid[16];
+    uint32_t counter_id;  /* PERF_NO_ID: all counters */
+    uint32_t instance_id; /* PERF_NO_ID: any */
+    uint32_t index;
+    uint32_t status;
+    const char *instance; /* name or pattern, NULL if there is none */
+    const uint8_t *utf16; /* the same as it was sent, without terminator */
+    uint32_t utf16_size;  /* bytes */
+    /* worked out when the query keeps it, 0 before */
+    perf_asks asks;
+    uint64_t digest; /* of utf16; 0 without a name */
+} perf_identifier;
