@@ -218,9 +218,10 @@ def test_label(tshark, tmp_path):
     """The path and the unit; the field is generated."""
     scene = processors()
     capture = scene.write(tmp_path / 'scene.pcap')
-    shown = labels(tshark, capture, *rows(w='\\Processor(1)\\*'))
-    assert len(shown) == 7 and r'w: 101 = \\SRV01\Processor(1)\Level' in shown
-    assert sum(bool(re.fullmatch(r'w: [\d.]+ % = \\\\SRV01\\Processor\(1\)\\% Time', x)) for x in shown) == 3
+    assert labels(tshark, capture, *rows(w='\\Processor(1)\\Level')) == [
+        r'w: %d = \\SRV01\Processor(1)\Level' % level for level in (1, 101, 201, 301)]
+    assert labels(tshark, capture, *rows(w='\\Processor(1)\\% Time')) == [r'w: 20.0 % = \\SRV01\Processor(1)\% Time'] * 3
+    assert r'w: 101, 1 of 3 = \\SRV01\Processor(1)\Level' in labels(tshark, capture, *rows(w='\\Processor(*)\\Level'))
 
 
 def test_what_is_assumed_says_so(tshark, tmp_path):
@@ -261,6 +262,108 @@ def test_filter_column_and_colour(tshark, tmp_path):
     out, _ = tshark.run('-r', capture, *rows(w='\\Processor(1)\\Level', v=CPU), '-Y', 'pcq.watch.w == 201 && pcq.watch.v',
                         '-o', 'gui.column.format:"No.","%m","W","%Cus:pcq.watch.w:0:R"')
     assert out.split() == [str(third), '201']
+
+
+# --- All that they have in an answer ----------------------------------------------------------------------------------
+
+
+RAW = ' (raw; first sample of the handle)'
+
+
+@pytest.mark.parametrize('paths, first, later', [
+    ('\\Processor(1)\\Level', '1', '%d01'),
+    ('\\Processor(*)\\Level', '0 to 2, 3 instances', '%d00 to %d02, 3 instances'),
+    ('\\Processor(1)\\% Time', '0' + RAW, '20.0 %%'),
+    (CPU, '0' + RAW + ', first of 3 instances', '10.0 to 30.0 %%, 3 instances'),
+    ('\\Processor(?)\\%*;\\Processor(_Total)\\% Time', '0' + RAW + ', first of 3 instances', '10.0 to 30.0 %%, 3 instances'),
+    ('\\Processor(1)\\*', '1, 2 values, 1 without a result', '20.0 %%, first of 2 values'),
+    ('\\Nothing\\Of it', None, None)])
+def test_several_values(tshark, tmp_path, paths, first, later):
+    """Least and most, and how many: in the tree, as a field alone, and in the Info column."""
+    scene = processors(3)
+    capture, added = scene.write(tmp_path / 'scene.pcap'), rows(w=paths)
+    frames = [a.frame for a in series(scene)]
+    expected = {} if first is None else {f: later.replace('%d', str(n)) % () if n else first for n, f in enumerate(frames)}
+    assert {int(n): x for n, x in tshark.fields(capture, ['frame.number', 'pcq.watched'], *added) if x} == \
+        {f: 'w = ' + x for f, x in expected.items()}
+    info = tshark.info(capture, *added)
+    assert {f: re.sub(r'.*: (w .*), \d more values? .*', r'\1', info[f]) for f in frames if ': w ' in info[f]} == \
+        {f: 'w ' + x for f, x in expected.items()}
+
+
+def test_a_result_that_some_lack(tshark, tmp_path):
+    """An instance that is new beside those that stay; the same path twice in an answer is one."""
+    s = multiple('GPU', counter(1, 'PERF_100NSEC_TIMER', 'Busy', lambda at, k: 1000000 * at.number * (k + 1)),
+                 instances=lambda n: [(i, 'abcd'[i]) for i in range(3 + (n == 2))])
+
+    def talk(c):
+        learn(c, s)
+        run(c, [ask(s, 1, '*'), ask(s, 1, 'b')], 3)
+    scene = story(Script([s]), talk)
+    capture = scene.write(tmp_path / 'scene.pcap')
+    last = series(scene)[2].frame
+    shown = dict(tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\GPU(*)\\Busy')))
+    assert shown[str(last)] == 'w = 10.0 to 30.0 %, 4 instances, 1 without a result'
+    assert ': w 10.0 to 30.0 %, 4 instances, 1 without a result (2 blocks, ' in tshark.info(capture, *rows(w='\\GPU(*)\\Busy'))[last]
+
+
+@pytest.mark.parametrize('count, info, tree', [
+    (1000, 'w 0 to 999, 1000 instances (1 block', '0 to 999, 1000'),
+    (1001, 'w 0 to 999, 1000 instances (of the first 1000 values), 1 more value (1 block', '0 to 1,000, 1001')])
+def test_the_first_thousand_of_very_many(tshark, tmp_path, count, info, tree):
+    """The list looks no further, and says so; the tree has all."""
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: k), instances=['i%d' % i for i in range(count)])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    capture, frame = scene.write(tmp_path / 'scene.pcap'), series(scene)[0].frame
+    assert info in tshark.info(capture, *rows(w='\\Set(*)\\*'))[frame]
+    assert [str(frame), 'w = %s instances' % tree] in tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\Set(*)\\*'))
+
+
+@pytest.mark.parametrize('prefix, make, names', [
+    ('pcq', processors, ['pcq.watched', 'pcq.watched', 'pcq.data_header', 'pcq.block']),
+    ('hkpd', lambda: hkpd_scene.session(samples=3), ['pcq.watched', 'pcq.watched', 'hkpd.data_block', 'hkpd.object'])])
+def test_they_stand_at_the_top(tshark, tmp_path, prefix, make, names):
+    """Before the blocks, and once for each row that has any."""
+    out, _ = tshark.run('-r', make().write(tmp_path / 'scene.pcap'), *rows(n='\\*\\None of them', w='\\*\\*', v='\\*(*)\\*'), '-T',
+                        'pdml', '-Y', prefix + '.counter_data')
+    for packet in ElementTree.fromstring(out):
+        parent = {child: node for node in packet.iter() for child in node}
+        beside = [x.get('name') for x in parent[packet.find('.//field[@name="pcq.watched"]')]]
+        assert beside[beside.index('pcq.watched'):][:4] == names and beside.count('pcq.watched') == 2
+
+
+def test_how_several_become_one_number(tshark, tmp_path):
+    """The line says it, and it is so: MAX and SUM of an I/O graph, max() of a display filter. One value needs nothing."""
+    scene = processors()
+    capture, several = scene.write(tmp_path / 'scene.pcap'), rows(w='\\Processor(*)\\Level', v='\\Processor(1)\\Level')
+    out, _ = tshark.run('-r', capture, *several, '-V')
+    assert out.count(' instances (I/O Graphs: MAX, or SUM with one sample an interval)]') == out.count('[Watched: v = ') == 4
+    assert out.count('I/O Graphs') == 4
+    out, _ = tshark.run('-r', capture, *several, '-Y', 'max(pcq.watch.w) == 302', '-T', 'fields', '-e', 'frame.number')
+    assert out.split() == [str(series(scene)[3].frame)]
+
+
+@pytest.mark.parametrize('instances, hints', [(['0', '1', '_Total'], 5), (['1'], 1)])
+def test_what_is_not_watched_says_how(sharkd, tshark, tmp_path, instances, hints):  # noqa: F811
+    """Where somebody can click: at each value but the one that is watched."""
+    scene = processors(2, instances)
+    capture, added = scene.write(tmp_path / 'scene.pcap'), row('w', '\\Processor(1)\\Level')
+    s = sharkd(added)
+    s.load(capture)
+    frame = series(scene)[1].frame
+    text = s.frames([frame])[frame]
+    assert text.count('"f":"pcq.watched.hint') == text.count('Own field: pcq.watch.NAME, if watched (Protocol Preferences)"') == hints
+    assert text.count('"f":"pcq.watch.w') == 1
+    assert 'pcq.watched.hint' not in tshark.run('-r', capture, '-o', added, '-T', 'json')[0]
+
+
+def test_the_only_value_of_a_packet_needs_no_field(sharkd, tmp_path):  # noqa: F811
+    s = multiple('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7), instances=['a'])
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 2)))
+    shown, frame = sharkd(), series(scene)[1].frame
+    shown.load(scene.write(tmp_path / 'scene.pcap'))
+    text = shown.frames([frame])[frame]
+    assert 'pcq.cooked == 7' in text and 'pcq.watched' not in text
 
 
 # --- The table ----------------------------------------------------------------------------------------------------
@@ -319,13 +422,13 @@ def test_rows_that_change_while_a_capture_is_open(sharkd, tmp_path):  # noqa: F8
     s = sharkd()
     s.load(capture)
     answer = series(scene)[3].frame
-    assert 'pcq.watch' not in s.frames([answer])[answer]
+    assert 'pcq.watch.w' not in s.frames([answer])[answer]
     for name, paths, expected in (('w', '\\Processor(1)\\Level', '301'), ('v', '\\Processor(_Total)\\Level', '302'),
                                   ('u', '\\Nothing\\Level', None)):
         s.ask(('setconf', dict(name='uat', value=row(name, paths).removeprefix('uat:'))))
         text = s.frames([answer])[answer]
         assert ('pcq.watch.%s == %s' % (name, expected) in text) == (expected is not None), name
-        assert 'pcq.watch.w == 301' in text and set(re.findall(r'pcq[.]watch[.](\w+)', text)) <= {'w', 'v'}
+        assert 'pcq.watch.w == 301' in text and set(re.findall(r'pcq[.]watch[.](\w+)', text)) <= {'w', 'v', 'NAME'}
 
 
 # --- Letters and characters that mean something ------------------------------------------------------------------------

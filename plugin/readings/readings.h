@@ -166,6 +166,12 @@ static inline bool readings_assumed(const readings *r)
     return r->assumed || (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 
+/* What is said behind the value then. */
+static inline const char *readings_note(const readings *r)
+{
+    return r->assumed ? " (order assumed)" : readings_assumed(r) ? " (assumed)" : "";
+}
+
 /* "\\SRV\Processor Information(0,0)\% Processor Time", until the next is asked for; NULL where the counterset is not
  * known. */
 const char *readings_path(readings *r);

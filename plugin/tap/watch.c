@@ -21,24 +21,33 @@ typedef struct {
 static table_row *table;
 static unsigned table_size;
 
-static int proto_watch;
-static watch_row *rows; /* that became fields */
-static unsigned num_rows;
-static hf_register_info *fields; /* theirs */
-
-/* Path -> the rows that fit it, with a NULL behind them: found once, as long as there are few paths. */
-static GHashTable *found;
-static size_t found_bytes; /* of the paths */
+/* Rows, and path -> those that fit it with a NULL behind them: found once, as long as there are few paths. */
+struct watch_rows {
+    watch_row *rows;
+    unsigned count;
+    GHashTable *found;
+    size_t found_bytes; /* of the paths */
+};
 #define MAX_FOUND_BYTES (16 << 20)
+
+int watch_hf_sum = -1, watch_hf_hint = -1;
+static int proto_watch;
+static struct watch_rows watched; /* that became fields */
+static hf_register_info *fields;  /* theirs */
 
 /* The same for nearly all paths. */
 static watch_row *none[] = {NULL};
 
-static void free_fitting(void *fitting)
+static void free_fitting(void *fits)
 {
-    if (fitting != none) {
-        g_free(fitting);
+    if (fits != none) {
+        g_free(fits);
     }
+}
+
+static GHashTable *new_found(void)
+{
+    return g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_fitting);
 }
 
 UAT_CSTRING_CB_DEF(table, name, table_row)
@@ -113,6 +122,8 @@ static bool are_paths(const char *paths)
     return any && all;
 }
 
+#define NO_PATHS "\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; between several"
+
 /* A row of the preference's table is good if its name can be a filter field's and its paths can be read; else *error says why. */
 static ws_pref_bool check_row(void *record, char **error)
 {
@@ -127,50 +138,53 @@ static ws_pref_bool check_row(void *record, char **error)
                             "small letters, digits and _ only",
                             name);
     } else if (!are_paths(row->paths ? row->paths : "")) {
-        *error = g_strdup_printf("\"%s\" is no path like \\Set(Instance)\\Counter or \\\\SERVER\\Set\\Counter, with ; "
-                                 "between several (behind -o, each \\ is typed twice)",
-                                 row->paths ? row->paths : "");
+        *error = g_strdup_printf(NO_PATHS " (behind -o, each \\ is typed twice)", row->paths ? row->paths : "");
     }
     return *error == NULL;
 }
 
 /* --- Its fields -------------------------------------------------------------------------------------------------- */
 
-static void forget_found(void)
+static void forget_found(struct watch_rows *among)
 {
-    g_hash_table_remove_all(found);
-    found_bytes = 0;
+    g_hash_table_remove_all(among->found);
+    among->found_bytes = 0;
+}
+
+static void forget_capture(void)
+{
+    forget_found(&watched);
 }
 
 static void forget_rows(void)
 {
-    forget_found();
-    for (unsigned i = 0; i < num_rows; i++) {
-        proto_deregister_field(proto_watch, rows[i].hf);
-        g_strfreev(rows[i].patterns);
+    forget_found(&watched);
+    for (unsigned i = 0; i < watched.count; i++) {
+        proto_deregister_field(proto_watch, watched.rows[i].hf);
+        g_strfreev(watched.rows[i].patterns);
     }
     if (fields) {
         proto_add_deregistered_data(fields); /* with names and paths; what is open may still show them */
     }
-    g_free(rows);
-    rows = NULL;
+    g_free(watched.rows);
+    watched.rows = NULL;
     fields = NULL;
-    num_rows = 0;
+    watched.count = 0;
 }
 
 static void add_row(const table_row *from)
 {
     unsigned before = 0;
 
-    while (before < num_rows && strcmp(rows[before].name, from->name) != 0) {
+    while (before < watched.count && strcmp(watched.rows[before].name, from->name) != 0) {
         before++;
     }
-    if (before < num_rows) {
+    if (before < watched.count) {
         report_failure("pcq: two watched counters have the name \"%s\": the one for %s is left out", from->name,
                        from->paths);
         return;
     }
-    watch_row *row = &rows[num_rows];
+    watch_row *row = &watched.rows[watched.count];
     hf_register_info field = {
         &row->hf,
         {g_strdup(from->name), g_strconcat(FIELD_PREFIX, from->name, NULL), FT_DOUBLE, BASE_NONE, NULL, 0,
@@ -178,7 +192,7 @@ static void add_row(const table_row *from)
     };
 
     *row = (watch_row){field.hfinfo.name, split(from->paths), -1};
-    fields[num_rows++] = field;
+    fields[watched.count++] = field;
 }
 
 static void take_table(void)
@@ -187,18 +201,18 @@ static void take_table(void)
     if (table_size == 0) {
         return;
     }
-    rows = g_new0(watch_row, table_size);
+    watched.rows = g_new0(watch_row, table_size);
     fields = g_new0(hf_register_info, table_size);
     for (unsigned i = 0; i < table_size; i++) {
         add_row(&table[i]);
     }
-    proto_register_field_array(proto_watch, fields, (int)num_rows);
+    proto_register_field_array(proto_watch, fields, (int)watched.count);
 }
 
 /* --- Which values they are --------------------------------------------------------------------------------------- */
 
 /* A pattern that begins with one backslash is of every machine. */
-static bool fits(const watch_row *row, const char *path)
+static bool row_fits(const watch_row *row, const char *path)
 {
     const char *set = g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
 
@@ -213,42 +227,46 @@ static bool fits(const watch_row *row, const char *path)
 }
 
 /* Of nothing, or as GLib's memory. */
-static watch_row **find_fitting(const char *shown_path)
+static watch_row **find_fitting(const struct watch_rows *among, const char *shown_path)
 {
-    watch_row **fitting = none;
+    watch_row **fits = none;
     unsigned count = 0;
     char *path = in_capitals(shown_path);
 
-    for (unsigned i = 0; i < num_rows; i++) {
-        if (fits(&rows[i], path)) {
-            fitting = fitting == none ? g_new0(watch_row *, num_rows + 1) : fitting;
-            fitting[count++] = &rows[i];
+    for (unsigned i = 0; i < among->count; i++) {
+        if (row_fits(&among->rows[i], path)) {
+            fits = fits == none ? g_new0(watch_row *, among->count + 1) : fits;
+            fits[count++] = &among->rows[i];
         }
     }
     g_free(path);
-    return fitting;
+    return fits;
+}
+
+static watch_row *const *fitting(struct watch_rows *among, const char *path)
+{
+    watch_row **fits = path ? g_hash_table_lookup(among->found, path) : none;
+
+    if (fits == NULL) {
+        if (among->found_bytes > MAX_FOUND_BYTES) {
+            forget_found(among);
+        }
+        fits = find_fitting(among, path);
+        among->found_bytes += strlen(path);
+        g_hash_table_insert(among->found, g_strdup(path), fits);
+    }
+    return fits;
 }
 
 watch_row *const *watch_fitting(readings *r)
 {
-    const char *path = readings_path(r);
-    watch_row **fitting = path ? g_hash_table_lookup(found, path) : none;
-
-    if (fitting == NULL) {
-        if (found_bytes > MAX_FOUND_BYTES) {
-            forget_found();
-        }
-        fitting = find_fitting(path);
-        found_bytes += strlen(path);
-        g_hash_table_insert(found, g_strdup(path), fitting);
-    }
-    return fitting;
+    return fitting(&watched, readings_path(r));
 }
 
 bool watch_is_wanted(proto_tree *tree)
 {
-    for (unsigned i = 0; tree && i < num_rows; i++) {
-        if (proto_field_is_referenced(tree, rows[i].hf)) {
+    for (unsigned i = 0; tree && i < watched.count; i++) {
+        if (proto_field_is_referenced(tree, watched.rows[i].hf)) {
             return true;
         }
     }
@@ -257,11 +275,154 @@ bool watch_is_wanted(proto_tree *tree)
 
 bool watch_has_rows(void)
 {
-    return num_rows > 0;
+    return watched.count > 0;
+}
+
+watch_paths *watch_paths_new(const char *text, char **error)
+{
+    if (!are_paths(text)) {
+        *error = g_strdup_printf("pcq: " NO_PATHS, text);
+        return NULL;
+    }
+    watch_paths *paths = g_new0(watch_paths, 1);
+    paths->rows = g_new0(watch_row, 1);
+    paths->rows->patterns = split(text);
+    paths->count = 1;
+    paths->found = new_found();
+    return paths;
+}
+
+bool watch_paths_fit(watch_paths *paths, const char *path)
+{
+    return *fitting(paths, path) != NULL;
+}
+
+/* --- What they have in an answer --------------------------------------------------------------------------------- */
+
+static const char *copied_words(readings *r, const perf_result *result)
+{
+    perf_piece words = readings_words(r, result);
+
+    return wmem_strndup(r->pool, words.text, words.size);
+}
+
+static const char *same(const char *before, const char *text)
+{
+    return before && text && strcmp(before, text) == 0 ? before : NULL;
+}
+
+static void add_result(watch_values *to, readings *r, const perf_result *result)
+{
+    const char *unit = r->at.counter->type->unit;
+    bool is_first = to->results++ == 0;
+
+    to->unit = is_first ? unit : same(to->unit, unit);
+    if (is_first || result->value < to->lowest) {
+        to->lowest = result->value;
+        to->least = copied_words(r, result);
+    }
+    if (is_first || result->value > to->highest) {
+        to->highest = result->value;
+        to->most = copied_words(r, result);
+    }
+}
+
+/* The reading that was pulled last. */
+static void add_value(watch_values *to, readings *r)
+{
+    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_NO_FORMULA} : readings_result(r);
+    bool is_first = to->values++ == 0;
+
+    to->set = is_first ? readings_set(r) : same(to->set, readings_set(r));
+    to->counter = is_first ? readings_counter(r) : same(to->counter, readings_counter(r));
+    to->first = is_first ? copied_words(r, &result) : to->first;
+    if (result.none == PERF_NONE_OK) {
+        add_result(to, r, &result);
+    }
+    to->note = is_first || *to->note == '\0' ? readings_note(r) : to->note;
+}
+
+const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row)
+{
+    for (unsigned i = 0; survey->rows && i < wmem_array_get_count(survey->rows); i++) {
+        const watch_values *values = wmem_array_index(survey->rows, i);
+        if (values->row == row) {
+            return values;
+        }
+    }
+    return NULL;
+}
+
+static void add_reading(watch_survey *survey, readings *r, watch_row *const *row, unsigned most_rows, bool is_new)
+{
+    bool is_covered = false;
+
+    for (; *row; row++) {
+        watch_values *values = (watch_values *)watch_values_of(survey, *row);
+        if (values == NULL && wmem_array_get_count(survey->rows) < most_rows) {
+            watch_values first = {.row = *row};
+            wmem_array_append_one(survey->rows, first);
+            values = wmem_array_index(survey->rows, wmem_array_get_count(survey->rows) - 1);
+        }
+        if (values && is_new) {
+            add_value(values, r);
+        }
+        is_covered |= values != NULL;
+    }
+    survey->covered += is_covered;
+}
+
+watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most_rows)
+{
+    watch_survey survey = {.rows = wmem_array_new(r->pool, sizeof(watch_values)), .whole = true};
+    wmem_map_t *seen = wmem_map_new(r->pool, wmem_str_hash, g_str_equal); /* paths */
+
+    for (unsigned i = 0; readings_next(r); i++) {
+        if (i >= most_values) {
+            survey.whole = false;
+            break;
+        }
+        watch_row *const *row = watch_fitting(r);
+        if (*row) {
+            const char *path = readings_path(r);
+            bool is_new = !wmem_map_contains(seen, path);
+            if (is_new) {
+                wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);
+            }
+            add_reading(&survey, r, row, most_rows, is_new);
+        }
+    }
+    return survey;
+}
+
+const char *watch_words(wmem_allocator_t *pool, const watch_values *values)
+{
+    const char *what = values->set && values->counter ? "instances" : "values";
+
+    if (values->values == 1) {
+        return wmem_strconcat(pool, values->first, values->note, NULL);
+    }
+    if (values->unit == NULL) {
+        return wmem_strdup_printf(pool, "%s%s, first of %u %s", values->first, values->note, values->values, what);
+    }
+    size_t unit = *values->unit ? strlen(values->unit) + 1 : 0; /* " %" */
+    int number = strcmp(values->least, values->most) == 0 ? 0 : (int)(strlen(values->least) - unit);
+    unsigned others = values->values - values->results;
+    return wmem_strdup_printf(pool, "%.*s%s%s%s, %u %s%s", number, values->least, number > 0 ? " to " : "",
+                              values->most, values->note, values->values, what,
+                              others > 0 ? wmem_strdup_printf(pool, ", %u without a result", others) : "");
 }
 
 void watch_register(int proto, module_t *module)
 {
+    static hf_register_info hf[] = {
+        {&watch_hf_sum,
+         {"Watched", "pcq.watched", FT_STRING, BASE_NONE, NULL, 0, "All that a watched counter has in the answer",
+          HFILL}},
+        {&watch_hf_hint,
+         {"Own field", "pcq.watched.hint", FT_STRING, BASE_NONE, NULL, 0,
+          "pcq.cooked is every value of a packet; a watched counter alone is pcq.watch.NAME", HFILL}},
+    };
     static uat_field_t columns_shown[] = {
         UAT_FLD_CSTRING(table, name, "Name", "The field is pcq.watch.NAME"),
         {"paths",
@@ -276,7 +437,8 @@ void watch_register(int proto, module_t *module)
     };
 
     proto_watch = proto;
-    found = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, free_fitting);
+    proto_register_field_array(proto, hf, array_length(hf));
+    watched.found = new_found();
     uat_t *uat = uat_new("Watched counters", sizeof(table_row), "pcq_watch", TRUE, (void **)&table, &table_size,
                          UAT_AFFECTS_DISSECTION | UAT_AFFECTS_FIELDS, NULL, copy_row, check_row, free_row, take_table,
                          forget_rows, columns_shown);
@@ -284,5 +446,5 @@ void watch_register(int proto, module_t *module)
                                   "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
                                   "pcq.watch.NAME holds the results of the values whose paths fit.",
                                   uat);
-    register_cleanup_routine(forget_found);
+    register_cleanup_routine(forget_capture);
 }

@@ -1,6 +1,6 @@
 /* watch.h
- * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`. Which rows fit a path is
- * found once.
+ * Watched counters: the user's table `pcq_watch`, whose rows are fields `pcq.watch.NAME`, and what they have in an answer. Which
+ * rows fit a path is found once. Paths that a statistic is asked for are written as the table's.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -15,6 +15,9 @@ typedef struct {
     int hf;          /* FT_DOUBLE */
 } watch_row;
 
+/* pcq.watched: "gpu = 0.4 to 10.9 %, 7 instances", and pcq.watched.hint: how a counter becomes a watched one; FT_STRING */
+extern int watch_hf_sum, watch_hf_hint;
+
 /* The table, as a preference of `module`; its fields are `proto`'s. */
 void watch_register(int proto, module_t *module);
 
@@ -25,3 +28,43 @@ bool watch_has_rows(void);
 
 /* The rows that fit the reading which was pulled last, with a NULL behind them; until it is asked of another. */
 watch_row *const *watch_fitting(readings *r);
+
+/* --- What they have in an answer --------------------------------------------------------------------------------- */
+
+/* What one of them has. A path that the answer has twice counts once. */
+typedef struct {
+    const watch_row *row;
+    unsigned values;
+    unsigned results;          /* of them */
+    const char *set, *counter; /* of all, NULL where they are of several */
+    const char *unit;          /* of all results */
+    double lowest, highest;    /* result, */
+    const char *least, *most;  /* in words */
+    const char *first;         /* value in words, with a result or without */
+    const char *note;          /* what of any is assumed */
+} watch_values;
+
+typedef struct {
+    wmem_array_t *rows; /* watch_values, as they turned up */
+    unsigned covered;   /* values of these rows */
+    bool whole;         /* all values were looked through */
+} watch_survey;
+
+/* Looks through at most `most_values` for the first `most_rows` rows that fit any. */
+watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most_rows);
+
+/* NULL where the row fits nothing, or nobody looked. */
+const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
+
+/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "81 (raw; first sample of the handle), first of 7 instances". */
+const char *watch_words(wmem_allocator_t *pool, const watch_values *values);
+
+/* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
+
+typedef struct watch_rows watch_paths;
+
+/* NULL, and *error says why, if the text is no paths. Kept as long as the program. */
+watch_paths *watch_paths_new(const char *text, char **error);
+
+/* NULL fits none. */
+bool watch_paths_fit(watch_paths *paths, const char *path);

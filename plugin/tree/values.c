@@ -117,6 +117,14 @@ static bool structures_are_wanted(const answer_view *view)
            findings_wanted(view->report, view->tree);
 }
 
+/* Nobody clicks at what tshark shows. */
+static bool prints(void)
+{
+    const char *program = g_get_prgname();
+
+    return program && strstr(program, "tshark");
+}
+
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
@@ -134,6 +142,8 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
         .result =
             proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
         .watch = watch_is_wanted(tree),
+        .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
+        .clicks = PTREE_DATA(tree)->visible && !prints(),
     };
 }
 
@@ -264,24 +274,40 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
         return proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result->value);
     }
     perf_piece words = readings_words(r, result);
+    const watch_values *all = watch_values_of(&view->watched, row);
     perf_write(&w, row->name);
     perf_write(&w, ": ");
     perf_write_piece(&w, &words);
-    perf_write(&w, r->assumed ? " (order assumed) = " : readings_assumed(r) ? " (assumed) = " : " = ");
+    if (all && all->values > 1) {
+        perf_write(&w, ", 1 of ");
+        perf_write_plain(&w, all->values);
+    }
+    perf_write(&w, readings_note(r));
+    perf_write(&w, " = ");
     perf_write(&w, readings_path(r));
     return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
 }
 
-static void show_watched(answer_view *view, proto_tree *tree)
+static void show_watched(answer_view *view, proto_tree *tree, watch_row *const *row)
 {
-    watch_row *const *row = watch_fitting(view->readings);
-
-    if (*row == NULL || view->readings->at.is_text) {
-        return;
-    }
     perf_result result = readings_result(view->readings);
+
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
         proto_item_set_generated(add_watched(view, tree, *row, &result));
+    }
+}
+
+/* Who has a column of pcq.cooked, or draws it, has all values of the packet in it. */
+static void show_own_field(answer_view *view, proto_tree *tree, const meaning *what)
+{
+    watch_row *const *row = view->wishes.watch || view->wishes.clicks ? watch_fitting(view->readings) : NULL;
+
+    if (row && *row) {
+        show_watched(view, tree, row);
+    } else if (view->wishes.clicks && what->in_structure && what->path && view->budget.values > 1 &&
+               tree_budget_take_any(&view->budget, 1)) {
+        reader_add_generated_string(tree, watch_hf_hint, view->tvb,
+                                    "pcq.watch.NAME, if watched (Protocol Preferences)");
     }
 }
 
@@ -289,14 +315,17 @@ static void show_meaning(answer_view *view, proto_tree *tree, const meaning *wha
 {
     readings *r = view->readings;
 
-    if (what->path) {
+    if (what->path && !what->in_structure) {
         reader_add_generated_string(tree, view->fields->path, view->tvb, what->path);
     }
     if (what->has_result) {
         show_result(tree, view->fields, r, what);
     }
-    if (view->wishes.watch) {
-        show_watched(view, tree);
+    if (!r->at.is_text) {
+        show_own_field(view, tree, what);
+    }
+    if (what->path && what->in_structure) {
+        reader_add_generated_string(tree, view->fields->path, view->tvb, what->path);
     }
 }
 
@@ -390,32 +419,27 @@ static const char *words_of(readings *r)
     return readings_words(r, &result).text;
 }
 
-/* Values that are looked through for a better one than the first: each packet of the list costs as much. */
+/* Values that are looked through for a better one than the first, and for those that the user watches: each packet of the list costs
+ * as much. */
 #define MAX_LOOKED_THROUGH 32
+#define MAX_WATCHED_THROUGH 1000
 
 /* Watched values that the Info column shows. */
 #define MAX_HEADLINES 4
 
-/* "cpu 12.4 %, memory 61 %", the first value of each row that fits some; how many. */
+/* "cpu 12.4 %, gpu 0.4 to 10.9 %, 7 instances"; how many values that is. */
 static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, const readings_answer *answer)
 {
-    readings *r = readings_begin(pool, answer);
-    const watch_row *shown[MAX_HEADLINES];
-    unsigned count = 0;
+    watch_survey survey = watch_look_through(readings_begin(pool, answer), MAX_WATCHED_THROUGH, MAX_HEADLINES);
 
-    for (unsigned i = 0; i < MAX_LOOKED_THROUGH && count < MAX_HEADLINES && readings_next(r); i++) {
-        const watch_row *row = *watch_fitting(r);
-        bool is_new = row != NULL;
-        for (unsigned k = 0; k < count; k++) {
-            is_new = is_new && shown[k] != row;
-        }
-        if (is_new) {
-            wmem_strbuf_append_printf(text, "%s%s %s%s", count > 0 ? ", " : "", row->name, words_of(r),
-                                      r->assumed ? " (order assumed)" : assumed_note(r));
-            shown[count++] = row;
-        }
+    for (unsigned i = 0; i < wmem_array_get_count(survey.rows); i++) {
+        const watch_values *values = wmem_array_index(survey.rows, i);
+        wmem_strbuf_append_printf(text, "%s%s %s", i > 0 ? ", " : "", values->row->name, watch_words(pool, values));
     }
-    return count;
+    if (survey.covered > 0 && !survey.whole) {
+        wmem_strbuf_append_printf(text, " (of the first %u values)", MAX_WATCHED_THROUGH);
+    }
+    return survey.covered;
 }
 
 /* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
@@ -446,7 +470,7 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
     }
     const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
     const char *words = words_of(r);
-    return wmem_strconcat(pool, path, " = ", words, r->assumed ? " (order assumed)" : assumed_note(r), NULL);
+    return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
 }
 
 const char *values_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count, const char *failed,
@@ -506,12 +530,28 @@ void values_fault(const answer_view *view, proto_item *outer, uint32_t outer_sta
     view->report->damaged = damaged || (info->harm && view->report->damaged);
 }
 
+/* "Watched: gpu = 0.4 to 10.9 %, 7 instances", and how all of them become one number. */
+static void sum_up_watched(answer_view *view, const readings_answer *answer)
+{
+    wmem_allocator_t *pool = view->report->pinfo->pool;
+
+    view->watched = watch_look_through(readings_begin_for_all(pool, answer), UINT_MAX, UINT_MAX);
+    for (unsigned i = 0; i < wmem_array_get_count(view->watched.rows) && tree_budget_take_any(&view->budget, 1); i++) {
+        const watch_values *values = wmem_array_index(view->watched.rows, i);
+        const char *text = wmem_strconcat(pool, values->row->name, " = ", watch_words(pool, values), NULL);
+        proto_item *item = reader_add_generated_string(view->tree, watch_hf_sum, view->tvb, text);
+        if (values->values > 1) {
+            proto_item_append_text(item, " (I/O Graphs: MAX, or SUM with one sample an interval)");
+        }
+    }
+}
+
 bool values_begin(answer_view *view, const readings_answer *answer, uint64_t count, uint32_t faults)
 {
     ws_assert(view->tvb && view->fields && view->report);
     view->wishes = wishes_of(view, faults);
     if (!view->wishes.structures && !view->wishes.value && !view->wishes.path && !view->wishes.result &&
-        !view->wishes.watch) {
+        !view->wishes.watch && !view->wishes.watched) {
         return false;
     }
     view->readings = readings_begin(view->report->pinfo->pool, answer);
@@ -521,6 +561,9 @@ bool values_begin(answer_view *view, const readings_answer *answer, uint64_t cou
                      "connection is: it has the names that were asked for on it, and no others");
     }
     tree_budget_init(&view->budget, view->tree, count, tvb_captured_length(view->tvb));
+    if (view->wishes.watched) {
+        sum_up_watched(view, answer);
+    }
     return true;
 }
 

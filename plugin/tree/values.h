@@ -74,7 +74,9 @@ typedef struct {
     bool value;
     bool path;
     bool result;
-    bool watch; /* somebody looks at a watched counter */
+    bool watch;   /* somebody looks at a watched counter */
+    bool watched; /* or at all that they have here */
+    bool clicks;  /* a person who can have a column of what he sees, or draw it */
 } value_wishes;
 
 /* --- An answer --------------------------------------------------------------------------------------------------- */
@@ -88,6 +90,7 @@ typedef struct {
     value_wishes wishes;
     readings *readings;
     tree_budget budget;
+    watch_survey watched; /* without rows if nobody looks */
     proto_item *header;
     proto_item *structure; /* that the walk announced last, NULL if it is not shown */
     uint32_t start;        /* its offset */
