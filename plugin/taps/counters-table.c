@@ -1,5 +1,5 @@
 /* counters-table.c
- * `-z pcq,counters[,FILTER]`: what each counter did.
+ * `-z pcq,counters[,FILTER or PATHS]`: what each counter did.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -136,12 +136,17 @@ static answer_count *count_of(follower *f, readings *r, bool is_hkpd)
     return count;
 }
 
+static bool is_asked_for(const taps_table *t, const char *path)
+{
+    return t->paths == NULL || watch_paths_fit(t->paths, path);
+}
+
 static series *series_of(taps_table *t, follower *f, readings *r)
 {
     const char *path = readings_path(r), *place = tapped_handle_of(r->answer.handle).place;
     series *s = path ? g_hash_table_lookup(f->series, path) : NULL;
 
-    if (path && s == NULL) {
+    if (path && s == NULL && is_asked_for(t, path)) {
         const char *shown = place ? wmem_strdup_printf(r->pool, "%s (%s)", path, place) : path;
         s = g_new0(series, 1);
         s->counter = table_row(t, shown, shown, NULL);
@@ -177,7 +182,7 @@ static void count_value(taps_table *t, follower *f, readings *r, const reading *
     series *s = series_of(t, f, r);
 
     if (s == NULL || s->seen == answered->answers) {
-        return; /* no path, or the same path once more */
+        return; /* no path, or none that is asked for, or the same path once more */
     }
     if (s->seen > 0 && answered == s->answered) {
         s->counter->gaps += answered->answers - s->seen - 1;
@@ -192,8 +197,10 @@ static void count_value(taps_table *t, follower *f, readings *r, const reading *
 /* Of an identifier, or of the block that `r` is at. */
 static void count_refusal(taps_table *t, const char *path, const readings *r)
 {
+    if (!is_asked_for(t, path)) {
+        return;
+    }
     counter *c = table_row(t, path, path, NULL);
-
     c->refusals++;
     if (r) {
         count_marks(t, c, r, &(perf_result){0, PERF_NONE_OK});
@@ -245,6 +252,7 @@ void counters_table_register(void)
         .ui = {.title = "Performance Counter Values", .cli_string = "pcq,counters", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .row_size = sizeof(counter),
+        .takes_paths = true,
         .begin = forget_handles,
         .count = count,
         .show = show,

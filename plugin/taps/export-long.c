@@ -1,5 +1,5 @@
 /* export-long.c
- * `-z pcq,long,FILE[,FILTER]`: a row for each value, RFC 4180, for databases.
+ * `-z pcq,long,FILE[,FILTER or PATHS]`: a row for each value, RFC 4180, for databases.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -7,10 +7,12 @@
 
 #include "taps/csv.h"
 #include "taps/output.h"
+#include "tap/watch.h"
 #include "text/value-strings.h"
 
 #include <epan/stat_tap_ui.h>
 #include <epan/to_str.h>
+#include <wsutil/report_message.h>
 
 #define STATISTIC "pcq,long"
 
@@ -21,6 +23,7 @@ static const char *const column_names[] = {"time",       "frame",    "protocol",
 /* One -z. */
 typedef struct {
     output_task task;
+    watch_paths *paths; /* that are asked for; NULL: all */
     GString *text;
     /* the cells that all rows of the answer begin with, and all of the instance */
     GString *of_answer;
@@ -159,7 +162,9 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     r->with_refusals = true;
     begin_answer(export, pinfo, r, call->is_hkpd);
     while (readings_next(r)) {
-        write_reading(export, r);
+        if (export->paths == NULL || watch_paths_fit(export->paths, readings_path(r))) {
+            write_reading(export, r);
+        }
         output_take_long(&export->task.file, export->text);
     }
     if (export->task.file.is_at_once) {
@@ -177,14 +182,34 @@ static void draw(void *data)
     output_say_left_out(&export->task.left, "rows");
 }
 
+/* Paths in the filter's place. False, and reported, if they are none. */
+static bool take_paths(long_export *export, char *behind_file)
+{
+    char *error = NULL;
+
+    if (behind_file && behind_file[1] == '\\') {
+        export->paths = watch_paths_new(behind_file + 1, &error);
+        *behind_file = '\0';
+    }
+    if (error) {
+        report_failure("%s", error);
+        g_free(error);
+    }
+    return error == NULL;
+}
+
 static ws_stat_started start(const char *argument, void *user _U_)
 {
     long_export *export = g_new0(long_export, 1);
+    char *without_paths = g_strdup(argument), *file = without_paths + strlen(STATISTIC);
 
     export->text = g_string_new(NULL);
     export->of_answer = g_string_new(NULL);
     export->of_instance = g_string_new(NULL);
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
+    bool started = take_paths(export, *file ? strchr(file + 1, ',') : NULL) &&
+                   output_start(without_paths, STATISTIC, &export->task, reset, add, draw);
+    g_free(without_paths);
+    WS_STAT_STARTED(started);
 }
 
 void export_long_register(void)

@@ -321,12 +321,18 @@ static tap_packet_status count(void *listener, packet_info *pinfo, epan_dissect_
 }
 
 /* One table cannot hold what passed two filters. */
-static void refuse_second(const char *argument, const char **filter _U_, char **error)
+static void check_argument(const char *argument, const char **filter, char **error)
 {
     for (GSList *at = tables; at; at = at->next) {
-        const taps_table *t = at->data;
-        if (g_str_has_prefix(argument, t->ui.cli_string) && is_there(t)) {
+        taps_table *t = at->data;
+        if (!g_str_has_prefix(argument, t->ui.cli_string)) {
+            continue;
+        }
+        if (is_there(t)) {
             *error = g_strdup_printf("pcq: -z %s can be given once", t->ui.cli_string);
+        } else if (t->takes_paths && *filter && **filter == '\\') {
+            t->paths = watch_paths_new(*filter, error);
+            *filter = NULL;
         }
     }
 }
@@ -347,7 +353,7 @@ void table_register(taps_table *t)
     t->ui.params = &filter;
     t->ui.stat_tap_init_cb = begin;
     t->ui.stat_tap_reset_table_cb = reset;
-    t->ui.stat_filter_check_cb = refuse_second;
+    t->ui.stat_filter_check_cb = check_argument;
     if (tables == NULL) {
         register_cleanup_routine(forget_capture);
     }

@@ -13,6 +13,7 @@
 #include <epan/stat_tap_ui.h>
 
 #include "tap/tapped.h"
+#include "tap/watch.h"
 
 typedef struct taps_table taps_table;
 
@@ -35,7 +36,8 @@ typedef struct {
 struct taps_table {
     stat_tap_table_ui ui; /* title, `-z`, number of columns */
     const table_column *columns;
-    size_t row_size; /* of a row's data, which begin with its number */
+    size_t row_size;  /* of a row's data, which begin with its number */
+    bool takes_paths; /* in the place of a filter: then `paths` is not NULL */
     void (*watch)(void);
     void (*begin)(taps_table *t); /* nothing is counted yet, or any more */
     void (*count)(taps_table *t, packet_info *pinfo, const tapped_call *tapped);
@@ -47,6 +49,7 @@ struct taps_table {
     /* the rest is table.c's */
     bool in_window; /* else it is printed */
     bool is_drawn;
+    watch_paths *paths;
     const void *listener; /* who fills it, once he was handed a call */
     GHashTable *known;    /* what rows are identified by -> their data */
     GPtrArray *rows;      /* the data of each */
@@ -58,7 +61,7 @@ struct taps_table {
     tapped_left_out left;
 };
 
-/* Registers `-z CLI_STRING[,FILTER]` and, in a window, Statistics, TITLE. */
+/* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */
 void table_register(taps_table *t);
 
 /* The data of the row that `key` identifies; a new one (zeros, and `is_new` is set, if it is given) gets its first text. All
