@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """pcq.watch.NAME: the results of the counters that a row of the table names, and of no others."""
 
+import csv
+import io
 import json
 import re
 import shutil
@@ -28,10 +30,14 @@ def rows(**paths):
     return [x for name in paths for x in ('-o', row(name, paths[name]))]
 
 
+def processors_set(instances=('0', '1', '_Total')):
+    return multiple('Processor', counter(1, 'PERF_100NSEC_TIMER', '% Time', lambda at, k: 1000000 * at.number * (k + 1)),
+                    counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k),
+                    instances=instances if callable(instances) else list(instances))
+
+
 def processors(samples=4, instances=('0', '1', '_Total'), info=True):
-    s = multiple('Processor', counter(1, 'PERF_100NSEC_TIMER', '% Time', lambda at, k: 1000000 * at.number * (k + 1)),
-                 counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k),
-                 instances=instances if callable(instances) else list(instances))
+    s = processors_set(instances)
     server = Script([s])
 
     def talk(c):
@@ -444,3 +450,39 @@ def test_letters_and_what_stands_for_any(watched, instance, paths, fits):
     """Letter by letter in capitals, as Windows compares: sharp s is no SS, the dotless i no I."""
     shown = watched(processors(samples=2, instances=[instance]), paths)
     assert [x for _, x in sorted(shown.items())] == ([[0.0], [100.0]] if fits else [])
+
+
+# --- Paths that a statistic is asked for ------------------------------------------------------------------------------
+
+
+LEVELS = [r'\\SRV01\Processor(%s)\Level' % i for i in ('0', '1', '_Total')]
+
+
+def asked_for(tshark, capture, argument):
+    """The paths of both statistics: each once in the table, once a sample in the rows."""
+    out, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,counters' + argument)
+    table = [line.split(' |')[0] for line in out.splitlines() if line.startswith('\\\\')]
+    out, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,long,-' + argument)
+    return table, [r['path'] for r in csv.DictReader(io.StringIO(out))]
+
+
+@pytest.mark.parametrize('argument, paths, samples', [
+    (r',\Processor(*)\Level', LEVELS, 4), (r',\\srv01\processor(?)\LEVEL', LEVELS[:2], 4), (r',\\OTHER\*\*', [], 4),
+    (r',\Processor(1)\Level; \Processor(_Total)\Level', LEVELS[1:], 4), (r',\Processor(*)\#9', [r'\\SRV01\Processor(*)\#9'], 0)])
+def test_a_statistic_of_some_paths(tshark, tmp_path, argument, paths, samples):
+    s = processors_set()
+    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
+    assert asked_for(tshark, scene.write(tmp_path / 'scene.pcap'), argument) == (paths, paths * samples)
+
+
+@pytest.mark.parametrize('argument', ['', ',', ',pcq || pcq.path contains "\\\\"'])
+def test_a_statistic_of_all_paths(tshark, tmp_path, argument):
+    """Without an argument, or with a display filter that has a backslash somewhere."""
+    table, in_rows = asked_for(tshark, processors().write(tmp_path / 'scene.pcap'), argument)
+    assert table == [x.replace('Level', name) for name in ('% Time', 'Level') for x in LEVELS] and in_rows == table * 4
+
+
+@pytest.mark.parametrize('statistic', ['counters,', 'long,-,'])
+def test_a_statistic_of_paths_that_are_none(tshark, tmp_path, statistic):
+    done = tshark.start('-q', '-r', processors(1).write(tmp_path / 'scene.pcap'), '-z', 'pcq,' + statistic + '\\Processor')
+    assert done.returncode == 1 and PATH in done.stderr.decode() and done.stdout == b''
