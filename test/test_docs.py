@@ -257,6 +257,7 @@ FILTERS = {
     'pcq.watch.cpu > 90': [('*' + NTLM, 'pcq.watch.cpu', number(lambda v: v > 90))],
     'pcq.watch.cpu > 100': [('*' + NTLM, 'pcq.watch.cpu', number(lambda v: v > 100))],
     'pcq.watch.memory > 90': [('*' + NTLM, 'pcq.watch.memory', number(lambda v: v > 90))],
+    'max(pcq.watch.network_bytes) > 1000': [('*' + NTLM, 'pcq.watch.network_bytes', number(lambda v: v > 1000))],
     'pcq.watch.disk > 90': [('*' + NTLM, 'pcq.watch.disk', number(lambda v: v > 90))],
     'smb2.header.transform.flags.encrypted == 1': [('smb3-encrypted', 'smb2.header.transform.flags.encrypted', has(lambda v: v in ('1', 'True')))],
     'dcerpc.cn_ctx_id.no_bind': [((NTLM, 'dcerpc.pkt_type == 11', 'lost', None), 'dcerpc.cn_ctx_id.no_bind', always)],
@@ -332,7 +333,7 @@ def capture_of(tshark, folder, what):
         return PCAPS / (what[1:] + '.pcap'), ['-o', 'ntlmssp.nt_password:wrong']
     name = what.lstrip('*')
     # the bundled captures have no memory and no disk
-    watch = [x for n in ('cpu', 'memory', 'disk') for x in ('-o', r'uat:pcq_watch:"%s","\\*\\*"' % n)]
+    watch = [x for n in ('cpu', 'memory', 'disk', 'network_bytes') for x in ('-o', r'uat:pcq_watch:"%s","\\*\\*"' % n)]
     return PCAPS / (name + '.pcap'), KEYS.get(name, []) + (watch if what[0] == '*' else [])
 
 
@@ -434,6 +435,7 @@ SERIES = '\\\\LABDC\\Processor Information(0,0)\\% Processor Time'
 CALLS = prints('QueryCounterData response', 'CloseQueryHandle response', count=50)
 # command: what it prints or writes
 COMMANDS = {
+    r"tshark -q -r FILE -z 'pcq,counters,\Processor Information(*)\% Processor Time'": prints(SERIES),
     'tshark -q -r FILE -z pcq,counters': prints(SERIES, 'Minimum'),
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
     'tshark -q -r FILE -z pcq,summary': prints('10 samples, each 1.004 s, none late', '3 counters refused', count=3),
