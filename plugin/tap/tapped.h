@@ -213,3 +213,13 @@ typedef enum { TAPPED_BRIEF, TAPPED_LONG } tapped_form;
 /* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). `number` counts
  * them from 0; NULL behind the last. To be freed. */
 char *tapped_note(const tapped_left_out *left, const char *what, unsigned number, tapped_form form);
+
+/* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
+
+typedef struct watch_rows watch_paths;
+
+/* As a watched counter has them. NULL, and *error says why, if the text is no paths. Kept as long as the program. */
+watch_paths *watch_paths_new(const char *text, char **error);
+
+/* NULL fits none. */
+bool watch_paths_fit(watch_paths *paths, const char *path);

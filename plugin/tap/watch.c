@@ -5,6 +5,8 @@
  */
 #include "tap/watch.h"
 
+#include "tap/tapped.h"
+
 #include <epan/uat.h>
 #include <wsutil/report_message.h>
 

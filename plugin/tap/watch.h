@@ -58,13 +58,3 @@ const watch_values *watch_values_of(const watch_survey *survey, const watch_row 
 
 /* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "81 (raw; first sample of the handle), first of 7 instances". */
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values);
-
-/* --- Paths that a statistic is asked for --------------------------------------------------------------------------- */
-
-typedef struct watch_rows watch_paths;
-
-/* NULL, and *error says why, if the text is no paths. Kept as long as the program. */
-watch_paths *watch_paths_new(const char *text, char **error);
-
-/* NULL fits none. */
-bool watch_paths_fit(watch_paths *paths, const char *path);

@@ -7,7 +7,6 @@
 
 #include "taps/csv.h"
 #include "taps/output.h"
-#include "tap/watch.h"
 #include "text/value-strings.h"
 
 #include <epan/stat_tap_ui.h>

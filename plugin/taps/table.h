@@ -13,7 +13,6 @@
 #include <epan/stat_tap_ui.h>
 
 #include "tap/tapped.h"
-#include "tap/watch.h"
 
 typedef struct taps_table taps_table;
 
