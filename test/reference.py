@@ -13,13 +13,14 @@ TYPES = {'FT_NONE': 'structure', 'FT_FRAMENUM': 'frame', 'FT_STRING': 'text', 'F
 
 HEAD = '''# Reference
 
-Made by `script/dev/reference` from what `tshark -G` says; a test compares the two. How to ask with these names:
-[cheat-sheet.md](cheat-sheet.md).
+Here you look up each field, finding and preference by its name. How to ask with them: [cheat-sheet.md](cheat-sheet.md).
+`script/dev/reference` makes this page of what `tshark -G` says; a test compares the two.
+
+A field stands with its type, its name in the tree, and its meaning. Fields of one structure share a row.
 '''
 FINDINGS = '''## Findings
 
-Wireshark's expert information (Analyze, Expert Information; `-z expert`). Each is a filter: `pcq.expert.NAME`, or
-`hkpd.expert.NAME` in HKEY_PERFORMANCE_DATA.
+They are Wireshark's expert information (Analyze, Expert Information; `-z expert`). Each is a filter.
 '''
 PREFERENCES = '''## Preferences
 
@@ -61,21 +62,35 @@ def table(titles, rows):
     return '\n'.join('| %s |' % ' | '.join(map(cell, row)) for row in [titles, ['---'] * len(titles), *rows]) + '\n'
 
 
+def group(name, names):
+    """What a field stands with: pcq.counter.type.size with pcq.counter.type, pcq.counter_data with pcq.counter.id"""
+    parts = name.split('.')
+    starts = ['.'.join(parts[:i]) for i in range(len(parts), 1, -1)]
+    for start in starts:
+        if len([n for n in names if n == start or n.startswith(start + '.')]) > 1:
+            return start
+    start = starts[-1].split('_')[0]
+    return start if any(re.match(re.escape(start) + '[._]', n) for n in names if n != name) else name
+
+
 def page():
     shown = fields()
     parts = [HEAD]
     for prefix in PREFIXES:
-        rows = [('`%s`' % name, TYPES.get(kind) or kind.removeprefix('FT_').lower(), title, text)
-                for name, title, kind, text in shown if name.startswith(prefix + '.') and '.expert.' not in name]
-        parts.append('## %s\n\n%s' % (TITLES[prefix], table(['field', 'type', 'name', 'meaning'], rows)))
+        mine = [row for row in shown if row[0].startswith(prefix + '.') and '.expert.' not in row[0]]
+        rows = {}
+        for name, title, kind, text in mine:
+            kind = TYPES.get(kind) or kind.removeprefix('FT_').lower()
+            rows.setdefault(group(name, [n for n, *_ in mine]), []).append('`%s` %s **%s** %s' % (name, kind, cell(title), cell(text).replace('*', '\\*')))
+        parts.append('## %s\n\n| |\n| --- |\n%s' % (TITLES[prefix], ''.join('| %s |\n' % '<br>'.join(r) for r in rows.values())))
     findings = {}
     for name, title, _, text in shown:
         prefix, _, short = name.partition('.expert.')
         if short:
             findings.setdefault((short, title, text), []).append(prefix)
-    rows = [('`%s`' % short, title, text, ', '.join(sorted(by, key=PREFIXES.index)))
+    rows = [(', '.join('`%s.expert.%s`' % (prefix, short) for prefix in sorted(by, key=PREFIXES.index)), title, text)
             for (short, title, text), by in sorted(findings.items())]
-    parts.append('%s\n%s' % (FINDINGS, table(['finding', 'meaning', 'what to do', 'in'], rows)))
+    parts.append('%s\n%s' % (FINDINGS, table(['finding', 'meaning', 'what to do'], rows)))
     rows = [('`%s`' % name, '`%s`' % default if default else '', text) for name, default, text in preferences()]
     parts.append('%s\n%s' % (PREFERENCES, table(['preference', 'default', 'meaning'], rows)))
     return '\n'.join(parts)
