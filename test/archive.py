@@ -209,8 +209,8 @@ def check_days(got, flat):
 
 
 def check_live(expected):
-    """live.md's rows into the table, of a capture that comes through a pipe; who may capture is the system's matter."""
-    command, = [x[4:] for x in (HERE / 'live.md').read_text().splitlines() if x.startswith('    tshark') and 'psql' in x]
+    """recipes.md's live rows into the table, of a capture that comes through a pipe; who may capture is the system's matter."""
+    command, = [x[4:] for x in (HERE / 'recipes.md').read_text().splitlines() if x.startswith('    tshark') and 'psql' in x]
     run('cat captures/smb3-ntlm.pcap | ' + command.replace('-i eth0', '-i -').replace('PASSWORD', PASSWORD))
     got = table('SELECT frame, path, raw FROM sample WHERE file IS NULL ORDER BY frame')
     assert sorted(map(tuple, got)) == sorted((r[1], r[8], r[9]) for r in expected[1:])

@@ -2,7 +2,7 @@
 """The documents: every command and filter in them is run, and finds what it promises in a bundled capture.
 
 A line of an indented block is a command if it begins with one, a display filter if the table below knows it as one. A
-command behind "$ " has its output under it. What no table below knows fails. recipes.md and live.md are run recipe by recipe
+command behind "$ " has its output under it. What no table below knows fails. recipes.md is run recipe by recipe
 (test_recipes.py), archive.md by script/dev/test-archive."""
 
 import json
@@ -25,8 +25,8 @@ KEYS = {name.removesuffix('.pcap'): [x for k in keys for x in ('-o', k.format(pc
         for name, keys in json.loads((PCAPS / 'keys.json').read_text()).items()}
 WATCHED = TOP / 'plugin' / 'profile' / 'Performance Counters' / 'pcq_watch'
 PAGES = sorted([TOP / 'README.md', *(TOP / 'docs').glob('*.md')])
-PAGES = [p for p in PAGES if p.name not in ('design.md', 'measurements.md', 'upstream.md', 'windows.md', 'windows-build.md')]
-RECIPES = ('archive.md', 'live.md', 'recipes.md')
+DEVELOPERS = sorted((TOP / 'docs' / 'developers').glob('*.md'))
+RECIPES = ('archive.md', 'recipes.md')
 PROGRAMS = ('tshark', 'script/', 'wireshark', 'parallel', 'editcap', 'cmake', 'ninja', 'cp ', 'rm ', 'psql', 'ssh', 'dumpcap',
             'mergecap', 'cat ', 'sudo', 'git ', 'WIRESHARK_PLUGIN_DIR')
 
@@ -125,7 +125,7 @@ IN_PACKAGES = ('README.md', 'CONTRIBUTING.md', 'docs', 'test/pcaps')
 def test_links_lead_somewhere():
     """To files and headings of this tree, and of a package."""
     links = 0
-    for page in TOP / 'README.md', TOP / 'CONTRIBUTING.md', *(TOP / 'docs').glob('*.md'), TOP / 'test' / 'pcaps' / 'README.md':
+    for page in TOP / 'README.md', TOP / 'CONTRIBUTING.md', *(TOP / 'docs').glob('*.md'), *DEVELOPERS, TOP / 'test' / 'pcaps' / 'README.md':
         text = page.read_text()
         for target in re.findall(r'\]\(([^)]+)\)', text):
             if re.match(r'[a-z]+:', target):
@@ -143,19 +143,29 @@ def test_links_lead_somewhere():
 
 
 def test_the_legend_of_colours():
-    """glossary.md's table is that of the profile, in its order."""
+    """cheat-sheet.md's table is that of the profile, in its order."""
     rules = (TOP / 'plugin' / 'profile' / 'Performance Counters' / 'colorfilters').read_text()
     rules = re.findall(r'^@Performance counters(?:: ([^@]*))?@.*@\[([\d,]+)\]\[([\d,]+)\]$', rules, re.M)
 
     def named(colour):
         return '#%02X%02X%02X' % tuple(int(x) >> 8 for x in colour.split(','))
-    shown = re.findall(r'^\| ([^|]+) \| [a-z ]+ `(#\w+)` \| [a-z ]+ `(#\w+)` \|$', (TOP / 'docs' / 'glossary.md').read_text(), re.M)
+    shown = re.findall(r'^\| ([^|]+) \| [a-z ]+ `(#\w+)` \| [a-z ]+ `(#\w+)` \|$', (TOP / 'docs' / 'cheat-sheet.md').read_text(), re.M)
     assert shown == [(name or 'any other call', named(front), named(back)) for name, back, front in rules] and shown
 
 
+def test_pages_for_users_are_few_and_short():
+    """Twelve of at most 150 lines, each named by README; those for developers say so."""
+    pages = [p for p in (TOP / 'docs').glob('*.md') if p.name != 'evidence.md']
+    readme = (TOP / 'README.md').read_text()
+    assert len(pages) <= 12
+    assert {p.name: n for p in pages for n in [len(p.read_text().splitlines())] if n > 150} == {}
+    assert [p.name for p in pages if 'docs/%s)' % p.name not in readme] == []
+    assert [p.name for p in DEVELOPERS if '\n\nFor developers.' not in p.read_text()[:200]] == []
+
+
 def test_no_count_that_goes_stale():
-    """What changes with each version is generated, or left out; design.md and measurements.md are of a day."""
-    pages = [p for p in (TOP / 'docs').glob('*.md') if p.name not in ('design.md', 'measurements.md', 'reference.md')]
+    """What changes with each version is generated, or left out; what developers measured is of a day."""
+    pages = [p for p in (TOP / 'docs').glob('*.md') if p.name != 'reference.md']
     for page in (TOP / 'README.md', TOP / 'CONTRIBUTING.md', *pages):
         counts = re.findall(r'\b\d[\d,.]* (?:tests|fields|symbols|captures|bundled|findings|preferences|functions|headers)\b', page.read_text())
         assert counts == [], page.name
@@ -177,7 +187,7 @@ def filters(page):
     for line in page.read_text().splitlines():
         for text in re.findall(r'`([^`]+)`', line):
             if page.name not in RECIPES and COMPARISON.search(text) and not text.startswith(PROGRAMS + ('-', 'lp', '0x')) or \
-                    line.startswith('|') and re.fullmatch(r'(pcq\.expert|tcp\.analysis|dcerpc\.cn_ctx_id)\.\w+', text):
+                    page.name != 'reference.md' and line.startswith('|') and re.fullmatch(r'(pcq\.expert|tcp\.analysis|dcerpc\.cn_ctx_id)\.\w+', text):
                 yield text
 
 
@@ -467,11 +477,14 @@ WITHOUT_KEY = ('pcq.expert.sealed', 'pcq.sealed', 'pcq.expert.key_does_not_fit')
 ELSEWHERE = {
     'script/dissect': 'test_scripts.py', 'script/dissect CAPTURE -o ntlmssp.nt_password:PASSWORD': 'test_scripts.py',
     'script/test': 'this run', 'script/install': 'test_scripts.py', 'script/install --doctor': 'test_install.py',
+    'script/dev/package windows': 'script/dev/test-packages',
     'cmake -S . -B build -G Ninja': 'test_scripts.py', 'ninja -C build': 'test_scripts.py',
     'WIRESHARK_PLUGIN_DIR=build/plugins tshark -G plugins': 'test_scripts.py', 'cmake --install build': 'test_scripts.py',
     'rm -f ~/.local/lib/wireshark/plugins/*/epan/pcq.so': 'test_scripts.py',
     'rm -rf ~/.config/wireshark/profiles/"Performance Counters"': 'test_scripts.py',
 }
+# What an administrator is asked for is what the script would install.
+ELSEWHERE['sudo apt-get install ' + re.search('^packages="(.*)"$', (TOP / 'script/dev/bootstrap').read_text(), re.M)[1]] = 'test_scripts.py'
 # A window is needed: tried by hand, and its options by tshark in test_a_window_opens_what_tshark_opens.
 WINDOW = re.compile(r'wireshark -C "Performance Counters" -r (\S+)(.*)')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/recipes.md and docs/live.md: each recipe is run as it stands, and what comes out is compared with what it promises."""
+"""docs/recipes.md: each recipe is run as it stands, and what comes out is compared with what it promises."""
 
 import csv
 import os
@@ -17,9 +17,9 @@ from test_docs import KEYS, PCAPS
 NTLM = ('smb3-ntlm', 'tcp-ntlm')
 
 
-def recipe(page, heading):
+def recipe(heading):
     """The commands below a heading."""
-    part, = re.findall(r'^## %s\n(.*?)(?=^## |\Z)' % re.escape(heading), (TOP / 'docs' / page).read_text(), re.M | re.S)
+    part, = re.findall(r'^## %s\n(.*?)(?=^## |\Z)' % re.escape(heading), (TOP / 'docs' / 'recipes.md').read_text(), re.M | re.S)
     return re.findall(r'^    (\S.*)$', part, re.M)
 
 
@@ -63,7 +63,7 @@ def rows(tshark):
                                                      ('two-clients', 1, 1), ('two-clients', 2, 0)])
 def test_one_query_cut_out(shell, rows, tshark, capture, number, stream):
     """Its key opens it still: each value is there as before, by a names file where another connection asked for the names."""
-    which, write = recipe('recipes.md', 'One query, cut out so that its key still opens it')
+    which, write = recipe('One query cut out')
     assert shell(given(which, 'FILE', capture).replace('number == 1', 'number == %d' % number)) == '%d\n' % stream
     shell(given(write, 'FILE', capture).replace('stream == 0', 'stream == %d' % stream))
     whole, cut, names = PCAPS / (capture + '.pcap'), shell.folder / 'one-query.pcap', shell.folder / 'names.txt'
@@ -80,7 +80,7 @@ def test_one_query_cut_out(shell, rows, tshark, capture, number, stream):
 
 
 def test_the_series_of_a_counter(shell, rows):
-    profile, field, long, lines = recipe('recipes.md', 'The series of one counter')
+    profile, field, long, lines = recipe('The series of one counter')
     everything = rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
     for command, path in ((profile, r'\\LABDC\Processor Information(_Total)\% Processor Time'),
                           (field, r'\\LABDC\Processor Information(0,0)\% Processor Time')):
@@ -93,9 +93,45 @@ def test_the_series_of_a_counter(shell, rows):
                                          if r['path'] == path]
 
 
+def test_who_was_busy_at_a_time(shell, rows):
+    """The means of that time alone, the largest first."""
+    command, = recipe('Who was busy at a time')
+    command = command.replace('2026-11-21 10:02:00', '2026-11-21 10:10:30').replace('2026-11-21 10:03:00', '2026-11-21 10:10:33')
+    lines = shell(given('TZ=UTC ' + command, 'FILE', 'smb3-ntlm')).splitlines()
+    results = {}
+    for row in rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm']):
+        if '% Processor Time' in row['path'] and '2026-11-21T10:10:30' <= row['time'] < '2026-11-21T10:10:33':
+            results.setdefault(row['path'], {})[row['time']] = float(row['result'])    # one counter may stand in an answer twice
+    means = sorted(((sum(v.values()) / len(v), path) for path, v in results.items()), reverse=True)
+    shown = [line.split(' |') for line in lines]
+    assert [(row[0], int(row[1])) for row in shown] == [(path, len(results[path])) for _, path in means] and len(shown) > 3
+    assert [float(row[2]) for row in shown] == pytest.approx([mean for mean, _ in means])
+
+
+def test_captures_that_are_not_healthy(shell):
+    """The one with refused counters, and not the one of a monitor with which all is well."""
+    command, = recipe('Captures that are not healthy')
+    (shell.folder / 'captures').mkdir()
+    (shell.folder / 'captures' / 'refused.pcap').symlink_to(PCAPS / 'smb3-ntlm.pcap')
+    monitor().write(shell.folder / 'captures' / 'well.pcap')
+    out = shell(command.replace('ntlmssp.nt_password:PASSWORD', 'ntlmssp.nt_password:Lab-Passw0rd'))
+    assert out == 'False captures/refused.pcap\n'
+
+
+@pytest.mark.parametrize('capture, server, interval', [('smb3-ntlm', 'LABDC (127.0.0.1)', 1.004), ('two-clients', None, None)])
+def test_who_asks_with_which_account(shell, capture, server, interval):
+    command, = recipe('Who asks with which account')
+    lines = [line.split('|') for line in shell(given(command, 'FILE', capture)).splitlines()]
+    assert lines and all(len(line) == 5 and line[2] for line in lines)
+    if server:
+        (client, named, account, samples, each), = lines
+        assert (client, named, account, samples) == ('127.0.0.1', server, r'LAB\Administrator (LABCLIENT)', '10')
+        assert float(each) == pytest.approx(interval, abs=1e-3)
+
+
 def test_watched_counters_of_a_capture(shell, rows):
     """As a profile has them, each is one counter's field."""
-    write, = recipe('recipes.md', 'Watched counters of a capture')
+    write, = recipe('Draw one counter')
     shell(given(write, 'FILE', 'smb3-ntlm'))
     watched = [re.findall('"(.*?)"', line) for line in (shell.folder / 'pcq_watch').read_text().splitlines()]
     everything = [r for r in rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm']) if '% Processor Time' in r['path']]
@@ -112,7 +148,7 @@ def test_watched_counters_of_a_capture(shell, rows):
 
 
 def test_two_days_compared(shell, rows):
-    monday, tuesday, join, one_day_only, moved = recipe('recipes.md', 'Two days compared')
+    monday, tuesday, join, one_day_only, moved = recipe('Two days compared')
     shell(given(monday, 'MONDAY', NTLM[0]))
     shell(given(tuesday, 'TUESDAY', NTLM[1]))
     shell(join)
@@ -141,7 +177,7 @@ def test_two_days_compared(shell, rows):
 
 def test_late_samples(shell, tmp_path):
     """A client that asks each second, and once four seconds late."""
-    table, frames = recipe('recipes.md', 'Late samples')
+    table, frames = recipe('Late samples')
     scene = monitor(pauses={4: 5})
     path = scene.write(tmp_path / 'a.pcap')
     assert 'Interval (s)' in shell(table.replace('FILE', shlex.quote(path)))
@@ -149,7 +185,7 @@ def test_late_samples(shell, tmp_path):
     assert int(row[0]) == answers(scene)[5][0] and row[1].startswith('5.002') and row[2].startswith('Asked late')
 
 
-# --- live.md ---------------------------------------------------------------------------------------------------------
+# --- live ------------------------------------------------------------------------------------------------------------
 
 
 def from_a_pipe(command, capture='smb3-ntlm'):
@@ -165,7 +201,7 @@ SAID = r"(?s).*Capturing on .*"
 
 @pytest.mark.parametrize('which', [0, 1])
 def test_live_into_a_file(shell, rows, which):
-    command = recipe('live.md', 'Rows as they come')[which]
+    command = recipe('Live: rows as they come')[which]
     shell(from_a_pipe(command), SAID)
     with open(shell.folder / 'values.csv', newline='') as f:
         assert list(csv.DictReader(f)) == rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
@@ -173,7 +209,7 @@ def test_live_into_a_file(shell, rows, which):
 
 def test_live_and_chosen(shell, rows):
     everything = rows(PCAPS / 'smb3-ntlm.pcap', *KEYS['smb3-ntlm'])
-    *_, chosen, watched = recipe('live.md', 'Rows as they come')
+    *_, chosen, watched = recipe('Live: rows as they come')
     assert len(shell(from_a_pipe(chosen), SAID).splitlines()) == len([r for r in everything if '% Processor Time' in r['path']])
     got = [float(line.split('\t')[1]) for line in shell(from_a_pipe(watched), SAID).splitlines()]
     path = r'\\LABDC\Processor Information(_Total)\% Processor Time'
@@ -185,7 +221,7 @@ def test_live_into_a_database(shell, rows):
     psql = shell.folder / 'bin' / 'psql'
     psql.write_text('#!/bin/sh\nprintf "%%s\\n" "$3" >>%s\ncat >>%s\n' % (shell.folder / 'asked', shell.folder / 'rows'))
     psql.chmod(0o755)
-    command, = recipe('live.md', 'Into PostgreSQL')
+    command, = recipe('Live: into PostgreSQL')
     shell(from_a_pipe(command), SAID)
     asked = (shell.folder / 'asked').read_text().splitlines()
     names, = {re.fullmatch(r"\\copy sample \((.*)\) FROM STDIN \(FORMAT csv\)", a)[1] for a in asked}

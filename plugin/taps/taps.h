@@ -1,5 +1,5 @@
 /* taps.h
- * What listens to the calls: statistics and exports. docs/statistics.md and docs/export.md describe them.
+ * What listens to the calls: statistics and exports. docs/statistics.md describes them.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
