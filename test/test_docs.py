@@ -450,7 +450,6 @@ COMMANDS = {
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
     'tshark -q -r FILE -z pcq,summary': prints('10 samples, each 1.004 s, none late', '3 counters refused', count=3),
     'tshark -q -r FILE -z pcq,summary,json': prints('"healthy": false', '"counter_refused"'),
-    'tshark -q -r FILE -z pcq,summary,summary.json': writes('summary.json', '"healthy": false'),
     'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,evidence,evidence.txt': writes('evidence.txt', 'SEALED', 'held'),
     'tshark -q -r FILE -z pcq,refusals': prints('ERROR_WMI_ITEMID_NOT_FOUND', 'another version of the provider'),
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
