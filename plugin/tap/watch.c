@@ -247,7 +247,7 @@ static watch_row **find_fitting(const struct watch_rows *among, const char *show
 
 static watch_row *const *fitting(struct watch_rows *among, const char *path)
 {
-    watch_row **fits = path ? g_hash_table_lookup(among->found, path) : none;
+    watch_row **fits = path && among->count > 0 ? g_hash_table_lookup(among->found, path) : none;
 
     if (fits == NULL) {
         if (among->found_bytes > MAX_FOUND_BYTES) {
@@ -260,9 +260,9 @@ static watch_row *const *fitting(struct watch_rows *among, const char *path)
     return fits;
 }
 
-watch_row *const *watch_fitting(readings *r)
+watch_row *const *watch_fitting(const char *path)
 {
-    return fitting(&watched, readings_path(r));
+    return fitting(&watched, path);
 }
 
 bool watch_is_wanted(proto_tree *tree)
@@ -384,9 +384,9 @@ watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most
             survey.whole = false;
             break;
         }
-        watch_row *const *row = watch_fitting(r);
+        const char *path = readings_path(r);
+        watch_row *const *row = watch_fitting(path);
         if (*row) {
-            const char *path = readings_path(r);
             bool is_new = !wmem_map_contains(seen, path);
             if (is_new) {
                 wmem_map_insert(seen, wmem_strdup(r->pool, path), seen);

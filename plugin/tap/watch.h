@@ -26,8 +26,8 @@ bool watch_is_wanted(proto_tree *tree);
 /* True if the user watches any counter: for the Info column, which shows values without a tree. */
 bool watch_has_rows(void);
 
-/* The rows that fit the reading which was pulled last, with a NULL behind them; until it is asked of another. */
-watch_row *const *watch_fitting(readings *r);
+/* The rows that fit a path (may be NULL), with a NULL behind them; until another is asked of. */
+watch_row *const *watch_fitting(const char *path);
 
 /* --- What they have in an answer --------------------------------------------------------------------------------- */
 

@@ -263,7 +263,7 @@ static void show_result(proto_tree *tree, const value_fields *fields, readings *
 }
 
 /* "cpu: 12.4 % = \\SRV\Processor(_Total)\% Processor Time". Its value is the same, but a label of its own tells whose. */
-static proto_item *add_watched(const answer_view *view, proto_tree *tree, const watch_row *row,
+static proto_item *add_watched(const answer_view *view, proto_tree *tree, const char *path, const watch_row *row,
                                const perf_result *result)
 {
     readings *r = view->readings;
@@ -284,27 +284,28 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
     }
     perf_write(&w, readings_note(r));
     perf_write(&w, " = ");
-    perf_write(&w, readings_path(r));
+    perf_write(&w, path);
     return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
 }
 
-static void show_watched(answer_view *view, proto_tree *tree, watch_row *const *row)
+static void show_watched(answer_view *view, proto_tree *tree, const char *path, watch_row *const *row)
 {
     perf_result result = readings_result(view->readings);
 
     for (; *row && result.none == PERF_NONE_OK && tree_budget_take_any(&view->budget, 1); row++) {
-        proto_item_set_generated(add_watched(view, tree, *row, &result));
+        proto_item_set_generated(add_watched(view, tree, path, *row, &result));
     }
 }
 
 /* Who has a column of pcq.cooked, or draws it, has all values of the packet in it. */
 static void show_own_field(answer_view *view, proto_tree *tree, const meaning *what)
 {
-    watch_row *const *row = view->wishes.watch || view->wishes.clicks ? watch_fitting(view->readings) : NULL;
+    const char *path = what->path || !view->wishes.watch ? what->path : readings_path(view->readings);
+    watch_row *const *row = watch_fitting(path);
 
-    if (row && *row) {
-        show_watched(view, tree, row);
-    } else if (view->wishes.clicks && what->in_structure && what->path && view->budget.values > 1 &&
+    if (*row) {
+        show_watched(view, tree, path, row);
+    } else if (path && view->wishes.clicks && what->in_structure && view->budget.values > 1 &&
                tree_budget_take_any(&view->budget, 1)) {
         reader_add_generated_string(tree, watch_hf_hint, view->tvb,
                                     "pcq.watch.NAME, if watched (Protocol Preferences)");
@@ -321,7 +322,7 @@ static void show_meaning(answer_view *view, proto_tree *tree, const meaning *wha
     if (what->has_result) {
         show_result(tree, view->fields, r, what);
     }
-    if (!r->at.is_text) {
+    if (!r->at.is_text && (view->wishes.watch || view->wishes.clicks)) {
         show_own_field(view, tree, what);
     }
     if (what->path && what->in_structure) {
