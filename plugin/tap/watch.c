@@ -408,10 +408,11 @@ const char *watch_words(wmem_allocator_t *pool, const watch_values *values)
         return wmem_strdup_printf(pool, "%s%s, first of %u %s", values->first, values->note, values->values, what);
     }
     size_t unit = *values->unit ? strlen(values->unit) + 1 : 0; /* " %" */
-    int number = strcmp(values->least, values->most) == 0 ? 0 : (int)(strlen(values->least) - unit);
+    bool differ = strcmp(values->least, values->most) != 0;
     unsigned others = values->values - values->results;
-    return wmem_strdup_printf(pool, "%.*s%s%s%s, %u %s%s", number, values->least, number > 0 ? " to " : "",
-                              values->most, values->note, values->values, what,
+    return wmem_strdup_printf(pool, "%.*s%s%s%s%s, %u %s%s", differ ? (int)(strlen(values->least) - unit) : 0,
+                              values->least, differ ? " to " : "", values->most,
+                              !differ && values->results > 1 ? " each" : "", values->note, values->values, what,
                               others > 0 ? wmem_strdup_printf(pool, ", %u without a result", others) : "");
 }
 

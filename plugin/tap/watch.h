@@ -56,5 +56,5 @@ watch_survey watch_look_through(readings *r, unsigned most_values, unsigned most
 /* NULL where the row fits nothing, or nobody looked. */
 const watch_values *watch_values_of(const watch_survey *survey, const watch_row *row);
 
-/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "81 (raw; first sample of the handle), first of 7 instances". */
+/* "12.4 %"; "0.4 to 10.9 %, 7 instances"; "0.0 % each, 2 instances"; "81 (raw; first sample of the handle), first of 7 instances". */
 const char *watch_words(wmem_allocator_t *pool, const watch_values *values);
