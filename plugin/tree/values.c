@@ -415,7 +415,7 @@ void values_samples(const answer_view *view, proto_tree *tree)
 
 static const char *words_of(readings *r)
 {
-    perf_result result = r->at.is_text ? (perf_result){.none = PERF_NONE_OK} : readings_result(r);
+    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
 
     return readings_words(r, &result).text;
 }
