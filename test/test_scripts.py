@@ -111,7 +111,7 @@ def bare(fakes, tmp_path):
     """bare(name=text, …) -> the only folder of PATH: of the system's tools there is none that bootstrap could want."""
     def make(**programs):
         folder = fakes(**programs)
-        for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat', 'awk', 'mkdir', 'flock', 'head', 'tr', 'dpkg'):
+        for tool in ('sh', 'sed', 'dirname', 'id', 'cksum', 'cut', 'env', 'cat', 'awk', 'mkdir', 'flock', 'head', 'tr', 'true', 'dpkg'):
             if not (folder / tool).exists():
                 (folder / tool).symlink_to(shutil.which(tool))
         return {'PATH': str(folder), 'HOME': str(tmp_path), 'Wireshark_DIR': str(tmp_path)}
@@ -145,6 +145,14 @@ def test_apt_fails(bare, when, words):
     status, _, err = bootstrap(bare(apt_get=apt, **NOTHING_INSTALLED))
     assert status == 1 and 'E: broken' in err
     assert all(w in err.splitlines()[-1] for w in words), err
+
+
+def test_sudo_that_does_not_let_one(bare):
+    """Is what is said, with what somebody else may run; nothing is said of a network."""
+    programs = dict(NOTHING_INSTALLED, sudo='echo "sudo: you are not in the sudoers file" >&2; exit 1')
+    status, out, err = bootstrap(bare(apt_get='exit 0', **programs))
+    assert (status, out) == (1, '') and 'not in the sudoers file' in err and 'network' not in err
+    assert 'apt-get install' in err.splitlines()[-1] and 'libwireshark-dev' in err.splitlines()[-1]
 
 
 def test_another_system(bare):

@@ -84,6 +84,7 @@ static void doc_counter_types(FILE *out)
 {
     fprintf(out,
             "# Counter types\n\n"
+            "Here you look up how a counter of each type is calculated, and why a value has no result.\n"
             "Written by `test/unit/print_counter_types.c` from the tables in `plugin/perf`; a test compares them.\n"
             "Sources: [MS-PCQ] 2.2.4.2, winperf.h, the counter type pages of Windows and of its resource kits.\n\n");
 
