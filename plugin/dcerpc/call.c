@@ -448,6 +448,8 @@ void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_cal
     tapped->is_response = !call_is_request(call);
     tapped->is_repeated = call_is_repeated(call);
     tapped->has_failed = call->has_failed;
+    tapped->is_damaged = call->report.damaged;
+    tapped->request_frame = call->di->call_data->req_frame;
     tapped->seconds = call_seconds(call);
     tapped->event = call->event;
     tapped->server = call->server;

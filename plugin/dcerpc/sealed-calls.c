@@ -121,6 +121,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .is_fault = call->is_fault,
         .status = call->status,
         .operation = call->operation,
+        .request_frame = record ? record->request_frame : pdu->request_frame,
         .seconds = pdu ? pdu->seconds : -1,
         .event = record ? record->response_event : 0,
         .connection = connection,

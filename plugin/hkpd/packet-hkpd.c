@@ -1112,7 +1112,9 @@ static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
 {
     const hkpd_key *key = hkpd_key_of(handle);
 
-    return key && key->name.kind == HKPD_KEY_DATA && hkpd_is_performance_name(p->record->name) &&
+    bool is_asked_for = hkpd_opnum(p) == WINREG_ENUM_VALUE || hkpd_is_performance_name(p->record->name);
+
+    return key && key->name.kind == HKPD_KEY_DATA && is_asked_for &&
            hkpd_titles_of(p->record->name, NULL) == HKPD_TITLES_NONE && (p->tapped.answer || p->tapped.out_size == 0);
 }
 

@@ -882,7 +882,7 @@ static void take_value(readings *r)
         r->counters = wmem_alloc0_array(r->pool, reading_counter, walk->counters.count);
         stream_of(r)->text_decided = false;
     }
-    at->is_refused = false;
+    at->is_refused = at->is_empty = false;
     at->row = walk->instance.index == PERF_NO_INSTANCE ? 0 : walk->instance.index;
     at->column = walk->value.column;
     at->offset = walk->value.data;
@@ -929,20 +929,40 @@ bool pcq_readings_next_failed(readings *r)
     return false;
 }
 
+static bool is_without_values(const readings *r)
+{
+    perf_walk ahead = stream_of(r)->walk;
+    perf_walk_event event;
+
+    do {
+        event = perf_walk_next(&ahead);
+    } while (event != PERF_WALK_VALUE && event != PERF_WALK_BLOCK && event != PERF_WALK_END);
+    return event != PERF_WALK_VALUE;
+}
+
+/* Of a block that has no value. */
+static void take_block(readings *r, bool is_refused)
+{
+    const state_identifier *identifier = stream_of(r)->identifier;
+
+    r->at = (reading){.is_refused = is_refused, .is_empty = !is_refused, .offset = stream_of(r)->walk.block.offset};
+    r->at.counter = wmem_new0(r->pool, reading_counter);
+    r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
+    readings_take(r, (perf_raw){0, 0});
+}
+
 static bool next(readings *r)
 {
     perf_walk_event event;
 
     while ((event = pcq_readings_event(r)) != PERF_WALK_END) {
+        bool is_refused = event == PERF_WALK_BLOCK && stream_of(r)->walk.block.type == PERF_ERROR_RETURN;
         if (event == PERF_WALK_VALUE) {
             return true;
         }
-        if (event == PERF_WALK_BLOCK && r->with_refusals && stream_of(r)->walk.block.type == PERF_ERROR_RETURN) {
-            const state_identifier *identifier = stream_of(r)->identifier;
-            r->at = (reading){.is_refused = true, .offset = stream_of(r)->walk.block.offset};
-            r->at.counter = wmem_new0(r->pool, reading_counter);
-            r->at.counter->id = identifier ? identifier->counter_id : PERF_NO_ID;
-            readings_take(r, (perf_raw){0, 0});
+        if ((is_refused && r->with_refusals) ||
+            (event == PERF_WALK_BLOCK && !is_refused && r->with_empty && is_without_values(r))) {
+            take_block(r, is_refused);
             return true;
         }
     }

@@ -76,7 +76,7 @@ const reading *readings_next(readings *r)
         return NULL;
     }
     if (r->for_all) {
-        uint64_t size = r->at.is_refused || r->at.size == 0 ? 1 : r->at.size;
+        uint64_t size = r->at.is_refused || r->at.is_empty || r->at.size == 0 ? 1 : r->at.size;
         if (size > r->bytes_left) {
             return NULL;
         }

@@ -68,6 +68,7 @@ typedef struct {
     uint32_t size; /* bytes */
     reading_counter *counter;
     bool is_refused; /* no value: what was asked for had an error, r->status */
+    bool is_empty;   /* nor has it one, and no error */
     bool is_text;
     bool is_number; /* 4 or 8 bytes */
     perf_raw raw;   /* of a number */
@@ -85,7 +86,8 @@ typedef struct readings {
     const char *machine; /* without backslashes */
     sample_view *current;
     reading at;         /* the reading that was pulled last */
-    bool with_refusals; /* for whoever sets it, blocks of an error are readings too */
+    bool with_refusals; /* for whoever sets it, blocks of an error are readings too, */
+    bool with_empty;    /* and those without a value */
     struct {
         bool known;
         perf_point current;

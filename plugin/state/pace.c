@@ -77,7 +77,7 @@ static unsigned verdict_of(const state_pace *pace, double interval)
 {
     double usual = perf_spread_median(&pace->intervals), waits = perf_spread_median(&pace->waits);
 
-    if (pace->intervals.count < PACE_FEWEST || interval <= PACE_LATE * usual) {
+    if (pace->intervals.count < PACE_FEWEST || interval <= PACE_LATE * pace->longest) {
         return PACE_IN_TIME;
     }
     if (pace->waited - waits >= (interval - usual) / 2) {
@@ -91,6 +91,8 @@ unsigned state_pace_judge(state_pace *pace, double interval)
 {
     unsigned verdict = verdict_of(pace, interval);
 
+    double too_long = pace->waits.count > 0 ? pace->waited - perf_spread_median(&pace->waits) : 0;
+    pace->longest = MAX(pace->longest, interval - MAX(too_long, 0));
     perf_spread_add(&pace->intervals, interval);
     perf_spread_add(&pace->waits, pace->waited);
     return verdict;

@@ -60,6 +60,7 @@ typedef struct state_pace {
         waited; /* for answers: of the calls since the sample before, and of its own, which delays the next one, too */
     pace_requests requests;
     perf_spread intervals;
+    double longest; /* of them, without what an answer took too long */
     perf_spread waits;
     pace_clock clock;
     struct state_pace *next;

@@ -6,6 +6,8 @@
 #include "tap/tapped.h"
 
 #include "names/names.h"
+#include "state/queries.h"
+#include "state/samples.h"
 #include "state/state.h"
 #include "state/transports.h"
 #include "text/value-strings.h"
@@ -100,6 +102,47 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
 
     return readings_identifier_path(pool, tapped->server, machine, &tapped->identifiers[identifier], tapped->event,
                                     left);
+}
+
+const char *tapped_called(const tapped_call *tapped)
+{
+    return tapped->server->names[HOST_CALLED];
+}
+
+unsigned tapped_identifier_hash(const tapped_call *tapped, uint32_t identifier)
+{
+    return query_identifier_hash(&tapped->identifiers[identifier]);
+}
+
+unsigned tapped_asked_for(const tapped_call *tapped)
+{
+    const state_query_entry *entry;
+    unsigned next = 0, sum = 0;
+
+    while (!tapped->is_hkpd && (entry = query_entries(tapped->handle, tapped->event, &next)) != NULL) {
+        sum += query_identifier_hash(&entry->identifier);
+    }
+    return MAX(sum, 1);
+}
+
+unsigned tapped_held(const tapped_call *tapped)
+{
+    unsigned held = 0, refused;
+
+    if (!tapped->is_hkpd) {
+        query_counts(tapped->handle, tapped->event, &held, &refused);
+    }
+    return held;
+}
+
+bool tapped_has_object(const tapped_call *tapped, uint32_t title)
+{
+    return sample_object(tapped->answer->sample, title) != NULL;
+}
+
+const char *tapped_object_name(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t title)
+{
+    return facts_title_label(pool, tapped->server, title, tapped->event);
 }
 
 char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,

@@ -42,15 +42,17 @@ typedef struct {
     bool brings_data;  /* if it succeeds, the call is answered with performance data */
     bool is_probe;     /* a response says how much room is needed, and nothing else */
     bool lacks_titles; /* a list of titles that could not be read whole */
+    bool is_damaged;   /* something in it contradicts itself, or does not fit */
     bool adds;         /* ValidateCounters: adds counters, does not remove them */
     uint16_t opnum;
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
-    uint32_t in_size;  /* room, in bytes (GUIDs for EnumerateCounterSet) */
-    uint32_t out_size; /* returned */
-    uint32_t rtn_size; /* needed */
-    double seconds;    /* from the request to this response; negative where that is not known */
+    uint32_t in_size;       /* room, in bytes (GUIDs for EnumerateCounterSet) */
+    uint32_t out_size;      /* returned */
+    uint32_t rtn_size;      /* needed */
+    double seconds;         /* from the request to this response; negative where that is not known */
+    uint32_t request_frame; /* of a response: 0 where that is not known */
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
@@ -96,6 +98,9 @@ tapped_handle tapped_handle_of(const state_handle *handle);
 /* What the call's server is called where nobody named it, no two servers alike. */
 const char *tapped_server(const tapped_call *tapped);
 
+/* What its clients call it, in small letters; NULL if that is not known. */
+const char *tapped_called(const tapped_call *tapped);
+
 /* The names file of what the capture taught; NULL if that is nothing. To be freed. */
 char *tapped_names(void);
 
@@ -110,6 +115,16 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
 /* The same by now, of a handle's identifier. */
 char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
                          uint32_t event, uint64_t *left);
+
+/* Stands for one of the identifiers; for what a query holds, in whatever order, or HKEY_PERFORMANCE_DATA is asked for: never 0. How many
+ * identifiers a query holds at the call. */
+unsigned tapped_identifier_hash(const tapped_call *tapped, uint32_t identifier);
+unsigned tapped_asked_for(const tapped_call *tapped);
+unsigned tapped_held(const tapped_call *tapped);
+
+/* HKEY_PERFORMANCE_DATA: the answer, which is a sample, holds the object of this title; and what that is called. */
+bool tapped_has_object(const tapped_call *tapped, uint32_t title);
+const char *tapped_object_name(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t title);
 
 static inline uint64_t tapped_paths_size(const tapped_call *tapped)
 {

@@ -1,0 +1,378 @@
+/* books.c
+ * What was asked for and what came of it: refused, failed, cut, damaged, empty, without a type, or never delivered.
+ *
+ * Each answer is read as its values are counted, once. What is lacking is kept by its path, or title, with the frames that lack it; it is
+ * said if the newest answer still lacks it.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/talks.h"
+
+#include "text/value-strings.h"
+
+/* Of one talk what is kept: frames of one book, and things that lack. */
+#define MOST_FRAMES 100000
+#define MOST_LACKING 10000
+
+/* What answers lacked, or an object that they brought. */
+typedef struct {
+    char *path;
+    uint64_t newest;      /* answer of its question that brought it, 0: none */
+    uint64_t lacked;      /* the newest that did not */
+    uint32_t first_frame; /* the first of those that lack it until now */
+    double since;
+} asked_entry;
+
+static void entry_free(void *data)
+{
+    asked_entry *entry = data;
+
+    g_free(entry->path);
+    g_free(entry);
+}
+
+void verdict_books_free(verdict_talk *talk)
+{
+    for (unsigned i = 0; i < NUM_BOOKS; i++) {
+        g_free(talk->books[i].first);
+        if (talk->books[i].frames) {
+            g_array_unref(talk->books[i].frames);
+        }
+    }
+    if (talk->refused) {
+        g_hash_table_destroy(talk->refused);
+    }
+    if (talk->asked) {
+        g_hash_table_destroy(talk->asked);
+    }
+}
+
+/* --- Keeping --------------------------------------------------------------------------------------------------- */
+
+bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo)
+{
+    book *in = &talk->books[kind];
+
+    if (in->frames == NULL) {
+        in->frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+        in->since = nstime_to_sec(&pinfo->abs_ts);
+    }
+    bool is_new = in->frames->len == 0 || g_array_index(in->frames, uint32_t, in->frames->len - 1) != pinfo->num;
+    if (is_new && in->frames->len < MOST_FRAMES) {
+        g_array_append_val(in->frames, pinfo->num);
+    }
+    return in->things++ == 0;
+}
+
+static void count_refused(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+{
+    uint64_t left = tapped_paths_size(tapped);
+
+    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
+        if (!tapped_is_refused(tapped, i)) {
+            continue;
+        }
+        uint32_t status = tapped->identifiers[i].status;
+        if (verdict_book(talk, BOOK_REFUSED, pinfo)) {
+            talk->books[BOOK_REFUSED].first = g_strdup(tapped_identifier_path(pinfo->pool, tapped, i, &left));
+            talk->books[BOOK_REFUSED].status = status;
+        }
+        if (talk->refused == NULL) {
+            talk->refused = g_hash_table_new(g_direct_hash, g_direct_equal);
+        }
+        g_hash_table_add(talk->refused, GUINT_TO_POINTER(tapped_identifier_hash(tapped, i)));
+        talk->refusals++;
+    }
+}
+
+static const char *path_of(readings *r)
+{
+    const char *path = readings_path(r);
+
+    return path == NULL          ? "not known which"
+           : readings_assumed(r) ? wmem_strconcat(r->pool, path, " (assumed)", NULL)
+                                 : path;
+}
+
+static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, readings *r)
+{
+    if (verdict_book(talk, kind, pinfo)) {
+        talk->books[kind].first = g_strdup(kind == BOOK_ASSUMED ? readings_path(r) : path_of(r));
+    }
+}
+
+/* True if it went backwards. */
+static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
+{
+    const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
+    unsigned marks = tapped_marks(r, &result);
+
+    if (marks & TAPPED_ASSUMED) {
+        book_value(talk, BOOK_ASSUMED, pinfo, r);
+    }
+    if (marks & TAPPED_UNTYPED) {
+        book_value(talk, BOOK_UNTYPED, pinfo, r);
+    }
+    return !(marks & TAPPED_ASSUMED) && perf_is_reset(result.none);
+}
+
+static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)
+{
+    const readings_reset reset = readings_find_reset(pinfo->pool, answer);
+    book *in = &talk->books[BOOK_RESET];
+
+    if (reset.values > 0) {
+        if (verdict_book(talk, BOOK_RESET, pinfo)) {
+            in->first = g_strdup_printf("%s (%s)", reset.path, reset.what);
+        }
+        in->things += reset.values - 1;
+    }
+}
+
+/* --- What was not delivered ------------------------------------------------------------------------------------ */
+
+/* `brought`: it is there in this answer, else it is not. `path` is written if that is new. */
+static void note_asked(verdict_talk *talk, packet_info *pinfo, const char *key, bool brought, const char *path)
+{
+    if (talk->asked == NULL) {
+        talk->asked = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, entry_free);
+    }
+    asked_entry *entry = g_hash_table_lookup(talk->asked, key);
+    if (entry == NULL) {
+        if (g_hash_table_size(talk->asked) >= MOST_LACKING) {
+            return;
+        }
+        entry = g_new0(asked_entry, 1);
+        entry->path = g_strdup(path);
+        g_hash_table_insert(talk->asked, g_strdup(key), entry);
+    }
+    if (brought) {
+        entry->newest = talk->samples;
+    } else {
+        if (entry->first_frame == 0) {
+            entry->first_frame = pinfo->num;
+            entry->since = nstime_to_sec(&pinfo->abs_ts);
+        }
+        entry->lacked = talk->samples;
+        verdict_book(talk, BOOK_LACKING, pinfo);
+    }
+}
+
+/* Of HKEY_PERFORMANCE_DATA: objects by their title indexes, as they were asked for. */
+static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+{
+    const char *name = tapped->subject ? tapped->subject : "";
+    char *end;
+
+    while (g_ascii_isdigit(*name)) {
+        uint32_t index = (uint32_t)g_ascii_strtoull(name, &end, 10);
+        char key[16];
+        snprintf(key, sizeof key, "%u", index);
+        const char *label = tapped_object_name(pinfo->pool, tapped, index);
+        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, index);
+        note_asked(talk, pinfo, key, tapped_has_object(tapped, index), path);
+        g_free(path);
+        for (name = end; *name == ' '; name++) {
+        }
+    }
+}
+
+/* --- An answer ------------------------------------------------------------------------------------------------- */
+
+static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
+{
+    readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
+    const reading *at;
+    bool is_empty = true, has_reset = false;
+
+    r->with_refusals = r->with_empty = true;
+    while ((at = readings_next(r)) != NULL) {
+        is_empty &= at->is_empty;
+        if (at->is_empty && !tapped->is_damaged && readings_path(r)) {
+            note_asked(talk, pinfo, readings_path(r), false, readings_path(r));
+        } else if (at->is_refused && verdict_book(talk, BOOK_BLOCK_FAILED, pinfo)) {
+            talk->books[BOOK_BLOCK_FAILED].first = g_strdup(path_of(r));
+            talk->books[BOOK_BLOCK_FAILED].status = r->status;
+        }
+        if (!at->is_empty && !at->is_refused) {
+            has_reset |= count_value(talk, pinfo, r);
+        }
+    }
+    if (has_reset) {
+        count_reset(talk, pinfo, tapped->answer);
+    }
+    if (is_empty && !tapped->is_damaged) {
+        verdict_book(talk, BOOK_EMPTY, pinfo);
+    }
+}
+
+void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values)
+{
+    const readings_answer *answer = tapped->answer;
+    bool is_sample = answer && answer->sample && tapped->handle;
+
+    count_refused(talk, pinfo, tapped);
+    if (answer && tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb)) {
+        verdict_book(talk, BOOK_CUT, pinfo);
+    } else if (answer && (answer->sample == NULL || tapped->is_damaged) && tapped->handle) {
+        verdict_book(talk, BOOK_DAMAGED, pinfo);
+    } else if (tapped->is_response && tapped->is_damaged && tapped->kind && strcmp(tapped->kind, "titles") == 0) {
+        verdict_book(talk, BOOK_NAMES, pinfo);
+    }
+    if (is_sample && counts_values) {
+        count_values(talk, pinfo, tapped);
+    }
+    if (is_sample && tapped->is_hkpd && !tapped->is_damaged) {
+        count_objects(talk, pinfo, tapped);
+    }
+}
+
+/* --- Findings -------------------------------------------------------------------------------------------------- */
+
+/* $S is the server, $C the client, $F the first of them, $E its error, $N how many. */
+static const struct {
+    verdict_kind kind;
+    verdict_party party;
+    const char *text;
+} book_rows[NUM_BOOKS] = {
+    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER,
+                           "$S answers $C with $E instead of values ($N), first $F"},
+    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C counters ($N, $E), first $F"},
+    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$S began $F of $C again ($N went backwards)"},
+    [BOOK_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
+                      "The capture does not prove whose values of $S to $C are: $N assumed"},
+    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE,
+                      "The capture lacks the types of values of $S to $C: $N without a result"},
+    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value ($N)"},
+    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up ($N damaged)"},
+    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up ($N)"},
+};
+
+/* Without the machine, which is said. */
+static const char *short_path(const char *path)
+{
+    const char *rest = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
+
+    return rest ? rest : path ? path : "";
+}
+
+static char *put_words(const verdict_monitor *monitor, const char *text, const book *in)
+{
+    GString *line = g_string_new(NULL);
+    char *error = g_strdup(text_win32_error(NULL, in->status));
+
+    for (; *text; text++) {
+        if (*text != '$') {
+            g_string_append_c(line, *text);
+        } else if (*++text == 'N') {
+            g_string_append_printf(line, "%" PRIu64, in->things);
+        } else {
+            g_string_append(line, *text == 'S'   ? verdict_server(monitor)
+                                  : *text == 'C' ? verdict_first_talk(monitor)->client
+                                  : *text == 'E' ? error
+                                                 : short_path(in->first));
+        }
+    }
+    g_free(error);
+    return g_string_free(line, FALSE);
+}
+
+/* What all talks of the monitor have of it. */
+static book sum_of(const verdict_monitor *monitor, book_kind kind)
+{
+    book sum = {.frames = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+
+    for (unsigned i = 0; i < monitor->talks->len; i++) {
+        const book *in = &((verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind];
+        if (in->frames) {
+            sum.since = sum.things == 0 ? in->since : sum.since;
+            sum.status = sum.first ? sum.status : in->status;
+            sum.first = sum.first ? sum.first : in->first;
+            sum.things += in->things;
+            g_array_append_vals(sum.frames, in->frames->data, in->frames->len);
+        }
+    }
+    return sum;
+}
+
+/* ": ERROR_NO_DATA (no data now)" */
+static char *error_text(uint32_t status)
+{
+    const char *meaning = text_error_meaning(status);
+
+    return g_strdup_printf(*meaning ? ": %s (%s)" : ": %s%s", text_win32_error(NULL, status), meaning);
+}
+
+static void find_book(const verdict_monitor *monitor, book_kind kind)
+{
+    book sum = sum_of(monitor, kind);
+
+    if (sum.things > 0) {
+        char *when = verdict_since(sum.since, g_array_index(sum.frames, uint32_t, 0), "since ");
+        char *text = put_words(monitor, book_rows[kind].text, &sum);
+        char *error = sum.status > 0 ? error_text(sum.status) : g_strdup("");
+        verdict_finding *found = verdict_add(monitor->findings, book_rows[kind].kind, book_rows[kind].party, sum.frames,
+                                             sum.since, "%s: %s", text, when);
+        found->more = sum.first ? g_strdup_printf("first %s%s", sum.first, error) : NULL;
+        g_free(error);
+        g_free(when);
+        g_free(text);
+    }
+    g_array_unref(sum.frames);
+}
+
+/* What the newest answer of the newest talk still lacks. */
+static void find_lacking(const verdict_monitor *monitor)
+{
+    const verdict_talk *talk = verdict_last_talk(monitor);
+    GArray *frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    const asked_entry *first = NULL, *entry;
+    unsigned count = 0;
+    GHashTableIter at;
+
+    if (talk->asked) {
+        g_hash_table_iter_init(&at, talk->asked);
+        while (g_hash_table_iter_next(&at, NULL, (void **)&entry)) {
+            bool is_object = entry->newest > 0; /* instances come and go, objects do not */
+            if (entry->lacked > entry->newest || (is_object && entry->lacked > 0)) {
+                bool is_before = first == NULL || entry->first_frame < first->first_frame ||
+                                 (entry->first_frame == first->first_frame && strcmp(entry->path, first->path) < 0);
+                first = is_before ? entry : first;
+                count++;
+            }
+        }
+    }
+    const GArray *lacking = talk->books[BOOK_LACKING].frames;
+    for (unsigned i = 0; first && i < lacking->len; i++) {
+        uint32_t frame = g_array_index(lacking, uint32_t, i);
+        if (frame >= first->first_frame) {
+            g_array_append_val(frames, frame);
+        }
+    }
+    if (first) {
+        char *when = verdict_since(first->since, first->first_frame, "since ");
+        verdict_finding *found = verdict_add(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, frames,
+                                             first->since, "%s never delivers%s %s, which %s asks for%s: %s",
+                                             verdict_server(monitor), first->newest > 0 ? " any more" : "", first->path,
+                                             talk->client, count > 1 ? " (and more)" : "", when);
+        found->more = g_strdup_printf("%u not delivered, first %s", count, first->path);
+        g_free(when);
+    }
+    g_array_unref(frames);
+}
+
+void verdict_books_find(const verdict_monitor *monitor)
+{
+    if (verdict_first_talk(monitor)->is_other) {
+        return;
+    }
+    find_lacking(monitor);
+    for (unsigned i = 0; i < BOOK_LACKING; i++) {
+        bool is_said =
+            i == BOOK_CUT ||
+            (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));
+        if (!is_said) {
+            find_book(monitor, (book_kind)i);
+        }
+    }
+}

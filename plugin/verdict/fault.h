@@ -1,0 +1,33 @@
+/* fault.h
+ * Whose fault it is that a sample came late: what lies between it and the one before decides, and nothing else.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/talks.h"
+
+/* What a connection's packets tell of a request, NULL: nothing. */
+const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, uint32_t about);
+
+/* Packets of it that were not captured, or sent again, between two moments. */
+const wire_event *verdict_fault_lost(const verdict_connection *connection, double begin, double end);
+const wire_event *verdict_fault_resent(const verdict_connection *connection, double begin, double end);
+
+/* The client closed its pipe, or ended the connection, between them. */
+bool verdict_fault_left(const verdict_connection *connection, double begin, double end);
+
+/* Of a sample that came late behind `before` (both places among the monitor's calls); `is_answer`: it was asked for in time, and its
+ * answer is what took so long. */
+typedef struct {
+    verdict_kind kind; /* VERDICT_LOST: it may have been there in time; VERDICT_NUM_KINDS: another finding says it */
+    verdict_party party;
+    uint32_t frame; /* that shows it, */
+    double time;    /* and when it came */
+} verdict_blame;
+
+/* Frames of all packets that were sent again between the two; and seconds that the later one's connection took, if it was made between them. */
+void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, GArray *frames);
+double verdict_fault_connecting(const verdict_call *before, const verdict_call *call);
+
+verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, unsigned late, bool is_answer);

@@ -1,0 +1,216 @@
+/* figures.c
+ * The figures of a monitor, worked out of its calls.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/talks.h"
+
+#include "perf/summary.h"
+
+#include <math.h>
+
+/* Of PerfTime100NSec, and seconds by which its time may differ from PerfTime's: who sets a clock moves it by less. */
+#define UNITS_A_SECOND 1e7
+#define MOST_DRIFT 3600.0
+
+/* Seconds between two samples by the server's clock, 0 if its clocks contradict each other. */
+static double interval_of(const verdict_call *before, const verdict_call *call)
+{
+    if (perf_is_older(call->clocks, before->clocks)) {
+        return 0;
+    }
+    double interval = perf_interval(call->clocks, before->clocks);
+    double other = (double)(int64_t)(call->clocks->time_100ns - before->clocks->time_100ns) / UNITS_A_SECOND;
+    bool has_other = call->clocks->time_100ns > 0 && before->clocks->time_100ns > 0;
+
+    return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
+}
+
+static bool is_overtaken(const verdict_call *before, const verdict_call *call)
+{
+    if (call->clocks == NULL || before->clocks == NULL) {
+        return false;
+    }
+    return perf_is_older(call->clocks, before->clocks) && verdict_overlaps(call, before);
+}
+
+static void take_intervals(const verdict_monitor *monitor, perf_spread *intervals, double *longest)
+{
+    bool by_question = verdict_first_talk(monitor)->is_hkpd;
+    const verdict_call *before = NULL;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        if (call->outcome != CALL_SAMPLE || (before && is_overtaken(before, call))) {
+            continue;
+        }
+        double interval = before && (!by_question || before->subject == call->subject) ? interval_of(before, call) : 0;
+        if (interval > 0) {
+            perf_spread_add(intervals, interval);
+            *longest = MAX(*longest, interval);
+        }
+        before = call;
+    }
+}
+
+/* Who is answered without data and wanted its size asks again within so much of the usual time between samples; or, as long as
+ * that is not known, within so many seconds. */
+#define PROBE_SHARE 0.25
+#define PROBE_SECONDS 0.5
+
+/* What waits for data at the capture's end, and is no loop yet. */
+#define MOST_WAITING 2
+
+static void settle(GArray *waiting, call_outcome outcome)
+{
+    for (unsigned i = 0; i < waiting->len; i++) {
+        g_array_index(waiting, verdict_call *, i)->outcome = (uint8_t)outcome;
+    }
+    g_array_set_size(waiting, 0);
+}
+
+/* Sealed answers without data: what data follows soon was a probe, and what is closed or goes on later was in vain. */
+static void settle_sealed(const verdict_monitor *monitor, const perf_spread *intervals)
+{
+    double allowed = intervals->count < 3 ? PROBE_SECONDS : PROBE_SHARE * perf_spread_median(intervals), newest = 0;
+    GArray *waiting = g_array_new(FALSE, FALSE, sizeof(verdict_call *));
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        verdict_call *call = verdict_call_at(monitor, i);
+        if (!call->asks || (call->outcome != CALL_NO_DATA && call->outcome != CALL_SAMPLE)) {
+            continue;
+        }
+        if (waiting->len > 0 && call->asked - newest > allowed) {
+            settle(waiting, CALL_NO_DATA);
+        }
+        if (call->outcome == CALL_NO_DATA) {
+            newest = call->answered;
+            g_array_append_val(waiting, call);
+        } else if (waiting->len > 0) {
+            g_array_index(waiting, verdict_call *, waiting->len - 1)->outcome = CALL_PROBE;
+            g_array_set_size(waiting, waiting->len - 1);
+        }
+    }
+    settle(waiting, waiting->len <= MOST_WAITING && !verdict_last_talk(monitor)->is_closed ? CALL_DONE : CALL_NO_DATA);
+    g_array_unref(waiting);
+}
+
+static void take_calls(verdict_monitor *monitor, perf_spread *responses)
+{
+    double *numbers = monitor->figures.numbers;
+    double probes = 0, no_data = 0, slowest = -1;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        probes += call->outcome == CALL_PROBE;
+        no_data += call->asks &&
+                   (call->outcome == CALL_FAILED || call->outcome == CALL_EMPTY || call->outcome == CALL_NO_DATA);
+        if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
+            perf_spread_add(responses, call->seconds);
+            numbers[FIGURE_SLOWEST_FRAME] = call->seconds > slowest ? call->frame : numbers[FIGURE_SLOWEST_FRAME];
+            slowest = MAX(slowest, call->seconds);
+        }
+    }
+    numbers[FIGURE_SLOWEST] = slowest >= 0 ? slowest : NAN;
+    numbers[FIGURE_PROBES] = probes;
+    numbers[FIGURE_NO_DATA] = no_data;
+}
+
+static char *frame_text(uint32_t frame, const char *none)
+{
+    return frame > 0 ? g_strdup_printf("frame %u", frame) : g_strdup(none);
+}
+
+static void name_handles(verdict_monitor *monitor, const verdict_talk *first)
+{
+    const char *kind = first->is_sealed ? "sealed" : first->is_hkpd ? "handle" : "query";
+    const verdict_talk *last = verdict_last_talk(monitor);
+    char **texts = monitor->figures.texts;
+    bool has_more = monitor->talks->len > 1;
+    char *more = has_more ? g_strdup_printf(" and %u more", monitor->talks->len - 1) : g_strdup("");
+
+    texts[FIGURE_HANDLE] = g_strdup_printf("%s %u%s", kind, monitor->number, more);
+    g_free(more);
+    if (first->is_sealed) {
+        texts[FIGURE_OPENED] = g_strdup_printf("sealed (intervals by the capture's clock%s)",
+                                               has_more ? "; one by the sizes of its requests" : "");
+        return;
+    }
+    /* a filter may have left out the call that closed it */
+    texts[FIGURE_OPENED] = frame_text(first->opened_frame, "before the capture");
+    texts[FIGURE_CLOSED] =
+        frame_text(last->handle ? tapped_handle_of(last->handle).closed_frame : last->closed_frame, "left open");
+}
+
+/* What the talks counted, added up. */
+static void take_talks(verdict_monitor *monitor, const verdict_talk *first)
+{
+    double *numbers = monitor->figures.numbers;
+    double bytes = 0, failed = 0, refusals = 0, offsets = 0, num_offsets = 0;
+
+    numbers[FIGURE_SAMPLES] = 0;
+    for (unsigned i = 0; i < monitor->talks->len; i++) {
+        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
+        numbers[FIGURE_SAMPLES] += (double)talk->samples;
+        bytes += (double)talk->bytes;
+        failed += (double)talk->failed;
+        refusals += (double)talk->refusals;
+        offsets += talk->offsets;
+        num_offsets += (double)talk->num_offsets;
+    }
+    if (numbers[FIGURE_SAMPLES] > 0) {
+        numbers[FIGURE_SIZE] = round(bytes / numbers[FIGURE_SAMPLES]);
+    }
+    if (num_offsets > 0) {
+        numbers[FIGURE_CLOCK] = offsets / num_offsets;
+    }
+    if (!first->is_sealed && !first->is_other) {
+        numbers[FIGURE_COUNTERS] = (double)verdict_last_talk(monitor)->counters;
+        numbers[FIGURE_REFUSED] = refusals;
+        numbers[FIGURE_FAILED] = failed;
+    }
+}
+
+void verdict_figures(verdict_monitor *monitor)
+{
+    const verdict_talk *first = verdict_first_talk(monitor);
+    double *numbers = monitor->figures.numbers, longest = 0;
+    char **texts = monitor->figures.texts;
+    perf_spread intervals = {.count = 0}, responses = {.count = 0};
+
+    for (unsigned i = 0; i < NUM_FIGURES; i++) {
+        numbers[i] = NAN;
+    }
+    numbers[FIGURE_SAMPLES] = numbers[FIGURE_LATE_ASKED] = numbers[FIGURE_LATE_ANSWERED] = 0;
+    texts[FIGURE_CLIENT] = g_strdup(first ? first->client : monitor->pair->client);
+    texts[FIGURE_ACCOUNT] = g_strdup(first ? first->account : "");
+    if (first == NULL) {
+        bool has_name = strcmp(monitor->pair->called, monitor->pair->server) != 0;
+        texts[FIGURE_SERVER] = has_name ? g_strdup_printf("%s (%s)", monitor->pair->called, monitor->pair->server)
+                                        : g_strdup(monitor->pair->server);
+        numbers[FIGURE_PROBES] = 0;
+        return;
+    }
+    texts[FIGURE_SERVER] = g_strdup(first->server);
+    take_talks(monitor, first);
+    if (first->is_other) {
+        numbers[FIGURE_PROBES] = 0;
+        return;
+    }
+    name_handles(monitor, first);
+    take_intervals(monitor, &intervals, &longest);
+    if (first->is_sealed) {
+        settle_sealed(monitor, &intervals);
+    }
+    take_calls(monitor, &responses);
+    if (intervals.count > 0) {
+        numbers[FIGURE_INTERVAL] = perf_spread_median(&intervals);
+        numbers[FIGURE_JITTER] = perf_spread_deviation(&intervals, numbers[FIGURE_INTERVAL]);
+        numbers[FIGURE_LONGEST] = longest;
+    }
+    if (responses.count > 0) {
+        numbers[FIGURE_RESPONSE] = perf_spread_median(&responses);
+    }
+    perf_spread_free(&intervals);
+    perf_spread_free(&responses);
+}

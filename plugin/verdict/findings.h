@@ -1,0 +1,108 @@
+/* findings.h
+ * What is found, and how it is put into words: who, what, since when; which frames; what to do.
+ *
+ * A finding is made by who knows the cause (ladder, plan, books, talks), and holds all frames that show it; its filter finds these. Of
+ * one kind a monitor has one. Worst kinds stand first: the order of VERDICT_KINDS is the order of what is said.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "ws_compat.h"
+
+typedef enum { PARTY_CLIENT, PARTY_SERVER, PARTY_NETWORK, PARTY_CAPTURE, PARTY_UNKNOWN } verdict_party;
+
+/* X(KIND, name in JSON, what finds it where its frames are too many to be listed (NULL: the frames do), what to do) */
+#define VERDICT_KINDS(X) \
+    X(UNREACHABLE, "unreachable", NULL, "open file and printer sharing on the server's firewall (docs/symptoms.md)") \
+    X(REFUSED_CONNECTION, "refused_connection", NULL, \
+      "does the server run, and its firewall let the port through? (docs/symptoms.md)") \
+    X(LOGON_FAILED, "logon_failed", NULL, "account, password and time of day of who logs on (docs/symptoms.md)") \
+    X(SHARE_DENIED, "share_denied", NULL, \
+      "the account needs the right to log on from the network, and IPC$ has to be there") \
+    X(PIPE_MISSING, "pipe_missing", NULL, "start the service Remote Registry on the server (docs/symptoms.md)") \
+    X(PIPE_STARTING, "pipe_starting", NULL, \
+      "the client has to try again after a second: its first try starts the service") \
+    X(PIPE_DENIED, "pipe_denied", NULL, "rights on the key winreg of the server (docs/symptoms.md)") \
+    X(BIND_REFUSED, "bind_refused", NULL, "the interface or the level of protection is refused (docs/symptoms.md)") \
+    X(INTERFACE_MISSING, "interface_missing", NULL, \
+      "PerflibV2 is there since Windows Vista, where Remote Registry runs") \
+    X(NOT_SEALED, "not_sealed", NULL, "the client has to seal its calls (RPC_C_AUTHN_LEVEL_PKT_PRIVACY)") \
+    X(SESSION_EXPIRED, "session_expired", NULL, "the client has to log on again: a ticket or a session ended") \
+    X(PIPE_BROKEN, "pipe_broken", NULL, "why did the service end? The client has to open the pipe again") \
+    X(CALL_FAILED, "call_failed", "pcq.expert.call_failed", \
+      "docs/symptoms.md says what errors mean, and which rights it takes") \
+    X(NO_DATA, "no_data", NULL, "the client has to offer as much room as the answer says, and a little more") \
+    X(RESTARTED, "restarted", NULL, "why did it start again? Rates go on with the second sample behind it") \
+    X(OTHER_MACHINE, "other_machine", NULL, "ask one machine by its own name: no rate goes over two") \
+    X(FROZEN_CLOCK, "frozen_clock", NULL, "a clock that stands gives no rates: the server repeats an old answer") \
+    X(BROKEN, "broken", NULL, "what ended it stands in the frame; the client has to connect again") \
+    X(UNANSWERED, "unanswered", NULL, "the server's service hangs, or what lies between loses packets") \
+    X(SLOW, "slow", NULL, "what keeps the server busy since then? -z dcerpc,srt shows operations") \
+    X(DAMAGED, "damaged", "(pcq || hkpd) && _ws.malformed", "Analyze, Expert Information (-z expert) says where") \
+    X(RESENT, "resent", "tcp.analysis.retransmission", "the network loses or delays packets") \
+    X(ZERO_WINDOW, "zero_window", "tcp.analysis.zero_window", \
+      "the host whose window is 0 does not read what it gets: is it busy?") \
+    X(ANSWERED_LATE, "answered_late", "pcq.expert.late", "what kept the server busy then?") \
+    X(ASKED_LATE, "asked_late", "pcq.expert.late", "what kept the client busy then?") \
+    X(STOPPED, "stopped", NULL, "the client still holds it open: does it hang?") \
+    X(ONE_WAY, "one_way", NULL, "capture where packets of both directions come by") \
+    X(LOST, "lost", "tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment", \
+      "capture with a larger buffer (docs/decryption.md)") \
+    X(CUT, "cut", "frame.cap_len < frame.len", "capture without a snapshot length") \
+    X(FROM_MIDDLE, "from_middle", NULL, "capture from before the client connects") \
+    X(OTHER_PORT, "other_port", NULL, "give tshark the option; in Wireshark: Decode As") \
+    X(NOT_DELIVERED, "not_delivered", NULL, "its provider is disabled or gone, or nothing has instances now") \
+    X(BLOCK_FAILED, "block_failed", "any pcq.block.status > 0", "-z pcq,refusals lists all") \
+    X(REFUSED, "counter_refused", "pcq.expert.counter_refused", "-z pcq,refusals lists all") \
+    X(EMPTY, "empty", NULL, "no counter was accepted, or what had values is gone") \
+    X(RESET, "reset", NULL, "-z pcq,counters counts them: did the provider start again?") \
+    X(NAMES, "names", NULL, "names stay numbers; a names file has them (docs/names-file.md)") \
+    X(HANDLES_OPEN, "handles_open", NULL, "the client has to close what it opens") \
+    X(MANY_CALLS, "many_calls", NULL, "the client has to offer more room at once") \
+    X(FAST_POLL, "fast_poll", NULL, "counters do not change that fast; it costs both sides") \
+    X(ASSUMED, "assumed", "pcq.expert.order_assumed", "capture from before the client adds counters") \
+    X(UNTYPED, "untyped", NULL, "capture from before the client reads types, or name a names file")
+
+#define VERDICT_NUMBER(kind, ...) VERDICT_##kind,
+typedef enum { VERDICT_KINDS(VERDICT_NUMBER) VERDICT_NUM_KINDS } verdict_kind;
+
+/* What is only assumed, or has no type, is not wrong. */
+#define VERDICT_FIRST_NOTE VERDICT_ASSUMED
+
+typedef struct {
+    verdict_kind kind;
+    verdict_party party;
+    GArray *frames; /* uint32_t, ascending, each once */
+    double since;   /* seconds since 1970, 0: not known */
+    char *text;     /* who, what, since when: one line of at most VERDICT_LINE characters */
+    char *more;     /* what is affected; NULL: nothing to add */
+} verdict_finding;
+
+#define VERDICT_LINE 120
+
+typedef struct {
+    const char *name, *filter, *advice;
+} verdict_row;
+
+extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
+extern const char *const verdict_parties[];
+
+/* Adds one; of `frames` it takes a copy. The sentence follows; what is longer than VERDICT_LINE is cut at a word. */
+verdict_finding *verdict_add(GPtrArray *findings, verdict_kind kind, verdict_party party, const GArray *frames,
+                             double since, const char *format, ...) G_GNUC_PRINTF(6, 7);
+
+/* "since 10:02:31, frame 114", "10:02:31, frame 114"; of the first frame; lives with the finding's text, that is: to be freed. */
+char *verdict_since(double since, uint32_t frame, const char *word);
+
+/* "0.8 s", "3 ms", "2 min". */
+const char *verdict_seconds(wmem_allocator_t *pool, double seconds);
+
+/* What shows all of it, and finds as many frames as there are. To be freed. */
+char *verdict_filter(const verdict_finding *finding);
+
+/* "2026-11-25T09:46:50.003Z". To be freed. */
+char *verdict_time(double when);
+
+void verdict_finding_free(void *finding);
+int verdict_finding_compare(const void *a, const void *b);

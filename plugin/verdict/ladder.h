@@ -1,0 +1,91 @@
+/* ladder.h
+ * How far each client got with each server, and what stopped it.
+ *
+ * A pair of client and server climbs: reach the port, log on, get the share of pipes, open the pipe winreg, bind the interface; what
+ * comes behind that calls tell (talks.h). Each step that the wire shows is noted here (wire.c), of the pair alone; a later try that came as
+ * far makes a failure before it forgotten. A pair is ours as soon as something says that performance counters are meant: the pipe by
+ * its name, the interface, a question to the endpoint mapper for it, a call. All of it ends with the listeners' reset.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/findings.h"
+
+typedef enum { RUNG_REACH, RUNG_LOGON, RUNG_SHARE, RUNG_PIPE, RUNG_BIND, RUNG_CALL, NUM_RUNGS } ladder_rung;
+
+/* Outcomes that are no NTSTATUS. */
+enum {
+    OUTCOME_PASSED = 0,
+    OUTCOME_SILENT = 1,    /* nobody answers */
+    OUTCOME_RESET = 2,     /* SYN is answered with RST */
+    OUTCOME_UNMAPPED = 3,  /* the endpoint mapper does not know the interface */
+    OUTCOME_REFUSED = 4,   /* bind_ack: the context is not accepted */
+    OUTCOME_NAK = 5,       /* bind_nak */
+    OUTCOME_UNKNOWN = 6,   /* bind_ack: the server does not have the interface */
+    OUTCOME_ICMP = 7,      /* a router says that it cannot be reached, */
+    OUTCOME_ICMP_PORT = 8, /* or the server that its port cannot */
+    OUTCOME_SKEW = 37,     /* Kerberos: KRB_AP_ERR_SKEW */
+};
+
+typedef struct {
+    uint32_t outcome; /* of the last time, */
+    uint32_t port;    /* and where it was tried */
+    double since;
+    GArray *frames; /* uint32_t; NULL: it never failed, or a later try came through */
+} ladder_failure;
+
+typedef struct verdict_pair {
+    char *client, *server; /* addresses */
+    char *called;          /* what the client calls the server, else its address */
+    ladder_failure failures[NUM_RUNGS];
+    double passed[NUM_RUNGS]; /* when it came that far the last time; 0: never */
+    uint32_t reached_port;
+    bool is_ours;
+    bool has_calls;                       /* of performance counters */
+    bool has_other_uses;                  /* files, other pipes and interfaces */
+    uint32_t tcp_port;                    /* where the endpoint mapper says that the interface is */
+    double first_time;                    /* of its first packet */
+    uint32_t level;                       /* of authentication of its bind, 0: none, */
+    bool is_bound;                        /* if it had one that was captured */
+    double sampled;                       /* when its newest sample came */
+    bool is_told;                         /* its failures stand with a monitor */
+    uint32_t encrypted_frame;             /* first packets that SMB3 encrypts and no key opens, */
+    uint32_t cut_frame;                   /* that were cut when they were captured, */
+    uint32_t unbound_frame;               /* of DCE/RPC without a bind, */
+    uint32_t one_way_frame;               /* of a connection of which the capture has one direction alone, */
+    uint32_t strange_frame, strange_port; /* and of SMB that is not read as such; 0: none */
+} verdict_pair;
+
+/* Of these addresses; made if there is none. */
+verdict_pair *verdict_ladder_pair(const char *client, const char *server);
+
+/* What came of a try; `port` of the server is for RUNG_REACH. */
+void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome, uint32_t port, uint32_t frame,
+                         double when);
+
+/* Something else than performance counters is what this capture is about. */
+void verdict_ladder_note_other_use(verdict_pair *pair);
+
+/* Every pair in the order of the capture, NULL behind the last. */
+verdict_pair *verdict_ladder_at(unsigned number);
+
+/* Adds the findings of a pair that is ours, or that nothing else explains. */
+void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings);
+
+/* Adds that SMB answered calls with this status, in these frames. */
+void verdict_ladder_say(verdict_pair *pair, uint32_t status, const GArray *frames, double since, GPtrArray *findings);
+
+/* Where the pair's client signs its calls, or does not even sign them, and the server wants them sealed. */
+bool verdict_ladder_does_not_seal(const verdict_pair *pair);
+
+/* Adds why nothing of the pair could be read, where the capture is why. */
+void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings);
+
+/* One line for a capture of which nothing was read. To be freed. */
+char *verdict_ladder_why_nothing(void);
+
+/* Before the pairs are asked what stopped them, once: who asks for performance counters at all. */
+void verdict_ladder_judge(void);
+
+void verdict_ladder_reset(void);

@@ -1,0 +1,509 @@
+/* summary.c
+ * `-z pcq,summary[,json|FILE[,FILTER]]`: what is found, worst first, and each monitor's account; as JSON for scripts. The tables of the
+ * same: `-z pcq,monitors[,FILTER]`, `-z pcq,queries[,FILTER]`.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/taps.h"
+
+#include "taps/accounts.h"
+#include "taps/output.h"
+#include "taps/table.h"
+#include "verdict/talks.h"
+
+#include <epan/stat_tap_ui.h>
+#include <wsutil/json_dumper.h>
+
+#include <math.h>
+
+#define STATISTIC "pcq,summary"
+
+typedef enum { HEALTHY, NOT_HEALTHY, NOT_KNOWN } health;
+static const char *const health_words[] = {"true", "false", "null"};
+
+/* One -z. */
+typedef struct {
+    char *path;
+    bool is_json;
+    verdict *verdict;
+} summary;
+
+/* What is refused or failed is sealed, too: of who is well only the timing is known. */
+static health health_of(const verdict_monitor *monitor)
+{
+    const verdict_finding *worst = monitor->findings->len > 0 ? g_ptr_array_index(monitor->findings, 0) : NULL;
+    const verdict_talk *talk = verdict_first_talk(monitor);
+
+    if (worst && worst->kind < VERDICT_FIRST_NOTE) {
+        bool is_unread =
+            worst->kind == VERDICT_ONE_WAY || worst->kind == VERDICT_FROM_MIDDLE || worst->kind == VERDICT_OTHER_PORT;
+        return is_unread ? NOT_KNOWN : NOT_HEALTHY;
+    }
+    return talk == NULL || talk->is_sealed || monitor->figures.numbers[FIGURE_SAMPLES] <= 0 ? NOT_KNOWN : HEALTHY;
+}
+
+static health health_of_all(const verdict *v)
+{
+    health all = v->monitors->len > 0 && v->left.unread[0].why == NULL && v->left.strange == 0 ? HEALTHY : NOT_KNOWN;
+
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        health one = health_of(g_ptr_array_index(v->monitors, i));
+        all = one == NOT_HEALTHY || all == NOT_HEALTHY ? NOT_HEALTHY : one == NOT_KNOWN ? NOT_KNOWN : all;
+    }
+    return all;
+}
+
+/* --- Text ------------------------------------------------------------------------------------------------------ */
+
+static void append_seconds(GString *text, double seconds)
+{
+    char number[G_ASCII_DTOSTR_BUF_SIZE * 10]; /* 1e308 with a few decimals */
+    bool is_short = seconds < 1;
+
+    g_ascii_formatd(number, sizeof number, is_short ? "%.1f" : "%.3f", is_short ? 1000 * seconds : seconds);
+    g_string_append_printf(text, "%s %s", number, is_short ? "ms" : "s");
+}
+
+static const char *why_no_samples(const verdict_monitor *monitor)
+{
+    bool is_sealed = verdict_first_talk(monitor)->is_sealed, is_answered = false, has_waiting = false;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        is_answered |= verdict_call_at(monitor, i)->outcome != CALL_WAITS;
+        has_waiting |= verdict_call_at(monitor, i)->outcome == CALL_WAITS;
+    }
+    return !is_answered                        ? "no samples: no answer to its calls was captured"
+           : monitor->number > 0 && !is_sealed ? "no samples: a query was opened, and no answer has its counter data"
+           : is_sealed || has_waiting          ? "no samples: no answer with counter data was captured"
+                                               : "no samples: no query was opened";
+}
+
+/* What finds room in the line beside what stands there and is needed more. */
+static const char *if_short(const GString *text, long *taken, const char *more)
+{
+    long size = g_utf8_strlen(more, -1);
+
+    if (g_utf8_strlen(text->str, -1) + *taken + size > VERDICT_LINE) {
+        return "";
+    }
+    *taken += size;
+    return more;
+}
+
+/* ", 10 samples, each 1.004 s, none late" */
+static void append_pace(GString *text, const verdict_monitor *monitor)
+{
+    const double *numbers = monitor->figures.numbers;
+    double late = numbers[FIGURE_LATE_ASKED] + numbers[FIGURE_LATE_ANSWERED];
+    bool is_sealed = verdict_first_talk(monitor)->is_sealed;
+
+    g_string_append_printf(text, "%.0f %s", numbers[FIGURE_SAMPLES],
+                           numbers[FIGURE_SAMPLES] > 1 ? "samples" : "sample");
+    if (!isnan(numbers[FIGURE_INTERVAL])) {
+        g_string_append(text, ", each ");
+        append_seconds(text, numbers[FIGURE_INTERVAL]);
+    }
+    if (is_sealed) {
+        g_string_append(text, monitor->findings->len == 0
+                                  ? ", sealed: its timing is well; what was refused or failed is sealed"
+                                  : ", sealed");
+    } else if (late > 0) {
+        g_string_append_printf(text, ", %.0f late", late);
+    } else if (!isnan(numbers[FIGURE_INTERVAL]) && !verdict_has(monitor, VERDICT_SLOW)) {
+        g_string_append(text, ", none late");
+    }
+    if (!isnan(numbers[FIGURE_RESPONSE]) && !is_sealed) {
+        g_string_append(text, ", answered in ");
+        append_seconds(text, numbers[FIGURE_RESPONSE]);
+    }
+}
+
+/* "192.0.2.10 to SRV01: 10 samples, each 1.004 s, none late, answered in 3.4 ms (slowest 9.0 ms, frame 30)" */
+static void append_account(GString *text, const verdict_monitor *monitor)
+{
+    const double *numbers = monitor->figures.numbers;
+    const char *account = monitor->figures.texts[FIGURE_ACCOUNT];
+    char *logon = *account ? g_strdup_printf(", logon %s", account) : g_strdup("");
+    char *queries = monitor->talks->len > 1 ? g_strdup_printf(", in %u queries", monitor->talks->len) : g_strdup("");
+    GString *slowest = g_string_new(NULL);
+    long taken = 0;
+
+    g_string_append_printf(text, "%s to %s: ", verdict_first_talk(monitor)->client, verdict_server(monitor));
+    if (numbers[FIGURE_SAMPLES] > 0) {
+        append_pace(text, monitor);
+    } else {
+        g_string_append(text, why_no_samples(monitor));
+    }
+    if (!isnan(numbers[FIGURE_SLOWEST]) && !verdict_first_talk(monitor)->is_sealed) {
+        g_string_append(slowest, " (slowest ");
+        append_seconds(slowest, numbers[FIGURE_SLOWEST]);
+        g_string_append_printf(slowest, ", frame %.0f)", numbers[FIGURE_SLOWEST_FRAME]);
+    }
+    const char *by = if_short(text, &taken, logon), *in = if_short(text, &taken, queries),
+               *most = if_short(text, &taken, slowest->str);
+    g_string_append_printf(text, "%s%s%s", most, in, by);
+    g_free(logon);
+    g_free(queries);
+    g_string_free(slowest, TRUE);
+}
+
+/* The sentence; below it whom it is about, how many, what finds them, what to do. */
+static void write_finding(GString *text, const verdict_monitor *monitor, const verdict_finding *finding)
+{
+    char *filter = verdict_filter(finding);
+
+    g_string_append_printf(text, "%s\n    %s to %s: %u %s, %s\n", finding->text, monitor->figures.texts[FIGURE_CLIENT],
+                           monitor->figures.texts[FIGURE_SERVER], finding->frames->len,
+                           finding->frames->len == 1 ? "frame" : "frames", filter);
+    if (finding->more) {
+        g_string_append_printf(text, "    %s\n", finding->more);
+    }
+    g_string_append_printf(text, "    %s\n", verdict_rows[finding->kind].advice);
+    g_free(filter);
+}
+
+/* Of notes the first, the second …; NULL behind the last. To be freed. Findings say what of the calls is missing. */
+static char *note_of(const verdict *v, unsigned number)
+{
+    tapped_left_out left = v->left;
+
+    left.failed = left.requests = left.responses = left.damaged = left.empty = left.probes = 0;
+    left.needs_no_samples = true;
+    left.any_read |= v->monitors->len > 0;
+    if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
+        return number > 0 ? NULL : verdict_ladder_why_nothing();
+    }
+    return tapped_note(&left, "values", number, TAPPED_LONG);
+}
+
+static void write_text(GString *text, const verdict *v)
+{
+    char *note;
+
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        for (unsigned n = 0; n < monitor->findings->len; n++) {
+            write_finding(text, monitor, g_ptr_array_index(monitor->findings, n));
+        }
+        if (monitor->talks->len > 0) {
+            GString *line = g_string_new(NULL);
+            append_account(line, monitor);
+            g_string_append_printf(text, "%s\n", line->str);
+            g_string_free(line, TRUE);
+        }
+    }
+    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
+        g_string_append_printf(text, "%s\n", note);
+        g_free(note);
+    }
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------------ */
+
+static void put_text(json_dumper *json, const char *name, const char *text)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_string(json, text);
+}
+
+static void put_number(json_dumper *json, const char *name, double number)
+{
+    json_dumper_set_member_name(json, name);
+    if (isnan(number)) {
+        json_dumper_value_anyf(json, "null");
+    } else if (number == floor(number) && fabs(number) < 1e15) {
+        json_dumper_value_anyf(json, "%.0f", number);
+    } else {
+        json_dumper_value_double(json, number);
+    }
+}
+
+static void put_word(json_dumper *json, const char *name, const char *word)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_anyf(json, "%s", word);
+}
+
+static void put_finding(json_dumper *json, const verdict_finding *finding)
+{
+    char *filter = verdict_filter(finding), *time = verdict_time(finding->since);
+    char *text =
+        g_strdup_printf("%s%s%s", finding->text, finding->more ? "; " : "", finding->more ? finding->more : "");
+
+    json_dumper_begin_object(json);
+    put_text(json, "party", verdict_parties[finding->party]);
+    put_text(json, "kind", verdict_rows[finding->kind].name);
+    json_dumper_set_member_name(json, "since");
+    json_dumper_begin_object(json);
+    put_text(json, "time", time);
+    put_number(json, "frame", g_array_index(finding->frames, uint32_t, 0));
+    json_dumper_end_object(json);
+    put_number(json, "count", finding->frames->len);
+    put_text(json, "filter", filter);
+    put_text(json, "text", text);
+    put_text(json, "advice", verdict_rows[finding->kind].advice);
+    json_dumper_end_object(json);
+    g_free(filter);
+    g_free(time);
+    g_free(text);
+}
+
+static const struct {
+    const char *name, *title, *format;
+    stat_tap_table_item_enum type;
+} figures[] = {
+#define FIGURE_ROW(figure, name, title, type, format) {name, title, format, type},
+    FIGURES(FIGURE_ROW)};
+
+static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
+{
+    const verdict_talk *talk = verdict_first_talk(monitor);
+
+    json_dumper_begin_object(json);
+    put_word(json, "healthy", health_words[health_of(monitor)]);
+    put_word(json, "sealed", talk && talk->is_sealed ? "true" : "false");
+    put_number(json, "queries", monitor->talks->len);
+    for (unsigned i = 0; i < NUM_FIGURES; i++) {
+        if (figures[i].type != TABLE_ITEM_STRING) {
+            put_number(json, figures[i].name, monitor->figures.numbers[i]);
+        } else if (monitor->figures.texts[i]) {
+            put_text(json, figures[i].name, monitor->figures.texts[i]);
+        }
+    }
+    json_dumper_set_member_name(json, "findings");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < monitor->findings->len; i++) {
+        put_finding(json, g_ptr_array_index(monitor->findings, i));
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_object(json);
+}
+
+static void write_json(GString *text, const verdict *v)
+{
+    json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
+    char *note;
+
+    json_dumper_begin_object(&json);
+    put_word(&json, "healthy", health_words[health_of_all(v)]);
+    json_dumper_set_member_name(&json, "notes");
+    json_dumper_begin_array(&json);
+    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
+        json_dumper_value_string(&json, note);
+        g_free(note);
+    }
+    json_dumper_end_array(&json);
+    json_dumper_set_member_name(&json, "monitors");
+    json_dumper_begin_array(&json);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        put_monitor(&json, g_ptr_array_index(v->monitors, i));
+    }
+    json_dumper_end_array(&json);
+    json_dumper_end_object(&json);
+    json_dumper_finish(&json);
+}
+
+/* --- The listener ---------------------------------------------------------------------------------------------- */
+
+static void watch(void)
+{
+    verdict_wire_watch(verdict_reset_all);
+    accounts_watch();
+}
+
+static void reset(void *data)
+{
+    verdict_reset(((summary *)data)->verdict);
+}
+
+static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                             tap_flags_t flags _U_)
+{
+    verdict_count(((summary *)data)->verdict, pinfo, tapped);
+    return TAP_PACKET_REDRAW;
+}
+
+static void draw(void *data)
+{
+    summary *s = data;
+    GString *text = g_string_new(NULL);
+
+    verdict_judge(s->verdict);
+    verdict_sort(s->verdict);
+    (s->is_json ? write_json : write_text)(text, s->verdict);
+    output_text(s->path, text->str, text->len);
+    g_string_free(text, TRUE);
+}
+
+static ws_stat_started start(const char *argument, void *user _U_)
+{
+    char **parts = g_strsplit(argument + strlen(STATISTIC), ",", 3);
+    unsigned count = g_strv_length(parts);
+    const char *where = count > 1 && *parts[1] ? parts[1] : "-", *filter = count > 2 && *parts[2] ? parts[2] : NULL;
+    summary *s = g_new0(summary, 1);
+
+    s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
+    s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
+    s->verdict = verdict_new(true);
+    watch();
+    bool started = output_listen(TAPPED_NAME, s, filter, reset, add, draw);
+    g_strfreev(parts);
+    WS_STAT_STARTED(started);
+}
+
+void summary_register(void)
+{
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+
+    register_stat_tap_ui(&ui, NULL);
+}
+
+/* --- Tables ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    taps_table table; /* first: Wireshark's listener points to it */
+    verdict *verdict;
+} verdict_table;
+
+/* From so many on a window is not right with each call. */
+#define MANY_TALKS 50
+#define MANY_CALLS 1000
+
+/* All are made anew each time: they are known by their numbers. */
+static unsigned next_row(taps_table *t, const char *text)
+{
+    char key[16];
+
+    snprintf(key, sizeof key, "%u", t->rows->len);
+    unsigned row = *(unsigned *)table_row(t, key, text, NULL);
+    table_set_text(t, row, 0, text);
+    return row;
+}
+
+static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+{
+    verdict *v = ((verdict_table *)t)->verdict;
+
+    verdict_count(v, pinfo, tapped);
+    if (t->in_window && v->calls % (1 + v->calls / MANY_CALLS + v->talks->len / MANY_TALKS) == 0) {
+        t->judge(t);
+    }
+}
+
+static void begin(taps_table *t)
+{
+    verdict_reset(((verdict_table *)t)->verdict);
+}
+
+#define FINDING_COLUMNS(X) \
+    X(FINDING, TABLE_ITEM_STRING, "Finding", NULL, 0) \
+    X(TIMES, TABLE_ITEM_FLOAT, "Times", "%.0f", 0) \
+    X(FIRST_FRAME, TABLE_ITEM_FLOAT, "First frame", "%.0f", 0) \
+    X(FILTER, TABLE_ITEM_STRING, "Filter", NULL, 0) \
+    X(FINDING_CLIENT, TABLE_ITEM_STRING, "Client", NULL, 0) \
+    X(FINDING_SERVER, TABLE_ITEM_STRING, "Server", NULL, 0) \
+    X(WHICH, TABLE_ITEM_STRING, "First of them", NULL, 0)
+
+enum { FINDING_COLUMNS(TABLE_NUMBER) NUM_FINDING_COLUMNS };
+
+static const table_column finding_columns[] = {FINDING_COLUMNS(TABLE_COLUMN)};
+
+static unsigned put_row(taps_table *t, const verdict_monitor *monitor, const char *text)
+{
+    /* The number stands first: so what is worst stands at the top, also where a window sorts. */
+    char *line = g_strdup_printf("%3u. %s", t->rows->len + 1, text);
+    unsigned row = next_row(t, line);
+
+    g_free(line);
+    table_set_text(t, row, FINDING_CLIENT, monitor->figures.texts[FIGURE_CLIENT]);
+    table_set_text(t, row, FINDING_SERVER, monitor->figures.texts[FIGURE_SERVER]);
+    return row;
+}
+
+static void judge_findings(taps_table *t)
+{
+    verdict *v = ((verdict_table *)t)->verdict;
+
+    table_clear(t);
+    verdict_judge(v);
+    verdict_sort(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        for (unsigned n = 0; n < monitor->findings->len; n++) {
+            const verdict_finding *finding = g_ptr_array_index(monitor->findings, n);
+            unsigned row = put_row(t, monitor, finding->text);
+            char *filter = verdict_filter(finding);
+            table_set_number(t, row, TIMES, finding->frames->len);
+            table_set_number(t, row, FIRST_FRAME, g_array_index(finding->frames, uint32_t, 0));
+            table_set_text(t, row, FILTER, filter);
+            table_set_text(t, row, WHICH, finding->more ? finding->more : "");
+            g_free(filter);
+        }
+        if (monitor->talks->len > 0) {
+            GString *text = g_string_new(NULL);
+            append_account(text, monitor);
+            put_row(t, monitor, text->str);
+            g_string_free(text, TRUE);
+        }
+    }
+}
+
+/* Not what has no handle, or one that the server does not know, as far as was seen by now. */
+static void judge_queries(taps_table *t)
+{
+    verdict *v = ((verdict_table *)t)->verdict;
+
+    table_clear(t);
+    verdict_judge(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        const verdict_talk *talk = verdict_first_talk(monitor);
+        if (talk == NULL || (monitor->number == 0 && !talk->is_other)) {
+            continue;
+        }
+        unsigned row = next_row(t, talk->is_other ? TABLE_OTHERS : monitor->figures.texts[FIGURE_HANDLE]);
+        for (unsigned figure = 1; figure < NUM_FIGURES; figure++) {
+            double number = monitor->figures.numbers[figure];
+            const char *text = monitor->figures.texts[figure];
+            if (figures[figure].type == TABLE_ITEM_STRING && text && !talk->is_other) {
+                table_set_text(t, row, figure, text);
+            } else if (figures[figure].type == TABLE_ITEM_UINT) {
+                table_set_count(t, row, figure, (uint64_t)number);
+            } else if (figures[figure].type == TABLE_ITEM_FLOAT && !isnan(number) &&
+                       (!talk->is_other || figure == FIGURE_SIZE)) {
+                table_set_number(t, row, figure, number);
+            }
+        }
+    }
+}
+
+void monitors_tables_register(void)
+{
+#define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
+    static const table_column query_columns[] = {FIGURES(FIGURE_COLUMN)};
+    static verdict_table queries = {
+        .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
+                  .columns = query_columns,
+                  .row_size = sizeof(unsigned),
+                  .watch = watch,
+                  .begin = begin,
+                  .count = count,
+                  .judge = judge_queries},
+    };
+    static verdict_table findings = {
+        .table = {.ui = {.title = "Performance Counter Monitors",
+                         .cli_string = "pcq,monitors",
+                         .nfields = NUM_FINDING_COLUMNS},
+                  .columns = finding_columns,
+                  .row_size = sizeof(unsigned),
+                  .watch = watch,
+                  .begin = begin,
+                  .count = count,
+                  .judge = judge_findings},
+    };
+
+    queries.verdict = verdict_new(false);
+    findings.verdict = verdict_new(true);
+    table_register(&queries.table);
+    table_register(&findings.table);
+}

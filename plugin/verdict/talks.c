@@ -1,0 +1,709 @@
+/* talks.c
+ * Calls as they were made, kept by whose they are.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "verdict/talks.h"
+
+#include "taps/accounts.h"
+
+#include <epan/to_str.h>
+
+#include <math.h>
+
+/* More share one. */
+#define MAX_TALKS 100000
+
+/* 1 January 1970 as FILETIME, and its units. */
+#define EPOCH_1970 116444736000000000
+#define UNITS_A_SECOND 1e7
+
+/* A server's clock is not that far off: then it is none (some count from the start of the machine). */
+#define MAX_CLOCK_OFFSET 1e9
+
+enum { ACCESS_DENIED = 5 };
+
+/* Requests among which that of an answer is looked for, newest first. */
+#define MOST_UNDER_WAY 64
+
+static GSList *all; /* verdict */
+
+static void talk_free(void *data)
+{
+    verdict_talk *talk = data;
+
+    verdict_books_free(talk);
+    g_array_unref(talk->calls);
+    g_ptr_array_unref(talk->clocks);
+    g_free(talk->client);
+    g_free(talk->server);
+    g_free(talk->account);
+    g_free(talk);
+}
+
+static void monitor_free(void *data)
+{
+    verdict_monitor *monitor = data;
+
+    for (unsigned i = 0; i < NUM_FIGURES; i++) {
+        g_free(monitor->figures.texts[i]);
+    }
+    g_ptr_array_unref(monitor->talks);
+    g_array_unref(monitor->calls);
+    g_ptr_array_unref(monitor->findings);
+    g_free(monitor);
+}
+
+static uint32_t request_frame(const tapped_call *tapped)
+{
+    return tapped->sealed.request_frame ? tapped->sealed.request_frame : tapped->request_frame;
+}
+
+/* --- Whose a call is ------------------------------------------------------------------------------------------- */
+
+/* As the client called it, and by its address. To be freed. */
+static char *server_name(const tapped_call *tapped)
+{
+    const tapped_handle handle = tapped_handle_of(tapped->handle);
+    const char *place = handle.place ? handle.place : tapped_server(tapped);
+    const char *machine = handle.machine;
+
+    return machine && *machine && strcmp(machine, place) != 0 ? g_strdup_printf("%s (%s)", machine, place)
+                                                              : g_strdup(place);
+}
+
+/* What is kept of a machine before it has a handle is in small letters. */
+static void call_server(verdict_pair *pair, const tapped_call *tapped)
+{
+    enum { MOST = 40 };
+    const char *machine = tapped->handle    ? tapped_handle_of(tapped->handle).machine
+                          : tapped->is_hkpd ? NULL
+                                            : tapped_called(tapped);
+
+    if (pair && machine && *machine && g_ascii_strcasecmp(pair->called, machine) != 0) {
+        char *name = tapped->handle || strchr(machine, '.') ? g_strdup(machine) : g_ascii_strup(machine, -1);
+        g_free(pair->called);
+        pair->called = g_utf8_substring(name, 0, MIN(g_utf8_strlen(name, -1), MOST));
+        g_free(name);
+    }
+}
+
+static verdict_talk *talk_new(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    verdict_talk *talk = g_new0(verdict_talk, 1);
+
+    talk->is_other = v->talks->len == MAX_TALKS;
+    talk->client = g_strdup(
+        talk->is_other ? "all others" : address_to_str(pinfo->pool, tapped->is_response ? &pinfo->dst : &pinfo->src));
+    talk->server = talk->is_other ? g_strdup("their servers") : server_name(tapped);
+    talk->account = g_strdup(talk->is_other ? "" : account_of(pinfo));
+    talk->is_sealed = tapped->sealed.connection != NULL;
+    talk->calls = g_array_new(FALSE, FALSE, sizeof(verdict_call));
+    talk->clocks = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(v->talks, talk);
+    return talk;
+}
+
+/* The first call of a handle, or of what has none. */
+static void begin_talk(const verdict *v, verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
+{
+    talk->first_call = v->calls;
+    talk->port = tapped->is_response ? pinfo->destport : pinfo->srcport;
+    talk->has_handle = tapped->handle != NULL;
+    talk->is_hkpd = tapped->is_hkpd;
+    talk->opened_frame = tapped_handle_of(tapped->handle).opened_frame;
+}
+
+/* The request that opened a handle stands with what its client asked before: it goes to the handle. */
+static void take_request(verdict_talk *from, const tapped_call *tapped)
+{
+    unsigned end = from->calls->len;
+
+    for (unsigned i = end; i > 0 && end - i < MOST_UNDER_WAY; i--) {
+        const verdict_call *call = &g_array_index(from->calls, verdict_call, i - 1);
+        if (call->asked_frame == request_frame(tapped) && call->outcome == CALL_WAITS) {
+            g_array_remove_index(from->calls, i - 1);
+            return;
+        }
+    }
+}
+
+static verdict_talk *talk_of(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    const void *subject = tapped->handle ? (const void *)tapped->handle : tapped->sealed.connection;
+    verdict_talk *talk = subject ? g_hash_table_lookup(v->by_subject, subject) : NULL;
+
+    if (talk) {
+        return talk;
+    }
+    const address *client = tapped->is_response ? &pinfo->dst : &pinfo->src;
+    char *pair = g_strdup_printf("%p %s", (const void *)tapped->server, address_to_str(pinfo->pool, client));
+    /* what a client asked before it had a handle is its first handle's, and what it asks without one behind that its newest's */
+    talk = tapped->sealed.connection ? NULL : g_hash_table_lookup(v->by_pair, pair);
+    if (talk == NULL || (tapped->handle && talk->has_handle)) {
+        if (talk && tapped->is_response) {
+            take_request(talk, tapped);
+        }
+        talk = v->talks->len > MAX_TALKS ? g_ptr_array_index(v->talks, MAX_TALKS) : talk_new(v, pinfo, tapped);
+        begin_talk(v, talk, pinfo, tapped);
+    } else if (tapped->handle) {
+        begin_talk(v, talk, pinfo, tapped);
+    }
+    if (subject) {
+        g_hash_table_insert(v->by_subject, (void *)(uintptr_t)subject, talk);
+    }
+    if (!tapped->sealed.connection) {
+        g_hash_table_replace(v->by_pair, pair, talk);
+    } else {
+        g_free(pair);
+    }
+    return talk;
+}
+
+/* --- Calls ----------------------------------------------------------------------------------------------------- */
+
+/* Who browses finds no text in this language, or no instance now: that is an answer. */
+static bool is_usual(const tapped_call *tapped)
+{
+    enum { NOT_FOUND = 1168, WMI_INSTANCE_NOT_FOUND = 4201 };
+
+    return tapped->handle == NULL && (tapped->status == NOT_FOUND || tapped->status == WMI_INSTANCE_NOT_FOUND);
+}
+
+static uint32_t data_size(const tapped_call *tapped)
+{
+    return tapped->answer && tapped->answer->sample && tapped->handle ? tvb_reported_length(tapped->answer->tvb)
+                                                                      : tapped->sealed.sample_size;
+}
+
+static bool asks_for_data(const tapped_call *tapped)
+{
+    return tapped->brings_data || tapped->sealed.takes_sample || strcmp(tapped->operation, "QueryCounterData") == 0;
+}
+
+static call_outcome outcome_of(const tapped_call *tapped)
+{
+    if (tapped->has_failed && !is_usual(tapped)) {
+        return CALL_FAILED;
+    }
+    if (!asks_for_data(tapped)) {
+        return CALL_DONE;
+    }
+    if (data_size(tapped) > 0) {
+        return CALL_SAMPLE;
+    }
+    return tapped->is_probe            ? CALL_PROBE
+           : tapped->answer            ? CALL_DAMAGED
+           : tapped->sealed.connection ? CALL_NO_DATA
+                                       : CALL_EMPTY;
+}
+
+/* The request that this answers; a new one if that was not captured. */
+static verdict_call *call_of(verdict_talk *talk, const packet_info *pinfo, const tapped_call *tapped)
+{
+    uint32_t frame = tapped->is_response ? request_frame(tapped) : 0;
+    unsigned end = talk->calls->len;
+    verdict_call call = {.operation = g_intern_string(tapped->operation), .seconds = -1, .asks = asks_for_data(tapped)};
+
+    for (unsigned i = end; frame > 0 && i > 0 && end - i < MOST_UNDER_WAY; i--) {
+        verdict_call *before = &g_array_index(talk->calls, verdict_call, i - 1);
+        if (before->asked_frame == frame && before->outcome == CALL_WAITS && before->operation == call.operation) {
+            return before;
+        }
+    }
+    if (tapped->is_response && tapped->seconds >= 0) {
+        call.asked = nstime_to_sec(&pinfo->abs_ts) - tapped->seconds;
+        call.asked_frame = frame;
+    }
+    g_array_append_val(talk->calls, call);
+    return &g_array_index(talk->calls, verdict_call, end);
+}
+
+static unsigned subject_of(const tapped_call *tapped)
+{
+    unsigned hash = tapped->subject ? wmem_strong_hash(tapped->subject, tapped->subject_size) : 0;
+
+    return hash * 31 + tapped->request_code;
+}
+
+/* What stands for the clocks of a sealed sample, which nobody reads; frames are its events. */
+static void keep_request_time(verdict_talk *talk, verdict_call *call, const packet_info *pinfo,
+                              const tapped_sealed *sealed)
+{
+    enum { NANOSECONDS = 1000000000 };
+
+    call->clocks = g_new(perf_point, 1);
+    *call->clocks = (perf_point){.perf_time = (uint64_t)sealed->request_time.secs * NANOSECONDS +
+                                              (uint64_t)sealed->request_time.nsecs,
+                                 .perf_freq = NANOSECONDS};
+    g_ptr_array_add(talk->clocks, call->clocks);
+    call->request_event = sealed->request_frame;
+    call->event = pinfo->num;
+}
+
+static void keep_clocks(verdict_talk *talk, verdict_call *call, packet_info *pinfo, const tapped_call *tapped)
+{
+    if (!tapped->handle || !tapped->answer || !tapped->answer->sample) {
+        keep_request_time(talk, call, pinfo, &tapped->sealed);
+        return;
+    }
+    const perf_point *clocks = readings_clocks(readings_begin_for_all(pinfo->pool, tapped->answer));
+    double seconds = ((double)(int64_t)(clocks->time_100ns - EPOCH_1970)) / UNITS_A_SECOND;
+    double offset = seconds - (double)pinfo->abs_ts.secs - pinfo->abs_ts.nsecs / 1e9;
+    call->clocks = g_new(perf_point, 1);
+    *call->clocks =
+        (perf_point){.perf_time = clocks->perf_time, .perf_freq = clocks->perf_freq, .time_100ns = clocks->time_100ns};
+    g_ptr_array_add(talk->clocks, call->clocks);
+    call->request_event = tapped->answer->request_event;
+    call->event = tapped->answer->event;
+    if ((pinfo->presence_flags & PINFO_HAS_TS) && fabs(offset) < MAX_CLOCK_OFFSET) {
+        talk->offsets += offset;
+        talk->num_offsets++;
+    }
+}
+
+/* The clocks, which go on, stand in front of the values. */
+static void note_same(verdict_talk *talk, verdict_call *call, const tapped_call *tapped)
+{
+    enum { CLOCKS_PCQ = 48, CLOCKS_HKPD = 128 };
+    const readings_answer *answer = tapped->answer;
+    unsigned clocks = tapped->is_hkpd ? CLOCKS_HKPD : CLOCKS_PCQ, size = answer ? tvb_captured_length(answer->tvb) : 0;
+
+    if (size > clocks) {
+        uint32_t sum = wmem_strong_hash(tvb_get_ptr(answer->tvb, (int)clocks, (int)(size - clocks)), size - clocks);
+        call->is_same = talk->samples > 1 && sum == talk->sum;
+        talk->sum = sum;
+    }
+}
+
+static void count_call(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped,
+                       const verdict_connection *connection)
+{
+    verdict_call *call = call_of(talk, pinfo, tapped);
+    double now = nstime_to_sec(&pinfo->abs_ts);
+
+    call->connection = connection;
+    call->subject = subject_of(tapped);
+    if (!tapped->is_response) {
+        call->asked = now;
+        call->asked_frame = pinfo->num;
+        return;
+    }
+    call->answered = now;
+    call->seconds = tapped->seconds;
+    call->frame = pinfo->num;
+    call->outcome = (uint8_t)outcome_of(tapped);
+    call->status = tapped->status;
+    call->is_fault = tapped->is_fault;
+    call->size = data_size(tapped);
+    if (call->outcome == CALL_SAMPLE) {
+        talk->samples++;
+        if (talk->pair) {
+            talk->pair->sampled = now;
+        }
+        note_same(talk, call, tapped);
+        keep_clocks(talk, call, pinfo, tapped);
+    }
+}
+
+/* --- Queries --------------------------------------------------------------------------------------------------- */
+
+/* Where a ValidateCounters was not captured, the blocks of an answer and QueryCounterInfo say how many it added. */
+static void count_counters(verdict_talk *talk, const tapped_call *tapped)
+{
+    unsigned held = tapped_held(tapped);
+
+    if (tapped->has_counters) {
+        talk->unknown = (int64_t)tapped->counters - held;
+    }
+    talk->counters = (uint64_t)MAX(talk->unknown + held, 0);
+}
+
+static void count_handle(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
+{
+    const tapped_handle handle = tapped_handle_of(tapped->handle);
+
+    talk->handle = tapped->handle;
+    talk->number = talk->number > 0 ? talk->number : handle.number;
+    talk->closed_frame = handle.closed_frame;
+    talk->failed += tapped->failed;
+    if (tapped->brings_data) {
+        if (talk->samples <= 1) { /* what the machine is called is known by then */
+            g_free(talk->server);
+            talk->server = server_name(tapped);
+            talk->asked_for = tapped_asked_for(tapped);
+        }
+        talk->newest_call = v->calls;
+    }
+    if (tapped->is_response) {
+        count_counters(talk, tapped);
+    }
+}
+
+/* A connection's first request has a verification trailer, which makes it longer. */
+static void count_sealed(const verdict *v, verdict_talk *talk, const tapped_call *tapped)
+{
+    bool opens = strcmp(tapped->operation, "OpenQueryHandle") == 0,
+         closes = strcmp(tapped->operation, "CloseQueryHandle") == 0;
+
+    talk->newest_call = v->calls;
+    talk->has_sample |= tapped->sealed.sample_size > 0;
+    if (tapped->is_response) {
+        return;
+    }
+    talk->num_open += opens;
+    talk->num_open -= closes && talk->num_open > 0;
+    talk->is_closed = closes && talk->num_open == 0;
+    if (!talk->has_sample && !tapped->sealed.takes_sample && !closes) {
+        talk->asked_for = (talk->asked_for * 31 + g_str_hash(tapped->operation)) * 31;
+        talk->asked_for += opens ? 0 : tapped->sealed.size;
+    }
+}
+
+/* Ordinary calls of the registry are somebody else's, whether they fail or not. */
+static bool is_about_counters(const tapped_call *tapped)
+{
+    const char *name = tapped->subject ? tapped->subject : "";
+    bool is_perflib =
+        strcmp(tapped->operation, "OpenKey") == 0 && g_strstr_len(name, (gssize)tapped->subject_size, "erflib");
+    bool is_denied = tapped->has_failed &&
+                     (is_perflib || (tapped->status == ACCESS_DENIED && g_str_has_prefix(tapped->operation, "OpenHK")));
+
+    return !tapped->is_hkpd || tapped->handle || g_str_has_prefix(tapped->operation, "OpenHKP") || is_denied;
+}
+
+/* Who was read on this connection until now has neither stopped nor waits for an answer. */
+static void note_noise(verdict *v, const verdict_connection *connection)
+{
+    for (unsigned i = v->talks->len, n = 0; connection && i > 0 && n < MOST_UNDER_WAY; i--, n++) {
+        verdict_talk *talk = g_ptr_array_index(v->talks, i - 1);
+        verdict_call *last =
+            talk->calls->len > 0 ? &g_array_index(talk->calls, verdict_call, talk->calls->len - 1) : NULL;
+        if (!talk->is_sealed && last && last->connection == connection) {
+            talk->ends_in_noise = true;
+            return;
+        }
+    }
+}
+
+/* A request of it was counted before that was known. */
+static void note_copy(packet_info *pinfo)
+{
+    verdict_connection *connection = verdict_wire_connection(pinfo, false);
+
+    if (connection) {
+        connection->is_copy = true;
+    }
+}
+
+void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
+{
+    tapped_count(&v->left, tapped);
+    if (tapped->is_repeated && tapped->is_response) {
+        note_copy(pinfo);
+    }
+    if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault) ||
+        !is_about_counters(tapped)) {
+        return;
+    }
+    verdict_connection *connection = verdict_wire_connection(pinfo, !tapped->is_response);
+    v->calls++;
+    verdict_talk *talk = talk_of(v, pinfo, tapped);
+    talk->bytes += data_size(tapped);
+    if (talk->is_other) {
+        talk->samples += data_size(tapped) > 0;
+        return;
+    }
+    if (connection) {
+        talk->pair = connection->pair;
+        talk->pair->has_calls = true;
+        call_server(talk->pair, tapped);
+    }
+    if (tapped->unread && tapped->sealed.connection && strcmp(tapped->unread, TAPPED_NOISE) == 0) {
+        note_noise(v, connection);
+    }
+    count_call(talk, pinfo, tapped, connection);
+    if (tapped->sealed.uses_query) {
+        count_sealed(v, talk, tapped);
+    } else if (tapped->handle) {
+        count_handle(v, talk, tapped);
+    }
+    verdict_books_count(talk, pinfo, tapped, v->counts_values);
+}
+
+/* --- The capture's monitors ------------------------------------------------------------------------------------ */
+
+/* The same key: the same client, account, server and counters (sealed: requests of the same sizes), and the same port of the client if that
+ * counts. NULL: it goes on as nobody. To be freed. */
+static char *key_of(const verdict_talk *talk, bool port_counts)
+{
+    if (talk->is_other || (!talk->is_sealed && talk->asked_for == 0)) {
+        return NULL;
+    }
+    return g_strdup_printf("%d %u %u %d %s %s %s", talk->is_sealed, talk->asked_for, port_counts ? talk->port : 0,
+                           talk->is_hkpd, talk->client, talk->server, talk->account);
+}
+
+static bool follows(const verdict_talk *talk, const verdict_talk *before)
+{
+    return before->newest_call < talk->first_call && (before->is_closed || !talk->is_sealed);
+}
+
+/* Each list of talks that follows another is put behind it. */
+static GPtrArray *join(GPtrArray *lists, bool port_counts)
+{
+    GHashTable *latest = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    GPtrArray *joined = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+
+    for (unsigned i = 0; i < lists->len; i++) {
+        GPtrArray *list = g_ptr_array_index(lists, i);
+        char *key = key_of(g_ptr_array_index(list, 0), port_counts);
+        GPtrArray *before = key ? g_hash_table_lookup(latest, key) : NULL;
+        if (before && follows(g_ptr_array_index(list, 0), g_ptr_array_index(before, before->len - 1))) {
+            g_ptr_array_extend(before, list, NULL, NULL);
+            g_free(key);
+            continue;
+        }
+        g_ptr_array_add(joined, g_ptr_array_ref(list));
+        if (key) {
+            g_hash_table_replace(latest, key, list);
+        }
+    }
+    g_hash_table_destroy(latest);
+    g_ptr_array_unref(lists);
+    return joined;
+}
+
+/* By the packet with which each is known: its answer's, else its own. */
+static int compare_calls(const void *a, const void *b)
+{
+    const verdict_call *x = a, *y = b;
+    uint32_t frame_x = x->frame ? x->frame : x->asked_frame, frame_y = y->frame ? y->frame : y->asked_frame;
+
+    return (frame_x > frame_y) - (frame_x < frame_y);
+}
+
+static verdict_monitor *monitor_new(GPtrArray *talks, verdict_pair *pair)
+{
+    verdict_monitor *monitor = g_new0(verdict_monitor, 1);
+    unsigned size = 0;
+
+    for (unsigned i = 0; i < talks->len; i++) {
+        size += ((verdict_talk *)g_ptr_array_index(talks, i))->calls->len;
+    }
+    monitor->talks = g_ptr_array_ref(talks);
+    monitor->pair = pair;
+    monitor->calls = g_array_sized_new(FALSE, FALSE, sizeof(verdict_call), size);
+    monitor->findings = g_ptr_array_new_with_free_func(verdict_finding_free);
+    for (unsigned i = 0; i < talks->len; i++) {
+        const verdict_talk *talk = g_ptr_array_index(talks, i);
+        g_array_append_vals(monitor->calls, talk->calls->data, talk->calls->len);
+        for (unsigned n = monitor->calls->len - talk->calls->len; n < monitor->calls->len; n++) {
+            verdict_call_at(monitor, n)->talk = i;
+        }
+    }
+    g_array_sort(monitor->calls, compare_calls);
+    return monitor;
+}
+
+static uint32_t number_of(const verdict_monitor *monitor, uint32_t *sealed)
+{
+    uint32_t number = verdict_first_talk(monitor)->is_sealed ? ++*sealed : 0;
+
+    for (unsigned i = 0; i < monitor->talks->len && number == 0; i++) {
+        number = ((verdict_talk *)g_ptr_array_index(monitor->talks, i))->number;
+    }
+    return number;
+}
+
+static void join_talks(verdict *v)
+{
+    GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+
+    for (unsigned i = 0; i < v->talks->len; i++) {
+        GPtrArray *list = g_ptr_array_new();
+        g_ptr_array_add(list, g_ptr_array_index(v->talks, i));
+        g_ptr_array_add(lists, list);
+    }
+    uint32_t sealed = 0;
+    lists =
+        join(lists, true); /* first what one connection says: of two pollers of one client each goes on with its own */
+    lists = join(lists, false);
+    g_ptr_array_set_size(v->monitors, 0);
+    for (unsigned i = 0; i < lists->len; i++) {
+        GPtrArray *talks = g_ptr_array_index(lists, i);
+        verdict_monitor *monitor = monitor_new(talks, ((verdict_talk *)g_ptr_array_index(talks, 0))->pair);
+        g_ptr_array_add(v->monitors, monitor);
+        monitor->number = number_of(monitor, &sealed);
+        verdict_figures(monitor);
+    }
+    g_ptr_array_unref(lists);
+}
+
+/* What each pair did not reach stands with its first monitor; or for itself. */
+static void find_failures(verdict *v)
+{
+    GPtrArray *none = g_ptr_array_new();
+    verdict_pair *pair;
+
+    verdict_ladder_judge();
+    for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
+        pair->is_told = false;
+    }
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        if (monitor->pair && !monitor->pair->is_told) {
+            monitor->pair->is_told = true;
+            verdict_ladder_find(monitor->pair, monitor->findings);
+            if (monitor->pair->one_way_frame > 0) {
+                verdict_ladder_find_unread(monitor->pair, monitor->findings);
+            }
+        }
+    }
+    for (unsigned i = 0; (pair = verdict_ladder_at(i)) != NULL; i++) {
+        verdict_monitor *monitor = pair->is_told ? NULL : monitor_new(none, pair);
+        if (monitor) {
+            verdict_ladder_find(pair, monitor->findings);
+            if (monitor->findings->len == 0 && v->talks->len == 0 && v->left.unread[0].why == NULL) {
+                verdict_ladder_find_unread(pair, monitor->findings);
+            }
+            if (monitor->findings->len > 0) {
+                g_ptr_array_add(v->monitors, monitor);
+                verdict_figures(monitor);
+            } else {
+                monitor_free(monitor);
+            }
+        }
+    }
+    g_ptr_array_unref(none);
+}
+
+static const verdict_finding *worst(const verdict_monitor *monitor)
+{
+    return monitor->findings->len > 0 ? g_ptr_array_index(monitor->findings, 0) : NULL;
+}
+
+bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
+{
+    for (unsigned i = 0; i < monitor->findings->len; i++) {
+        if (((const verdict_finding *)g_ptr_array_index(monitor->findings, i))->kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int compare_monitors(const void *a, const void *b)
+{
+    const verdict_finding *x = worst(*(verdict_monitor *const *)a), *y = worst(*(verdict_monitor *const *)b);
+
+    return x && y ? verdict_finding_compare(&x, &y) : (x == NULL) - (y == NULL);
+}
+
+/* Who asks for no sample has read texts, for instance: there is nothing to say of it. */
+static bool is_shown(const verdict_monitor *monitor)
+{
+    const verdict_talk *talk = verdict_first_talk(monitor);
+
+    if (talk && talk->ends_in_noise && monitor->figures.numbers[FIGURE_SAMPLES] <= 0) {
+        return false; /* the noise has them, and is a monitor of its own */
+    }
+    return talk == NULL || monitor->findings->len > 0 || monitor->figures.numbers[FIGURE_SAMPLES] > 0 ||
+           monitor->figures.numbers[FIGURE_PROBES] > 1;
+}
+
+void verdict_judge(verdict *v)
+{
+    verdict_wire_end();
+    join_talks(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        verdict_calls_find(monitor);
+        verdict_plan_find(monitor);
+        verdict_books_find(monitor);
+    }
+    find_failures(v);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        g_ptr_array_sort(((verdict_monitor *)g_ptr_array_index(v->monitors, i))->findings, verdict_finding_compare);
+    }
+}
+
+void verdict_sort(verdict *v)
+{
+    GPtrArray *shown = g_ptr_array_new_with_free_func(monitor_free);
+
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        verdict_monitor *monitor = g_ptr_array_index(v->monitors, i);
+        bool is_last = i + 1 == v->monitors->len && shown->len == 0;
+        if (is_shown(monitor) || is_last) {
+            g_ptr_array_add(shown, monitor);
+        } else {
+            monitor_free(monitor);
+        }
+    }
+    g_ptr_array_set_free_func(v->monitors, NULL);
+    g_ptr_array_unref(v->monitors);
+    v->monitors = shown;
+    g_ptr_array_sort(v->monitors, compare_monitors);
+}
+
+/* --- All of it ------------------------------------------------------------------------------------------------- */
+
+void verdict_reset(verdict *v)
+{
+    g_ptr_array_set_size(v->monitors, 0);
+    g_hash_table_remove_all(v->by_subject);
+    g_hash_table_remove_all(v->by_pair);
+    g_ptr_array_set_size(v->talks, 0);
+    v->left = (tapped_left_out){.any_read = false};
+    v->calls = 0;
+}
+
+void verdict_reset_all(void)
+{
+    for (GSList *at = all; at; at = at->next) {
+        verdict_reset(at->data);
+    }
+}
+
+/* The capture goes, perhaps in its middle (tshark -M): what was counted stays. */
+static void forget_capture(void)
+{
+    for (GSList *at = all; at; at = at->next) {
+        verdict *v = at->data;
+        g_hash_table_remove_all(v->by_subject);
+        g_hash_table_remove_all(v->by_pair);
+        for (unsigned i = 0; i < v->talks->len; i++) {
+            ((verdict_talk *)g_ptr_array_index(v->talks, i))->handle = NULL;
+        }
+    }
+}
+
+verdict *verdict_new(bool counts_values)
+{
+    static bool forgets;
+    verdict *v = g_new0(verdict, 1);
+
+    if (!forgets) {
+        forgets = true;
+        register_cleanup_routine(forget_capture);
+    }
+    v->counts_values = counts_values;
+    v->talks = g_ptr_array_new_with_free_func(talk_free);
+    v->monitors = g_ptr_array_new_with_free_func(monitor_free);
+    v->by_subject = g_hash_table_new(g_direct_hash, g_direct_equal);
+    v->by_pair = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
+    all = g_slist_prepend(all, v);
+    return v;
+}
+
+void verdict_free(verdict *v)
+{
+    all = g_slist_remove(all, v);
+    verdict_reset(v);
+    g_ptr_array_unref(v->talks);
+    g_ptr_array_unref(v->monitors);
+    g_hash_table_destroy(v->by_subject);
+    g_hash_table_destroy(v->by_pair);
+    g_free(v);
+}

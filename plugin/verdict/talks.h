@@ -1,0 +1,180 @@
+/* talks.h
+ * Calls as they were made, kept by whose they are: talks of one handle, and monitors, which are talks that follow each other.
+ *
+ * A talk is all that was said about one query, one handle of HKEY_PERFORMANCE_DATA, one sealed query, or, before there is any, by one
+ * client to one server. It is filled as calls go by, and only there. A monitor is a client that asks a server for one set of counters, by
+ * one talk after the other if it opens a query for each sample; monitors are made anew from the talks each time that somebody wants to
+ * know, so nothing is ever taken back. The verdict is made of their calls: plan.c, books.c, calls.c, ladder.c.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/figures.h"
+#include "verdict/wire.h"
+
+#include "tap/tapped.h"
+
+typedef enum {
+    CALL_WAITS,   /* for its answer */
+    CALL_DONE,    /* answered, and it asked for no data */
+    CALL_SAMPLE,  /* brought data */
+    CALL_PROBE,   /* was told how much room it needs */
+    CALL_EMPTY,   /* succeeded without the data that it asked for */
+    CALL_DAMAGED, /* brought what cannot be read */
+    CALL_NO_DATA, /* sealed, without data: a probe or a failure */
+    CALL_FAILED,
+} call_outcome;
+
+/* One call. Times are those of the capture, in seconds. */
+typedef struct {
+    double asked, answered; /* 0: not captured */
+    double seconds;         /* from one to the other, negative: not known */
+    uint32_t asked_frame, frame;
+    uint32_t request_event, event; /* of a sample */
+    const char *operation;         /* interned */
+    const verdict_connection *connection;
+    perf_point *clocks; /* of a sample, in the talk's memory; sealed ones by when they were asked for */
+    unsigned subject;   /* stands for what it is about */
+    uint32_t status;
+    uint32_t size;       /* of its data */
+    uint32_t talk;       /* number of its talk among those of the monitor */
+    uint8_t outcome;     /* call_outcome */
+    bool is_fault, asks; /* for data */
+    bool is_same;        /* a sample of the same values as the one before */
+} verdict_call;
+
+/* Of values, or what was asked for, as they are counted: books.c. */
+typedef enum {
+    BOOK_BLOCK_FAILED,
+    BOOK_REFUSED,
+    BOOK_RESET,
+    BOOK_ASSUMED,
+    BOOK_UNTYPED,
+    BOOK_EMPTY,
+    BOOK_DAMAGED,
+    BOOK_CUT,
+    BOOK_NAMES,
+    BOOK_LACKING,
+    NUM_BOOKS
+} book_kind;
+
+typedef struct {
+    uint64_t things;
+    double since;
+    GArray *frames;  /* uint32_t, NULL: none */
+    char *first;     /* which, */
+    uint32_t status; /* and why */
+} book;
+
+typedef struct {
+    verdict_pair *pair; /* NULL: not by TCP */
+    char *client, *server, *account;
+    uint32_t port; /* of the client, when its first handle was opened */
+    bool is_other; /* those for which there is no room */
+    bool is_sealed, is_closed;
+    bool has_handle, is_hkpd;
+    const state_handle *handle; /* NULL without one, and once its capture is closed */
+    uint32_t number, opened_frame, closed_frame;
+    bool ends_in_noise; /* decryption makes noise of what its connection says further on */
+    unsigned asked_for; /* stands for its counters; 0 before it asks for a sample */
+    unsigned num_open;  /* sealed queries */
+    bool has_sample;
+    uint32_t sum;                     /* of the newest sample's values */
+    uint64_t first_call, newest_call; /* that tells whom it goes on as */
+    uint64_t samples, bytes, failed, refusals;
+    uint64_t counters;
+    int64_t unknown; /* of them, that no ValidateCounters in the capture added */
+    double offsets;  /* of the server's clock from the capture's, added up, */
+    uint64_t num_offsets;
+    GArray *calls;               /* verdict_call */
+    GPtrArray *clocks;           /* what calls point to */
+    GHashTable *refused, *asked; /* identifiers: refused; of those accepted, what each answer brought (books.c) */
+    book books[NUM_BOOKS];
+} verdict_talk;
+
+typedef struct {
+    GPtrArray *talks; /* verdict_talk; empty for a pair that made no call */
+    GArray *calls;    /* verdict_call, all of them, by time */
+    verdict_pair *pair;
+    uint32_t
+        number; /* of its first handle, 0 as long as the server is not known to know it; sealed ones are counted from 1 */
+    GPtrArray *findings;
+    figure_values figures;
+} verdict_monitor;
+
+/* All of a capture. */
+typedef struct {
+    bool counts_values;
+    GPtrArray *talks;
+    GHashTable *by_subject; /* state_handle or sealed query -> its talk */
+    GHashTable *by_pair;    /* client and server -> the talk of what has neither, or their newest */
+    uint64_t calls;
+    GPtrArray *monitors; /* verdict_monitor, as of the last judgement */
+    tapped_left_out left;
+} verdict;
+
+static inline const verdict_talk *verdict_first_talk(const verdict_monitor *monitor)
+{
+    return monitor->talks->len > 0 ? g_ptr_array_index(monitor->talks, 0) : NULL;
+}
+
+static inline const verdict_talk *verdict_last_talk(const verdict_monitor *monitor)
+{
+    return monitor->talks->len > 0 ? g_ptr_array_index(monitor->talks, monitor->talks->len - 1) : NULL;
+}
+
+/* Two samples were under way at once: this one was asked before the other one was answered. */
+static inline bool verdict_overlaps(const verdict_call *call, const verdict_call *other)
+{
+    return call->request_event > 0 && call->request_event < other->event;
+}
+
+/* What its client calls its server. */
+static inline const char *verdict_server(const verdict_monitor *monitor)
+{
+    return monitor->pair ? monitor->pair->called : verdict_first_talk(monitor)->server;
+}
+
+static inline verdict_call *verdict_call_at(const verdict_monitor *monitor, unsigned number)
+{
+    return &g_array_index(monitor->calls, verdict_call, number);
+}
+
+bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
+
+/* `counts_values`: findings of values are wanted, too. */
+verdict *verdict_new(bool counts_values);
+void verdict_reset(verdict *v);
+void verdict_free(verdict *v);
+void verdict_reset_all(void);
+
+/* Each call. */
+void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped);
+
+/* Makes the monitors of what was counted until now, and judges them; leaves those of which there is something to say, the worst first. */
+void verdict_judge(verdict *v);
+void verdict_sort(verdict *v);
+
+/* The first of a book has words. */
+bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo);
+
+/* books.c: what an answer holds, and what of that which was asked for it lacks. */
+void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped, bool counts_values);
+void verdict_books_find(const verdict_monitor *monitor);
+void verdict_books_free(verdict_talk *talk);
+
+/* calls.c: what came of the calls, and how the talk ended. */
+void verdict_calls_find(const verdict_monitor *monitor);
+
+/* plan.c: when the client asks, and what came late; fault.c: whose fault. */
+void verdict_plan_find(verdict_monitor *monitor);
+
+/* Seconds: the longest time between two samples that is usual; 0: there is no plan. */
+double verdict_plan_usual(const verdict_monitor *monitor);
+
+/* capture.c: `lacks_some`: a sample may have been there. */
+void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some);
+
+/* figures.c: of what was joined. */
+void verdict_figures(verdict_monitor *monitor);

@@ -1,0 +1,76 @@
+/* wire.h
+ * What the packets around the calls tell: TCP, SMB, and how DCE/RPC binds.
+ *
+ * One listener looks at every packet of TCP. Of each connection it keeps whose it is, how it began and ended, and what is out of the
+ * ordinary, each with its time and frame; steps of a client on its way to a call go to the ladder. SMB is read from the
+ * headers' own bytes, where Wireshark's fields say that one begins; so it is the same in every version. All of it ends with the
+ * listener's reset.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/ladder.h"
+
+typedef enum {
+    WIRE_LOST,        /* packets before this one were not captured */
+    WIRE_RESENT,      /* this one was sent before */
+    WIRE_ZERO_WINDOW, /* its sender has no room */
+    WIRE_ACKED_LATE,  /* acknowledges `about` half a second late, or later */
+    WIRE_CUT,         /* this one was cut when it was captured */
+    WIRE_PENDING,     /* the server says that it works on `about` */
+    WIRE_PIPE_FAILED, /* the answer to `about` is an error of SMB: `status` */
+    WIRE_PIPE_CLOSED, /* the client closes the pipe */
+    WIRE_ENDED,       /* FIN or RST */
+} wire_kind;
+
+typedef struct {
+    wire_kind kind;
+    bool by_client;
+    uint32_t frame;
+    uint32_t about; /* frame of a request */
+    uint32_t status;
+    double time;
+} wire_event;
+
+typedef struct verdict_connection {
+    verdict_pair *pair;
+    uint32_t client_port, port; /* of the server */
+    bool is_client_known;       /* who began it was captured, or a call tells */
+    bool is_open;               /* SYN was accepted, or it was there before the capture */
+    bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
+    bool has_ended, has_resent;
+    bool is_copy;          /* what was captured before, on the other side of a translation of addresses */
+    uint32_t first_data;   /* first frame with data */
+    bool has_bind;         /* any interface's */
+    bool binds;            /* a bind of ours waits for its answer, */
+    uint32_t bind_context; /* in this place of its list */
+    uint32_t call_frame;   /* with the newest call of performance counters */
+    uint32_t asked_mapper; /* frame of the question for the interface's port, 0: none waits */
+    struct {
+        uint32_t frame, end; /* sequence number behind it */
+        double time;
+    } unacked;                    /* the client's newest segment with data, frame 0: it is acknowledged */
+    GArray *syns;                 /* uint32_t: frames, NULL: none was captured */
+    double since;                 /* of the first, */
+    double resent;                /* of the second, */
+    double connected;             /* and when it was accepted, 0: not captured */
+    unsigned packets[2], data[2]; /* of the server, of the client; and of them those with data */
+    GArray *events;               /* wire_event, NULL: none */
+    wire_event end;               /* the first that ended it, or closed the last pipe; frame 0: none */
+    GHashTable *asked;            /* id of a message of SMB -> what it asks for */
+    GHashTable *pipes;            /* ids of open pipes called winreg, */
+    GHashTable *other_trees;      /* and of shares that are not IPC$ */
+} verdict_connection;
+
+/* Whose a call's packet is; `from_client`: it is a request. NULL: it does not go through TCP. */
+verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client);
+
+/* From now on, for a statistic that begins before the first packet. All of it goes behind `forget`. */
+void verdict_wire_watch(void (*forget)(void));
+
+/* What only the capture's end tells: SYNs that nobody answered, directions that are not there. */
+void verdict_wire_end(void);
+
+/* When the last packet came. */
+double verdict_wire_last(void);
