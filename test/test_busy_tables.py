@@ -262,7 +262,7 @@ def test_a_block_without_objects(ask_all, tshark, tmp_path, passes):
     scene = registry_session(['2'] * 8, lambda talk, n: setattr(talk, 'objects', whole.append(talk.objects) or ([] if n in (3, 4) else whole[0])))
     (row,), summary, _ = ask_all(scene, *passes)
     assert (row['Samples'], row['Late asked'], row['Late answered']) == ('8', '0', '0')
-    assert [(f['kind'], f['count']) for f in summary['monitors'][0]['findings']] == [('empty', 2)]
+    assert [(f['kind'], f['count']) for f in summary['monitors'][0]['findings']] == [('not_delivered', 2)]
     infos = [i for i in tshark.run('-r', tmp_path / 'scene.pcap', '-Y', 'hkpd', '-T', 'fields', '-e', '_ws.col.Info')[0].splitlines()
              if 'no value (no objects' in i or 'no value (0 objects' in i]
     assert len(infos) == 2

@@ -58,8 +58,8 @@ def test_it_stands_in_the_statistics(tshark, tmp_path):
         'nca_s_fault_context_mismatch', '1', str(frame), 'query 1')
     assert row['Meaning'].startswith('the server does not know this handle')
     text, _ = tshark.run('-q', '-r', capture, '-z', 'pcq,summary')
-    assert 'QueryCounterData: nca_s_fault_context_mismatch (the server does not know this handle' in text.splitlines()[0]
-    assert 'frame.number == %d' % frame in text or 'pcq.expert.call_failed' in text
+    assert 'QueryCounterData of 192.0.2.10 with nca_s_fault_context_mismatch' in text.splitlines()[0]
+    assert 'frame.number == %d' % frame in text and 'the server does not know this handle' in text
     out = tmp_path / 's.json'
     tshark.run('-q', '-r', capture, '-z', 'pcq,summary,%s' % out)
     assert not json.loads(out.read_text('utf-8'))['healthy']

@@ -154,15 +154,16 @@ class Talk:
     """One client's calls. What a response has to show is in the scene: fields, and in its record the values."""
 
     def __init__(self, scene, objects=None, order='<', ndr64=False, smb=False, block_order='<', system='SRV01',
-                 client_port=50001, server=None, known=True, samba=False, fill=0, max_frag=4280, called='SRV01', **tcp):
+                 client_port=50001, server=None, known=True, samba=False, fill=0, max_frag=4280, transport=None,
+                 called='SRV01', **tcp):
         self.scene, self.order, self.ndr64 = scene, order, ndr64
         self.objects = machine() if objects is None else objects
         self.block_order, self.system, self.samba, self.fill = block_order, system, samba, fill
         self.names = names_of(self.objects) if known else {}
         self.clock, self.samples, self.handles = Clock(), {}, 0
-        if smb:
+        if transport is None and smb:
             transport = Pipe(Smb2(Tcp(scene.capture, 445, client_port, server=server, **tcp), called=called))
-        else:
+        elif transport is None:
             transport = Tcp(scene.capture, client_port=client_port, server=server, **tcp)
         self.address = server or '192.0.2.20'
         self.rpc = Rpc(transport, WINREG, order, ndr64, max_frag)

@@ -84,7 +84,7 @@ class Tcp:
         self.capture, self.v6, self.mss = capture, v6, mss
         at = int(v6)
         self.ends = ((client or CLIENT[at], client_port), (server or SERVER[at], port))
-        self.seq = [seq, 500000]
+        self.seq, self.window = [seq, 500000], [0xFFFF, 0xFFFF]
         self.ip_id = 1
         self.segment(0, b'', 0x02)
         self.segment(1, b'', 0x12)
@@ -94,7 +94,8 @@ class Tcp:
         """The bytes of one Ethernet frame; side 0 is the client."""
         (src, sport), (dst, dport) = self.ends[side], self.ends[1 - side]
         a, b = packed(src), packed(dst)
-        tcp = struct.pack('>HHIIBBHHH', sport, dport, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF, 0x50, flags, 0xFFFF, 0, 0)
+        tcp = struct.pack('>HHIIBBHHH', sport, dport, seq & 0xFFFFFFFF, ack & 0xFFFFFFFF, 0x50, flags, self.window[side],
+                          0, 0)
         pseudo = (a + b + struct.pack('>I3xB', len(tcp) + len(data), 6)) if self.v6 else (
             a + b + struct.pack('>BBH', 0, 6, len(tcp) + len(data)))
         tcp = tcp[:16] + struct.pack('>H', checksum(pseudo + tcp + data)) + tcp[18:]
@@ -333,7 +334,7 @@ class Rpc:
 class SealedRpc(Rpc):
     """As NTLM seals it, for nobody's key: [MS-RPCE] 2.2.2.11, [MS-NLMP] 2.2.2.9.1."""
 
-    auth_type = 10
+    auth_type, level = 10, 6
 
     def __init__(self, *args, **kw):
         super().__init__(*args, **kw)
@@ -341,6 +342,10 @@ class SealedRpc(Rpc):
 
     def token(self, number):
         return struct.pack('<IQI', 1, number * 0x9E3779B97F4A7C15 % 2 ** 64, number)
+
+    @staticmethod
+    def hide(data, number):
+        return bytes((b * 167 + 13 * n + number) % 256 for n, b in enumerate(data))
 
     def fragments(self, kind, head, stub, call_id):
         room = (self.max_frag - 24 - 8 - 16) // 16 * 16
@@ -350,12 +355,22 @@ class SealedRpc(Rpc):
             flags = (FIRST if i == 0 else 0) | (LAST if i + 1 == len(parts) else 0)
             padding = -len(part) % 16
             number = self.sequences[kind] = self.sequences.get(kind, -1) + 1
-            hidden = bytes((b * 167 + 13 * n + number) % 256 for n, b in enumerate(part + bytes(padding)))
-            trailer = struct.pack('BBBBI', self.auth_type, 6, padding, 0, 0) + self.token(number)
+            hidden = self.hide(part + bytes(padding), number)
+            trailer = struct.pack('BBBBI', self.auth_type, self.level, padding, 0, 0) + self.token(number)
             out.append(self.pdu(kind, struct.pack(self.order + 'I', len(stub) - at) + head + hidden + trailer, call_id, flags,
                                 16))
             at += len(part)
         return out
+
+
+class SignedRpc(SealedRpc):
+    """As NTLM signs it: what it says is in clear."""
+
+    level = 5
+
+    @staticmethod
+    def hide(data, number):
+        return data
 
 
 class KerberosRpc(SealedRpc):

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Monitors that are well, and what can go wrong with them: a scene for each, by the capture's clock."""
+"""What can go wrong with a monitor: a scene for each, by the capture's clock."""
 
 import contextlib
-import struct
 
 from . import stubs
 from .client import Fault
@@ -11,8 +10,7 @@ from .hkpd_block import Object
 from .hkpd_scene import Talk
 from .hkpd_stubs import OPEN_DATA, handle_back, open_root
 from .model import FREQ, TYPES, Instant, level
-from .pcap import Pipe, Rpc, Smb2, Tcp
-from .scene import Line, Scene, smb_line, tcp_line
+from .scene import Line, Scene, tcp_line
 from .story_script import Script, ask, counter, learn, multiple, single
 from .stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
 
@@ -102,11 +100,6 @@ def processors(instances=('a', 'b')):
                     counter(2, 'PERF_COUNTER_BULK_COUNT', 'Work', lambda at, k: 1000 * at.number), instances=instances)
 
 
-def leaves(n):
-    """Instances of which one, or all, are gone from the fifth sample on."""
-    return lambda number: ('a', 'b') if number < 4 else ('a', 'b')[:n]
-
-
 def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, opens=True, close=True, room=ROOM):
     """What a monitor does: reads names and types, opens a query, samples each second. -> the handle"""
     if teach:
@@ -175,18 +168,6 @@ def again(restarts=False, close=False, gap=40):
     return scene
 
 
-def forgotten():
-    """The server does not know the handle any more."""
-    scene, s = Scene(), memory()
-    server = Server([s], scene)
-    c = tcp_line(scene, server).client()
-    h = samples(c, scene, [ask(s)], s, count=5, close=False)
-    server.queries.clear()
-    with contextlib.suppress(Fault):
-        c.data(h, ROOM)
-    return scene
-
-
 def silent(asks):
     """The capture goes on for a minute, with or without a request that waits."""
     scene, s = Scene(), memory()
@@ -243,70 +224,6 @@ def snapped(length):
     return scene
 
 
-def from_the_middle():
-    scene = monitor()
-    del scene.capture.frames[:30]
-    scene.frames.clear()
-    return scene
-
-
-def bind_refused(nak):
-    """To a bind the server says no: by bind_nak, or by a result that is no acceptance."""
-    scene = Scene()
-    tcp = Tcp(scene.capture)
-    rpc = Rpc(tcp)
-    answer = tcp.to_client
-    name = b'\\PIPE\\winreg\0'
-    body = struct.pack('<HB5x', 0, 1) if nak else (struct.pack('<HHIH', 4280, 4280, 0x1234, len(name)) + name + b'\0' +
-                                                   struct.pack('<B3xHH', 1, 2, 1) + bytes(20))
-    tcp.to_client = lambda pdus: answer([rpc.pdu(13 if nak else 12, body, 1)])
-    rpc.bind()
-    return scene
-
-
-def smb_refused(command, status):
-    """What SMB2 refuses before there is a pipe."""
-    scene = Scene()
-    smb = Smb2(Tcp(scene.capture, 445, 50002))
-    answer = smb.answer
-    smb.answer = lambda c, body, state=0, tree=None: answer(c, struct.pack('<HBBIB', 9, 0, 0, 0, 0) if c == command else body,
-                                                            status if c == command else state, tree)
-    if command == 5:
-        Pipe(smb)
-    else:
-        smb.session = 0
-        smb.exchange(command, struct.pack('<HBBIIHHQ', 25, 0, 1, 0, 0, 88, 0, 0), b'')
-    return scene
-
-
-def unheard(answer):
-    """A client that gets no connection: a reset, or nothing."""
-    scene = Scene()
-    tcp = Tcp(scene.capture, 445)
-    scene.capture.frames.clear()
-    for _ in range(3):
-        tcp.seq = [1000, 0]
-        tcp.segment(0, b'', 0x02)
-        if answer:
-            tcp.segment(1, b'', answer)
-        scene.capture.now += SECOND
-    return scene
-
-
-def registry(titles=True, times=5):
-    """HKEY_PERFORMANCE_DATA, names first, all well."""
-    scene = Scene()
-    talk = Talk(scene, [Object(2, 'System', [Number(44, 'Processor Queue Length', TYPES['PERF_COUNTER_RAWCOUNT'], level([3, 0, 1]), 4)])])
-    talk.open()
-    if titles:
-        talk.titles()
-    for _ in range(times):
-        talk.sample()
-        scene.capture.now += SECOND
-    talk.close()
-    return scene
-
-
 def registry_denied(opens, opnum=OPEN_DATA):
     """The key is not given, or no value of it; or another key that the client opens before."""
     scene = Scene()
@@ -330,29 +247,3 @@ def without_samples(*numbers, kinds=BOTH):
 def without_calls(*opnums, kinds=BOTH):
     """Without a number: of all operations."""
     return dict(loses=lambda opnum, kind, n: kind in kinds and (not opnums or opnum in opnums))
-
-
-def lost_beside():
-    """What the capture lost of a connection of SMB was no call of the monitor."""
-    scene, s = Scene(), memory()
-    line = smb_line(scene, Server([s], scene))
-    c, tcp = line.client(), line.rpc.transport.smb.tcp
-    h = samples(c, scene, [ask(s)], s, count=3, close=False)
-    for _ in range(5):
-        c.data(h, ROOM)
-        tcp.seq = [x + 500 for x in tcp.seq]
-        scene.capture.now += SECOND
-    c.close(h)
-    return scene
-
-
-HEALTHY = {
-    'lost-beside': lost_beside,
-    'each-second': monitor,
-    'size-probes': lambda: monitor(room=None),
-    'smb': lambda: monitor(line=smb_line),
-    'a-query-for-each-sample': poller,
-    'a-connection-for-each-sample': lambda: poller(connects=True),
-    'queries-left-open': lambda: poller(closes=False),
-    'registry': registry,
-}

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What lies below a monitor's calls, as its hosts do it, and where each of them can say no: TCP with acknowledgements, logon and
+share of SMB2 and SMB1, pipes, binds with any result, the endpoint mapper, ICMP."""
+
+import struct
+import uuid
+
+from .pcap import BIND, BIND_ACK, MACS, NDR, NDR64, PERFLIB, SESSION, Rpc, Smb2, Tcp, checksum, packed
+
+SYN, RST, FIN, ACK = 0x02, 0x14, 0x11, 0x10
+MORE_PROCESSING, PENDING = 0xC0000016, 0x00000103
+NEGOTIATE, SETUP, TREE, CREATE, IOCTL = 0, 1, 3, 5, 11      # SMB2's commands
+ERROR = struct.pack('<HBBIB', 9, 0, 0, 0, 0)
+EPM = ('e1af8308-5d1f-11c9-91a4-08002b14a0fa', 3)
+NOT_REGISTERED = 0x16C9A0D6
+BIND_NAK, ALTER, ALTER_ACK, AUTH3 = 13, 14, 15, 16
+ACCEPTED, NO_INTERFACE, NO_SYNTAX, NEGOTIATED = (0, 0), (2, 1), (2, 2), (3, 3)
+
+
+class Refused(Exception):
+    """Somebody said no; the client goes no further."""
+
+
+class Link(Tcp):
+    """The client acknowledges each answer at once; the server what it does not answer within 40 ms (who waits calls ack()).
+    deaf: what the server sends does not come to the client."""
+
+    def __init__(self, *args, **kw):
+        self.last, self.deaf = {}, False
+        super().__init__(*args, **kw)
+
+    def send(self, side, data, **how):
+        self.last[side] = self.seq[side], self.seq[1 - side], data[-self.mss:]
+        number = super().send(side, data, **how)
+        if side == 1 and not self.deaf:
+            self.ack(0)
+        return number
+
+    def ack(self, side):
+        return self.segment(side, b'', ACK)
+
+    def resend(self, side):
+        """The last segment of that side once more, as TCP does it: another packet with the same bytes."""
+        seq, ack, data = self.last[side]
+        return self.capture.add(self.frame(side, data, 0x18, self.seq[side] - len(data), ack))
+
+
+def knock(capture, server, port=445, client_port=50001, answer=None, times=3, client='192.0.2.10'):
+    """SYNs without a connection: no answer, 'rst', or ICMP (code, of whom). -> frames of what was refused, or of the SYNs"""
+    tcp, frames = Link.__new__(Link), []
+    tcp.capture, tcp.v6, tcp.mss, tcp.ip_id, tcp.window, tcp.last = capture, ':' in server, 1440, 1, [0xFFFF, 0xFFFF], {}
+    tcp.ends = (client, client_port), (server, port)
+    for n in range(times):
+        tcp.seq = [1000, 0]
+        frames.append(tcp.segment(0, b'', SYN))
+        if answer == 'rst':
+            tcp.segment(1, b'', RST)
+        elif answer:
+            unreachable(tcp, capture.frames[frames[-1] - 1][1], *answer)
+        capture.now += 2 ** n * 10 ** 6
+    return frames
+
+
+def unreachable(tcp, frame, code, sender):
+    """ICMP destination unreachable, about the packet of a frame."""
+    about, to = frame[14:14 + 28], tcp.ends[0][0]
+    icmp = struct.pack('>BBHI', 3, code, 0, 0) + about
+    icmp = icmp[:2] + struct.pack('>H', checksum(icmp)) + icmp[4:]
+    ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(icmp), 7, 0, 64, 1, 0) + packed(sender) + packed(to)
+    ip = ip[:10] + struct.pack('>H', checksum(ip)) + ip[12:]
+    tcp.capture.add(MACS[0] + MACS[1] + b'\x08\0' + ip + icmp)
+
+
+# --- SMB -------------------------------------------------------------------------------------------------------------
+
+def ntlm(kind, user='monitor', domain='LAB', host='LABCLIENT'):
+    """NEGOTIATE, CHALLENGE, AUTHENTICATE of [MS-NLMP] 2.2.1."""
+    flags = 0xE2088297
+    head = b'NTLMSSP\0' + struct.pack('<I', kind)
+    if kind == 1:
+        return head + struct.pack('<I', flags) + bytes(24)
+    if kind == 2:
+        return head + struct.pack('<HHIIQQHHI', 0, 0, 56, flags, 0x0123456789ABCDEF, 0, 0, 0, 56) + bytes(8)
+    at, fields, payload = 72, b'', b''
+    for text in (bytes(24), bytes(24), *(x.encode('utf-16-le') for x in (domain, user, host)), b''):
+        fields += struct.pack('<HHI', len(text), len(text), at + len(payload))
+        payload += text
+    return head + fields + struct.pack('<I', flags) + bytes(8) + payload
+
+
+def tlv(tag, *parts):
+    body = b''.join(parts)
+    size = bytes([len(body)]) if len(body) < 128 else bytes([0x82]) + struct.pack('>H', len(body))
+    return bytes([tag]) + size + body
+
+
+def kerberos_error(code):
+    """KRB-ERROR of RFC 4120 5.9.1 in a GSS token."""
+    when, name = tlv(0x18, b'20260929120000Z'), tlv(0x30, tlv(0xA0, tlv(2, b'\2')), tlv(0xA1, tlv(0x30, tlv(0x1B, b'cifs'), tlv(0x1B, b'SRV01'))))
+    fields = [(0, tlv(2, b'\5')), (1, tlv(2, bytes([30]))), (4, when), (5, tlv(2, b'\0')), (6, tlv(2, bytes([code]))),
+              (9, tlv(0x1B, b'LAB.TEST')), (10, name)]
+    error = tlv(0x7E, tlv(0x30, *(tlv(0xA0 + n, x) for n, x in fields)))
+    return tlv(0x60, bytes.fromhex('06092a864886f712010202'), b'\3\0', error)
+
+
+class Session(Smb2):
+    """SMB2 with a logon by NTLM. says: {command: status} where the server says no, which ends it."""
+
+    def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION, binds=False):
+        self.tcp, self.session, self.tree, self.message, self.says, self.id = tcp, 0, 0, 0, says or {}, session
+        guid = uuid.UUID('5d3e1f0a-6b0c-4a52-9d0e-0c0ffee00002').bytes_le
+        self.exchange(NEGOTIATE, struct.pack('<HHHHI16sQH', 36, 1, 1, 0, 0, guid, 0, 0x0210),
+                      struct.pack('<HHHH16sIIIIQQHHI', 65, 1, 0x0210, 0, guid, 4, 65536, 65536, 65536, 134351767437550592, 0, 128, 0, 0))
+        self.log_on(user, blob, binds)
+        if share:
+            self.connect(share)
+
+    def log_on(self, user='monitor', blob=b'', binds=False):
+        """binds: this connection as another channel of a session that there is"""
+        def setup(kind):
+            token = ntlm(kind, user)
+            return struct.pack('<HBBIIHHQ', 25, int(binds), 1, 0, 0, 88, len(token), 0) + token
+        self.session = self.id if binds else self.session
+        self.ask(SETUP, setup(1))
+        self.session, challenge = self.id, ntlm(2)
+        self.answer(SETUP, struct.pack('<HHHH', 9, 0, 72, len(challenge)) + challenge, MORE_PROCESSING)
+        self.exchange(SETUP, setup(3), struct.pack('<HHHH', 9, 0, 72, len(blob)) + blob)
+
+    def connect(self, share, tree=7):
+        path, self.tree = share.encode('utf-16-le'), 0
+        self.exchange(TREE, struct.pack('<HHHH', 9, 0, 72, len(path)) + path,
+                      struct.pack('<HBBIII', 16, 2 if share.endswith('$') else 1, 0, 0x30, 0, 0x1F01FF), response_tree=tree)
+        self.tree = tree
+
+    def exchange(self, command, request, response, response_tree=None):
+        self.ask(command, request)
+        status = self.says.get(command, 0)
+        kept = response if command == SETUP and status and len(response) > 8 else ERROR
+        number = self.answer(command, kept if status else response, status, response_tree)
+        if status:
+            raise Refused(number)
+        return number
+
+    def fails(self, status, command=IOCTL):
+        """Answers what was asked last so."""
+        return self.answer(command, ERROR, status)
+
+    def pending(self):
+        """STATUS_PENDING: the answer comes later; SMB2_FLAGS_ASYNC_COMMAND and SMB2_FLAGS_SERVER_TO_REDIR."""
+        body = bytearray(self.pdu(IOCTL, ERROR, True, PENDING, None, self.asked))
+        body[4 + 16:4 + 20], body[4 + 32:4 + 40] = struct.pack('<I', 3), struct.pack('<Q', 5)
+        return self.tcp.send(1, bytes(body))
+
+
+class Smb1:
+    """The steps up to a pipe in SMB1 ([MS-SMB], [MS-CIFS])."""
+
+    STEPS = {   # name: (command, words and bytes of request, of response)
+        'negotiate': (0x72, b'\0' + struct.pack('<H', 12) + b'\2NT LM 0.12\0', b'\x11\0\0\3' + struct.pack('<HHIIIIQhBH', 50, 1, 4356, 65536, 0,
+                                                                                                      0x8000E3FD, 0, 0, 0, 16) + bytes(16)),
+        'session': (0x73, b'\x0c\xff\0\0\0' + struct.pack('<HHHIHIIH', 4356, 50, 0, 0, len(ntlm(3)), 0, 0x800000D4, len(ntlm(3)) + 4) + ntlm(3) + bytes(4),
+                    b'\4\xff\0\0\0' + struct.pack('<HHH', 0, 0, 4) + bytes(4)),
+        'tree': (0x75, b'\4\xff\0\0\0' + struct.pack('<HHH', 8, 1, 36) + b'\0' + '\\\\SRV01\\IPC$\0'.encode('utf-16-le') + b'?????\0' + bytes(3),
+                 b'\3\xff\0\0\0' + struct.pack('<HH', 1, 5) + b'IPC\0\0'),
+        'create': (0xA2, b'\x18\xff\0\0\0\0' + struct.pack('<HIIIQIIIIIBH', 14, 0x16, 0, 0x2019F, 0, 0, 3, 1, 0x40, 2, 3, 17) + b'\0' +
+                   '\\winreg\0'.encode('utf-16-le'), b'\0' + struct.pack('<H', 0)),
+    }
+
+    def __init__(self, tcp, says=None):
+        self.tcp, self.mid = tcp, 1
+        for name in self.STEPS:
+            self.step(name, (says or {}).get(name, 0))
+
+    def step(self, name, status):
+        command, request, response = self.STEPS[name]
+        for side, body in (0, request), (1, b'\0\0\0' if status else response):
+            head = struct.pack('<4sBIBHH8sHHHHH', b'\xffSMB', command, status * side, 0x18 | side << 7, 0xC803, 0, bytes(8), 0, 7, 99, 2048, self.mid)
+            number = self.tcp.send(side, struct.pack('>I', len(head) + len(body)) + head + body)
+        self.mid += 1
+        if status:
+            raise Refused(number)
+
+
+# --- DCE/RPC ---------------------------------------------------------------------------------------------------------
+
+def contexts(rpc, syntaxes):
+    out = struct.pack('<HHIB3x', 4280, 4280, 0, len(syntaxes))
+    for n, (text, version) in enumerate(syntaxes):
+        out += struct.pack('<HBx', n, 1) + rpc.uuid(rpc.interface[0]) + struct.pack('<I', rpc.interface[1]) + rpc.uuid(text) + struct.pack('<I', version)
+    return out
+
+
+def with_auth(rpc, kind, body, token):
+    """A PDU with the logon's token, where the protocol has a security provider: [MS-RPCE] 2.2.2.11."""
+    if not hasattr(rpc, 'auth_type'):
+        return rpc.pdu(kind, body, rpc.call_id)
+    body += bytes(-len(body) % 4)
+    return rpc.pdu(kind, body + struct.pack('BBBBI', rpc.auth_type, rpc.level, 0, 0, 0) + ntlm(token), rpc.call_id, auth=len(ntlm(token)))
+
+
+def bind(rpc, *results, nak=None, alter=False):
+    """A bind (or alter_context) of as many contexts as there are results, or one that is refused as a whole."""
+    results = results or (ACCEPTED,)
+    syntaxes = [NDR, NDR64, ('6cb71c2c-9812-4540-0300-000000000000', 1)][:len(results)]
+    rpc.transport.to_server([with_auth(rpc, ALTER if alter else BIND, contexts(rpc, syntaxes), 1)])
+    if nak is not None:
+        number = rpc.transport.to_client([rpc.pdu(BIND_NAK, struct.pack('<HBBB3x', nak, 1, 5, 0), rpc.call_id)])
+        raise Refused(number)
+    name = b'' if alter else b'\\PIPE\\winreg\0'
+    body = struct.pack('<HHIH', 4280, 4280, 0x1234, len(name)) + name
+    body += bytes(-(len(body)) % 4) + struct.pack('<B3x', len(results))
+    for (result, reason), (text, version) in zip(results, syntaxes):
+        body += struct.pack('<HH', result, reason) + (bytes(20) if result else rpc.uuid(text) + struct.pack('<I', version))
+    number = rpc.transport.to_client([with_auth(rpc, ALTER_ACK if alter else BIND_ACK, body, 2)])
+    if hasattr(rpc, 'auth_type') and not alter:
+        rpc.transport.to_server([with_auth(rpc, AUTH3, bytes(4), 3)])
+    rpc.call_id += 1
+    if ACCEPTED not in results:
+        raise Refused(number)
+    return number
+
+
+def tower(interface, address, port):
+    """Floors of ncacn_ip_tcp, C706 appendix L."""
+    def floor(left, right):
+        return struct.pack('<H', len(left)) + left + struct.pack('<H', len(right)) + right
+    floors = [floor(b'\r' + uuid.UUID(text).bytes_le + struct.pack('<H', version), bytes(2)) for text, version in (interface, NDR)]
+    floors += [floor(b'\x0b', bytes(2)), floor(b'\7', struct.pack('>H', port)), floor(b'\t', packed(address))]
+    body = struct.pack('<H', len(floors)) + b''.join(floors)
+    return struct.pack('<II', len(body), len(body)) + body + bytes(-len(body) % 4)
+
+
+def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900):
+    """ept_map of an interface: its port, or a status. -> frame of the answer"""
+    tcp = Link(capture, 135, client_port, client=client, server=server)
+    rpc = Rpc(tcp, EPM)
+    rpc.bind()
+    rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
+    found = [tower(interface, server, port)] if not status else []
+    number = rpc.response(bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) +
+                          struct.pack('<I', status))
+    tcp.close()
+    return number

@@ -1,0 +1,543 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Monitors that are broken: each scene with who is at fault, what it is, since when, how often. And what a rung of the ladder refuses: those
+stand alone here, beside a monitor that is well, and, in well.py, before a try that came through."""
+
+from typing import NamedTuple
+
+from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
+from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
+from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
+from gen.story_script import ask
+from gen.troubles import ALL, SECOND, Clock, memory, processors
+from gen.wires import (CREATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
+                       kerberos_error, knock)
+from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, object_size, pause, start, tale,
+                   twice)
+
+EITHER = 'client', 'server'
+
+
+class Broken(NamedTuple):
+    """count: how many frames the filter shows, or may show, None: that is not for this table to say; at: who the server is; by: who the client is;
+    also: kinds of findings that may be there, too"""
+    story: object
+    kind: str
+    party: object
+    count: object = None
+    at: tuple = SRV01
+    by: str = CLIENT
+    also: tuple = ()
+    healthy: tuple = (False,)
+    says: str = ''          # what is said of it, in its text or in a line
+    options: tuple = ()
+
+
+# --- Late, and who it was ----------------------------------------------------------------------------------------------
+
+def client_late(*parts, count=1, also=(), by=CLIENT, **how):
+    return Broken(parts[0] if callable(parts[0]) else tale(*parts, **how), 'asked_late', 'client', count, also=also, by=by)
+
+
+def slow(*plan, **how):
+    return Broken(tale(*plan, **how), 'slow', 'server', 10)
+
+
+def resends(side, waits=(.3, .6, 1.2, 2.4)):
+    def between(m):
+        for wait in waits:
+            m.world.wait(wait)
+            m.tcp.resend(side)
+    return between
+
+
+def answer_resent(w):
+    """The client's host has the answer with the fourth copy, and only then asks again."""
+    m = start(w).run(8)
+    with w.culprit():
+        m.tcp.deaf = True
+        m.sample(wait=0)
+        resends(1)(m)
+        m.tcp.deaf = False
+        m.tcp.ack(0)
+        m.run(1)
+    m.run(8).close()
+
+
+def client_does_not_read(m, seconds=5):
+    m.tcp.window[0] = 0
+    m.tcp.ack(0)
+    m.tcp.ack(1)
+    m.world.wait(seconds)
+    m.tcp.window[0] = 0xFFFF
+    m.tcp.ack(0)
+
+
+def server_does_not_read(w):
+    m = start(w).run(8)
+    with w.culprit():
+        m.tcp.window[1] = 0
+        m.tcp.ack(1)
+        w.wait(5)
+        m.tcp.window[1] = 0xFFFF
+        m.tcp.ack(1)
+        m.run(1)
+    m.run(8).close()
+
+
+def connects_late(w):
+    """In the middle two SYN are lost on their way: 3 s until there is a connection."""
+    m = start(w, 'connects').run(8)
+    with w.culprit():
+        port = w.port()
+        knock(w.capture, SRV01[1], 49671, port, times=2)
+        w.ports -= 1
+        m.run(1)
+    m.run(8)
+
+
+def missed_pairs(w, mode='tcp', each=60, pairs=12, missing=(6, 7)):
+    m = start(w, mode)
+    for n in range(pairs):
+        w.at(n * each)
+        if n in missing:
+            continue
+        if n - 1 in missing:
+            with w.culprit():
+                m.run(1)
+            m.run(1)
+        else:
+            m.run(2)
+    m.close()
+
+
+def one_of_two_is_late(w, mode='tcp'):
+    well = start(w, client=OTHER)
+    m = start(w, mode)
+    for n in range(18):
+        w.at(2 * n)
+        well.sample(wait=0)
+        if n not in (9, 10, 11):
+            if n == 12:
+                with w.culprit():
+                    m.sample(wait=0)
+            else:
+                m.sample(wait=0)
+    well.close()
+    m.close()
+
+
+def and_then(story, change):
+    """The capture of a story, changed."""
+    def changed(w):
+        story(w)
+        change(w)
+    return changed
+
+
+def mirrored(story):
+    return and_then(story, twice)
+
+
+MOST = 'tcp', 'smb', 'sealed', 'sealed-smb', 'poller', 'connects', 'hkpd', 'hkpd-smb'
+LATE = {
+    **{'client-late-' + x: client_late(8, pause(5), bad(), 8, mode=x) for x in MOST if x not in ('poller', 'connects')},
+    'client-late-mirrored': client_late(mirrored(tale(8, pause(5), bad(), 8)), count=None),
+    'client-late-by-an-hour': client_late(8, pause(3600), bad(), 8),
+    'client-late-behind-a-change': client_late(12, good(12, 2), pause(9), bad(1, 2), good(8, 2)),
+    'client-misses-two-of-its-minutes': client_late(missed_pairs, count=(1, 2)),
+    'client-misses-two-of-its-minutes-sealed': client_late(lambda w: missed_pairs(w, 'sealed'), count=(1, 2)),
+    'one-of-two-clients-late': client_late(one_of_two_is_late),
+    # What was resent, or lost by the capture, eight samples before made nothing late
+    **{'client-late-old-resend-' + x: client_late(4, good(between=resends(0, [.3])), 8, pause(5), bad(), 8, mode=x) for x in ('tcp', 'hkpd')},
+    **{'client-late-old-loss-' + x: client_late(4, lost(), 8, pause(5), bad(), 8, mode=x, also=('lost', 'assumed')) for x in ('tcp', 'hkpd')},
+    'client-late-and-resent': client_late(8, pause(5), bad(between=resends(0, [.3])), 8),
+    **{'server-late-' + x: Broken(tale(8, bad(takes=4.2), 8, mode=x), 'answered_late', 'server', 1) for x in MOST},
+    'server-late-old-window': Broken(tale(4, good(between=lambda m: client_does_not_read(m, .2)), 4, bad(takes=5), 8), 'answered_late', 'server', 1),
+    **{'server-slow-' + x: slow(10, bad(10, takes=.8), mode=x) for x in ('tcp', 'smb', 'sealed', 'hkpd', 'connects')},
+    'server-slow-each-2-s': slow(10, bad(10, 2, takes=1.9), each=2),
+    'server-slow-fewer-samples': slow(10, bad(10, 2, takes=1.9)),
+    'server-slow-for-a-while': slow(10, bad(10, takes=.8), 12),
+    **{'request-resent-' + x: Broken(tale(8, bad(between=resends(0)), 8, mode=x), 'resent', 'network', 4) for x in ('tcp', 'sealed')},
+    'answer-resent': Broken(answer_resent, 'resent', 'network', 4),
+    'connects-late': Broken(connects_late, 'resent', 'network', 2, also=('unreachable',)),
+    **{'client-does-not-read-' + x: Broken(tale(8, bad(between=client_does_not_read), 8, mode=x), 'zero_window', 'client', 1)
+       for x in ('tcp', 'smb', 'sealed')},
+    'server-does-not-read': Broken(server_does_not_read, 'zero_window', 'server', 1),
+}
+
+
+# --- The ladder --------------------------------------------------------------------------------------------------------
+
+def no_connection(answer, port=445, by_mapper=False):
+    def rung(w, server):
+        if by_mapper:
+            ask_mapper(w.capture, server[1], port, client_port=w.port())
+        with w.culprit():
+            knock(w.capture, server[1], port, w.port(), answer(server) if callable(answer) else answer)
+    return rung
+
+
+def smb_says(command, status, blob=b'', share='IPC$', name='winreg'):
+    """What SMB2 refuses before there is a pipe."""
+    def rung(w, server):
+        tcp = Link(w.capture, 445, w.port(), server=server[1])
+        with w.culprit():
+            if attempt(lambda: Pipe(Session(tcp, {command: status}, '\\\\%s\\%s' % (server[0], share), blob=blob), name)):
+                tcp.segment(0, b'', RST)
+    return rung
+
+
+def smb1_says(step, status):
+    def rung(w, server):
+        tcp = Link(w.capture, 445, w.port(), server=server[1])
+        with w.culprit():
+            if attempt(Smb1, tcp, {step: status}):
+                tcp.segment(0, b'', RST)
+    return rung
+
+
+def bind_says(*results, nak=None, interface=PERFLIB, smb=False, pipe='winreg'):
+    def rung(w, server):
+        carrier = Link(w.capture, 445 if smb else 49671, w.port(), server=server[1])
+        tcp = carrier
+        if smb:
+            carrier = Pipe(Session(tcp, share='\\\\%s\\IPC$' % server[0]), pipe)
+        with w.culprit():
+            attempt(bind, Rpc(carrier, interface), *results, nak=nak)
+        tcp.close()
+    return rung
+
+
+def not_in_mapper(interface=PERFLIB):
+    def rung(w, server):
+        with w.culprit():
+            ask_mapper(w.capture, server[1], interface=interface, status=NOT_REGISTERED, client_port=w.port())
+    return rung
+
+
+def call_says(opnum, code, way='denies', mode='tcp', **how):
+    def rung(w, server):
+        m = start(w, mode, server=server, **{way: {opnum: (code, ALL)}}, **how)
+        with w.culprit():
+            attempt(m.sample if opnum == DATA else m.open)
+        m.hang_up(RST)
+    return rung
+
+
+def names_denied(w, server):
+    m = start(w, 'smb', server=server, denies={REG_INFO: (5, ALL)}, browses=False).reach()
+    with w.culprit():
+        m.client.reg_info(m.sets[0].guid, 1)
+    m.hang_up(RST)
+
+
+def open_unanswered(w, server):
+    m = start(w, server=server).reach()
+    with w.culprit():
+        m.ask_alone(OPEN)
+    w.wait(.04)
+    m.tcp.ack(1)
+    w.wait(8)
+    m.hang_up(RST)
+
+
+def key_denied(w, server):
+    m = start(w, 'hkpd-smb', server=server)
+    carrier = m.connect()
+    rpc = Rpc(carrier, WINREG)
+    bind(rpc)
+    with w.culprit():
+        rpc.request(OPEN_DATA, bytes(open_root()))
+        rpc.response(bytes(handle_back(bytes(20), status=5)))
+    m.hang_up()
+
+
+LOGON = {'wrong-password': 0xC000006D, 'no-such-user': 0xC0000064, 'locked': 0xC0000234, 'disabled': 0xC0000072, 'account-expired': 0xC0000193,
+         'password-expired': 0xC0000071, 'must-change-password': 0xC0000224, 'not-from-the-network': 0xC000015B, 'clock-skew': 0xC0000133,
+         'no-logon-server': 0xC000005E, 'account-restriction': 0xC000006E, 'outside-hours': 0xC000006F}
+NOT_THE_CLIENT = {'no-logon-server'}
+PIPE = {'missing': (0xC0000034, 'pipe_missing'), 'starting': (0xC00000AC, 'pipe_starting'), 'denied': (0xC0000022, 'pipe_denied')}
+# rung: (what goes by, kind, party, count)
+RUNGS = {
+    'syn-unanswered': (no_connection(None), 'unreachable', 'network', 3),
+    'syn-unanswered-mapper': (no_connection(None, 135), 'unreachable', 'network', 3),
+    'syn-unanswered-behind-mapper': (no_connection(None, 49671, True), 'unreachable', 'network', 3),
+    'syn-refused': (no_connection('rst'), 'refused_connection', 'server', 3),
+    'host-unreachable': (no_connection((1, '192.0.2.1')), 'unreachable', 'network', 3),
+    'prohibited': (no_connection((13, '192.0.2.1')), 'unreachable', 'network', 3),
+    'port-unreachable': (no_connection(lambda server: (3, server[1])), 'refused_connection', ('server', 'network'), 3),
+    **{'logon-' + name: (smb_says(SETUP, status), 'logon_failed', 'server' if name in NOT_THE_CLIENT else EITHER, 1)
+       for name, status in LOGON.items()},
+    'logon-kerberos-skew': (smb_says(SETUP, 0xC000006D, kerberos_error(37)), 'logon_failed', EITHER, 1),
+    'smb1-logon-wrong-password': (smb1_says('session', 0xC000006D), 'logon_failed', EITHER, 1),
+    'smb1-pipe-missing': (smb1_says('create', 0xC0000034), 'pipe_missing', 'server', 1),
+    'smb1-share-denied': (smb1_says('tree', 0xC0000022), 'share_denied', EITHER, 1),
+    'share-denied': (smb_says(TREE, 0xC0000022), 'share_denied', EITHER, 1),
+    'share-not-there': (smb_says(TREE, 0xC00000CC), 'share_denied', 'server', 1),
+    **{'pipe-' + name: (smb_says(CREATE, status), kind, EITHER if name == 'denied' else 'server', 1) for name, (status, kind) in PIPE.items()},
+    'bind-nak': (bind_says(nak=4), 'bind_refused', 'server', 1),
+    'bind-nak-over-smb': (bind_says(nak=0, smb=True), 'bind_refused', 'server', 1),
+    'no-interface': (bind_says(NO_INTERFACE), 'interface_missing', 'server', 1),
+    'no-interface-of-three': (bind_says(NO_INTERFACE, NO_INTERFACE, NO_INTERFACE, smb=True), 'interface_missing', 'server', 1),
+    'no-winreg': (bind_says(NO_INTERFACE, interface=WINREG, smb=True), 'interface_missing', 'server', 1),
+    'not-in-mapper': (not_in_mapper(), 'interface_missing', 'server', 1),
+    'open-denied': (call_says(OPEN, 5, mode='smb', browses=False), 'call_failed', EITHER, 1),
+    'names-denied': (names_denied, 'call_failed', EITHER, 1),
+    'open-unanswered': (open_unanswered, 'unanswered', 'server', 1),
+    'open-faults': (call_says(OPEN, 5, 'faults', 'smb', browses=False), 'call_failed', EITHER, 1),
+    'unknown-interface-fault': (call_says(OPEN, 0x1C010003, 'faults', browses=False), 'interface_missing', 'server', 1),
+    'security-package-fault': (call_says(OPEN, 1825, 'faults', browses=False), 'call_failed', EITHER, 1),
+    'signed-and-denied': (call_says(OPEN, 5, browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
+    'signed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SignedRpc), 'not_sealed', 'client', 1),
+    'sealed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SealedRpc), 'call_failed', EITHER, 1),
+    'key-denied': (key_denied, 'call_failed', EITHER, 1),
+}
+
+
+def beside(rung, mode='tcp'):
+    """While the monitor of another server is well."""
+    def story(w):
+        m = start(w, mode).run(5, 10)
+        began = w.capture.now
+        m.sample(wait=0)
+        rung(w, SRV02)
+        w.capture.now = max(w.capture.now, began + 10 * SECOND)
+        m.run(5, 10).close()
+    return story
+
+
+LADDER = {
+    **{name: Broken(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
+    **{name + '-beside': Broken(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in RUNGS.items()
+       if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
+    'pipe-missing-beside-sealed': Broken(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
+    'wrong-password-beside-sealed': Broken(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),
+}
+
+
+# --- While it runs -------------------------------------------------------------------------------------------------------
+
+def refused(counters, **how):
+    """So many counters that there are, and one that there is not."""
+    return tale(named(lambda m: m.open()), 8, asked=lambda s: [ask(s, c) for c in counters], sets=[memory()], **how)
+
+
+def crowd(there):
+    """there(number of the sample): the instances of the second set"""
+    return dict(sets=[memory(), processors(there)])
+
+
+def until(number):
+    return crowd(lambda n: ('a', 'b') if n < number else ())
+
+
+def forgets_queries(m):
+    m.model.queries.clear()
+
+
+def machine(age):
+    """Another one answers from here on, that was started so many seconds ago."""
+    def part(m):
+        boot = m.world.capture.now - age * SECOND
+        m.model, m.clock = m.world.model(m.sets, boot) if m.sets else None, Clock(m.world.capture, boot)
+    return part
+
+
+def clock_stops(m):
+    clock = m.model.clock if m.sets else m.clock
+    stood = clock.now()
+    clock.now = lambda: stood._replace(number=clock.number)
+
+
+def first_of_two(m):
+    """Two queries of one connection, of which the first is closed."""
+    first, m.handle = m.open().handle, None
+    for _ in range(8):
+        second = m.open().handle
+        m.handle = first
+        m.sample(wait=0)
+        m.handle = second
+        m.run(1)
+    m.client.close(first)
+
+
+def idles(seconds):
+    """Nothing but TCP's signs of life."""
+    def part(m):
+        for _ in range(seconds // 30):
+            m.world.wait(30)
+            m.tcp.ack(0)
+            m.tcp.ack(1)
+    return part
+
+
+def hangs(m):
+    """A request that the server acknowledges, and never answers."""
+    named(lambda m: m.ask_alone())(m)
+    m.world.wait(.04)
+    m.tcp.ack(1)
+    idles(60)(m)
+
+
+def opens(count, closes=False):
+    """A query for each sample, none closed."""
+    def part(m):
+        for _ in range(count):
+            with m.world.culprit():
+                m.run(1)
+            if closes:
+                m.close(ends=False)
+            m.handle = None
+    return part
+
+
+def in_steps(calls, samples=8):
+    """The client begins with little room and takes a little more each time."""
+    def part(m):
+        m.open()
+        for _ in range(samples):
+            with m.world.culprit():
+                for n in range(1, calls):
+                    m.client.data(m.handle, 8 * n)
+                m.sample()
+    return part
+
+
+def changing(each):
+    """A set whose counters change so often."""
+    out = memory()
+    for c in out.counters:
+        c.value = lambda at, k, value=c.value: value(at._replace(number=int(at.filetime / 1e7 / each)), k)
+    return [out]
+
+
+def little_room(m):
+    m.room = 8
+
+
+def fails(*parts, count=1, party='server', says='', also=(), **how):
+    return Broken(tale(*parts, **how), 'call_failed', party, count, says=says, also=also)
+
+
+def smb_fails(status, kind, party='server', mode='smb', says=''):
+    return Broken(tale(8, bad(3, any=True, instead=status), leaves(), mode=mode), kind, party, 3, says=says)
+
+
+def missing(*parts, count=None, says='', **how):
+    return Broken(tale(*parts, **how), 'not_delivered', 'server', count, says=says)
+
+
+def damaged(change, count=1, more=8, **how):
+    return Broken(tale(8, bad(count, change=change), more, **how), 'damaged', 'server', count, also=('not_delivered',))
+
+
+def odd(kind, party, *parts, count=None, also=(), healthy=(False,), **how):
+    return Broken(tale(*parts, **how), kind, party, count, also=also, healthy=healthy)
+
+
+FROM_9, THE_9TH, NOT_FAULTY = range(8, 999), [8], (True, False)
+ONE_OF_TWO = dict(name='230 238', only=[238], mode='hkpd')
+BOTH = dict(ONE_OF_TWO, only=[230, 238])
+DURING = {
+    **{'pipe-broken-' + x: smb_fails(0xC000014B, 'pipe_broken', mode=x) for x in ('smb', 'hkpd-smb', 'sealed-smb')},
+    'pipe-disconnected': smb_fails(0xC00000B0, 'pipe_broken', says='STATUS_PIPE_DISCONNECTED'),
+    'smb-times-out': smb_fails(0xC00000B5, 'smb_failed', says='STATUS_IO_TIMEOUT'),
+    'session-expired': smb_fails(0xC000035C, 'session_expired', EITHER, says='STATUS_NETWORK_SESSION_EXPIRED'),
+    'session-expired-sealed': smb_fails(0xC000035C, 'session_expired', EITHER, 'sealed-smb'),
+    'session-deleted': smb_fails(0xC0000203, 'session_expired', EITHER, says='STATUS_USER_SESSION_DELETED'),
+    'provider-gone': fails(8, bad(8), denies={DATA: (4200, FROM_9)}, count=8, says='ERROR_WMI_GUID_NOT_FOUND'),
+    'data-not-found': fails(8, bad(8), denies={DATA: (1168, FROM_9)}, count=8),
+    'data-of-no-instance': fails(8, bad(), 8, denies={DATA: (4201, THE_9TH)}),
+    'provider-ended': fails(8, bad(8), faults={DATA: (1726, FROM_9)}, count=8, says='ERROR_RPC_S_CALL_FAILED'),
+    **{'server-busy-' + x: fails(8, bad(), 8, mode=x, faults={DATA: (1723, THE_9TH)}, says='ERROR_RPC_S_SERVER_TOO_BUSY') for x in ('tcp', 'sealed')},
+    'access-faults-sealed': fails(8, bad(8), mode='sealed', faults={DATA: (5, FROM_9)}, count=8, party=EITHER),
+    'no-resources': fails(8, bad(), 8, denies={DATA: (1450, THE_9TH)}, says='ERROR_NO_SYSTEM_RESOURCES'),
+    'fails-sealed': odd('failed_by_size', EITHER, 8, bad(), 8, count=1, mode='sealed', denies={DATA: (1450, THE_9TH)}),
+    'error-without-a-meaning': fails(8, bad(), 8, denies={DATA: (1392, THE_9TH)}, says='ERROR_FILE_CORRUPT'),
+    'data-denied-to-a-poller': fails(8, bad(4), 8, mode='poller', denies={DATA: (5, range(8, 12))}, count=4, party=EITHER),
+    'key-fails': fails(8, bad(status=1450), 8, mode='hkpd', says='ERROR_NO_SYSTEM_RESOURCES'),
+    'handle-unknown': fails(8, forgets_queries, bad(3), leaves(), count=3, also=('restarted',), says='nca_s_fault_context_mismatch'),
+    'info-denied': Broken(lambda w: call_says(INFO, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1),
+    'validate-denied': Broken(lambda w: call_says(VALIDATE, 5, mode='smb')(w, SRV01), 'call_failed', EITHER, 1, also=('not_delivered', 'counter_refused')),
+    'counter-refused': Broken(refused([1, 77]), 'counter_refused', 'server', 1, says='#77'),
+    'counter-refused-for-rights': Broken(refused([1], refuses=5), 'counter_refused', EITHER, 1, also=('not_delivered', 'no_data')),
+    'all-counters-refused': Broken(refused([77, 78]), 'counter_refused', 'server', 1, also=('not_delivered', 'no_data')),
+    'instance-gone': Broken(tale(8, bad(8), 8, asked=lambda m, p: [ask(m), ask(p, 2, 'a'), ask(p, 2, 'b')], **crowd(lambda n: ('a', 'b') if n < 8 else ('a',))),
+                            'block_failed', 'server', 16, says='Processor(b)'),
+    'never-delivered': missing(bad(16), **until(0), says='Processor'),
+    'delivered-at-first': missing(8, bad(8), count=8, **until(8), says='Processor'),
+    'delivered-again': missing(8, bad(4), 8, count=4, **crowd(lambda n: () if 8 <= n < 12 else ('a', 'b'))),
+    'all-gone': missing(8, bad(8), count=8, asked=lambda m, p: [ask(p, 2, '*')], **until(8)),
+    'object-never-delivered': missing(bad(16), count=16, says='230', **ONE_OF_TWO),
+    'object-never-delivered-smb': missing(bad(16), count=16, **dict(ONE_OF_TWO, mode='hkpd-smb')),
+    'object-gone': missing(8, bad(8, only=[238]), count=8, says='230', **BOTH),
+    'object-gone-for-a-while': missing(8, bad(4, only=[238]), 8, count=4, **BOTH),
+    'last-block-damaged': damaged(block_size(1, 4000), 8),
+    'last-block-damaged-once': damaged(block_size(1, 4000)),
+    'first-block-damaged': damaged(block_size(0, 5), 8, 0),
+    'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
+    **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
+    **{'server-restarted-' + x: odd('restarted', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
+    'server-rebooted': odd('restarted', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
+    **{'another-machine-' + x: odd('other_machine', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
+    **{'frozen-clock-' + x: odd('frozen_clock', 'server', 8, clock_stops, bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
+    **{'reset-by-the-server-' + x: odd('broken', ('server', 'network'), 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
+    **{'reset-with-one-open-' + x: odd('broken', ('server', 'network'), first_of_two, 8, ends(RST), count=1, mode=x) for x in ('tcp', 'sealed')},
+    'ended-by-the-server': odd('broken', 'server', 8, ends(0x11), count=1),
+    'reset-and-back': odd('broken', ('server', 'network'), 8, ends(RST), pause(20), 8, count=1),
+    **{'client-stops-' + x: odd('stopped', 'client', 7, bad(), idles(60), gone, count=1, mode=x) for x in ('tcp', 'sealed')},
+    'client-stops-server-ends': odd('stopped', 'client', 7, bad(), idles(900), leaves(RST, 1), count=1),
+    **{'server-hangs-' + x: odd('unanswered', 'server', 8, hangs, gone, count=1, mode=x) for x in ('tcp', 'smb')},
+    'server-hangs-client-asks-on': odd('unanswered', 'server', 8, hangs, 8, count=1),
+    **{'server-hangs-client-comes-back-' + x: odd('unanswered', 'server', 8, hangs, leaves(RST), 8, count=1, mode=x) for x in ('tcp', 'sealed')},
+    'server-hangs-twice': odd('unanswered', 'server', 8, hangs, hangs, 8, count=2),
+    'handles-open': odd('handles_open', 'client', opens(30), leaves(), count=30, healthy=NOT_FAULTY),
+    'many-calls': odd('many_calls', 'client', in_steps(25), healthy=NOT_FAULTY),
+    'fast-poll': odd('fast_poll', 'client', bad(100, .05, any=True), sets=changing(1), healthy=NOT_FAULTY),
+}
+
+
+# --- The capture -------------------------------------------------------------------------------------------------------
+
+def snapped(length):
+    """Of each frame so many bytes were captured."""
+    def change(w):
+        for n, (_, frame) in enumerate(w.capture.frames, 1):
+            if len(frame) > length:
+                w.capture.snap(n, length)
+                w.since.append(n)
+    return change
+
+
+def one_direction(side):
+    """Only what one of them sends passes where it was captured."""
+    def change(w):
+        w.capture.frames = [f for f in w.capture.frames if f[1][26:30] == bytes([192, 0, 2, (10, 20)[side]])]
+        w.since = range(1, len(w.capture.frames) + 1)
+    return change
+
+
+def from_the_middle(w):
+    del w.capture.frames[:60]
+    w.since = range(1, len(w.capture.frames) + 1)
+
+
+def not_captured(*packets, also=(), mode='tcp'):
+    return odd('lost', 'capture', 8, named(lost(3, *packets)), bad(), 8, also=also, mode=mode)
+
+
+UNKNOWN = False, None
+CAPTURE = {
+    **{'answers-lost-' + x: not_captured(1, mode=x) for x in ('tcp', 'smb', 'hkpd', 'sealed')},
+    'samples-lost': not_captured(also=('assumed',)),
+    'requests-lost': not_captured(0, also=('assumed',)),
+    'cut': Broken(and_then(tale(8), snapped(160)), 'cut', 'capture'),
+    'cut-smb': Broken(and_then(tale(8, mode='smb'), snapped(300)), 'cut', 'capture'),
+    'cut-all': Broken(and_then(tale(8), snapped(96)), 'cut', 'capture', healthy=UNKNOWN),
+    'requests-alone': Broken(and_then(tale(8), one_direction(0)), 'one_way', 'capture', healthy=UNKNOWN),
+    'answers-alone': Broken(and_then(tale(8), one_direction(1)), 'one_way', 'capture', healthy=UNKNOWN),
+    'from-the-middle': Broken(and_then(tale(16), from_the_middle), 'from_middle', 'capture', healthy=UNKNOWN),
+    'other-port': odd('other_port', ('capture', 'client', 'server'), bad(8, any=True), mode='smb', port=8445, healthy=(None,)),
+}
+
+BROKEN = {**LATE, **LADDER, **DURING, **CAPTURE}

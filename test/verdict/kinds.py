@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of the findings in JSON, and a word or two by which the first line tells each. What a finding is called is said here alone."""
+
+# name used in the tables of scenes: (kinds in JSON that are right, what the first line says)
+KINDS = {
+    # the ladder
+    'unreachable': (['unreachable'], r'reach|answer|firewall'),
+    'refused_connection': (['refused_connection'], r'refus|listen|reset'),
+    'logon_failed': (['logon_failed'], r'STATUS_|KRB_|password|account|log'),
+    'share_denied': (['share_denied'], r'IPC\$'),
+    'pipe_missing': (['pipe_missing'], r'pipe winreg'),
+    'pipe_starting': (['pipe_starting'], r'start'),
+    'pipe_denied': (['pipe_denied'], r'pipe winreg|denies'),
+    'pipe_broken': (['pipe_broken'], r'pipe'),
+    'bind_refused': (['bind_refused'], r'bind|interface'),
+    'interface_missing': (['interface_missing'], r'interface|registered'),
+    'not_sealed': (['not_sealed'], r'seal'),
+    'session_expired': (['session_expired'], r'session'),
+    'smb_failed': (['pipe_broken', 'call_failed'], r'STATUS_'),
+    'call_failed': (['call_failed'], r'ERROR_|fault|RPC_S|fail|den'),
+    # the plan
+    'asked_late': (['asked_late'], r'late|pause|ask'),
+    'answered_late': (['answered_late'], r'late|answer'),
+    'slow': (['slow'], r'slow|takes'),
+    'resent': (['resent'], r'resen|lost|delay|again'),
+    'zero_window': (['zero_window'], r'window|read'),
+    'stopped': (['stopped'], r'stop|ask'),
+    'unanswered': (['unanswered'], r'answer'),
+    'broken': (['broken'], r'end|reset|clos|br[eo]'),
+    # the books
+    'counter_refused': (['counter_refused'], r'refus'),
+    'block_failed': (['block_failed'], r'ERROR_NO_DATA|not given|no data'),
+    'not_delivered': (['not_delivered', 'empty'], r'never|not|no longer|gone|without'),
+    'damaged': (['damaged'], r'damag|add up'),
+    'failed_by_size': (['no_data', 'probe_loop'], r'size|fail|without'),
+    'probe_loop': (['probe_loop', 'no_data'], r'room|size|probe'),
+    'assumed': (['assumed', 'untyped'], r'assumed'),
+    # what else there is
+    'restarted': (['restarted'], r'restart|began again|started'),
+    'other_machine': (['other_machine', 'restarted'], r'machine|another'),
+    'frozen_clock': (['frozen_clock'], r'clock'),
+    'handles_open': (['handles_open'], r'30 '),
+    'many_calls': (['many_calls'], r'25 '),
+    'fast_poll': (['fast_poll'], r'fast|change|same'),
+    # the capture
+    'lost': (['lost'], r'captur'),
+    'cut': (['cut', 'damaged'], r'cut|snap'),
+    'one_way': (['one_way'], r'direction|way'),
+    'from_middle': (['from_middle'], r'beg[ai]n|middle|bind'),
+    'other_port': (['other_port'], r'-d tcp\.port==8445,nbss'),
+}
+# Whose first line needs no time of day
+UNTIMED = {'not_sealed', 'one_way', 'from_middle', 'other_port', 'cut'}
+PARTIES = {'client', 'server', 'network', 'capture'}
+
+
+def of(found):
+    """All findings of the JSON, worst first."""
+    return [*found.get('findings', []), *(f for m in found['monitors'] for f in m['findings'])]

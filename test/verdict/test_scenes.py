@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`-z pcq,summary` of monitors that are broken and of such as are well: who, what, since which frame, how often, and what the filter finds."""
+
+import json
+import re
+import time
+from typing import NamedTuple
+
+import pytest
+
+import kinds
+from broken import BROKEN, RUNGS
+from well import QUIET, WELL
+from world import World
+
+MOST = 120      # characters of the first line
+
+
+class Said(NamedTuple):
+    world: object
+    path: str
+    lines: list
+    json: dict
+    options: tuple
+
+    @property
+    def findings(self):
+        return kinds.of(self.json)
+
+
+@pytest.fixture(scope='session')
+def said(tshark, tmp_path_factory):
+    """said(name, scene) -> what is said of it, in one pass and two"""
+    folder = tmp_path_factory.mktemp('scenes')
+
+    def get(name, scene):
+        world = World()
+        scene.story(world)
+        path = world.capture.write(folder / (name + '.pcap'))
+
+        def read(*more):
+            out = folder / (name + '.json')
+            text, _ = tshark.run('-q', '-r', path, *scene.options, '-z', 'pcq,summary', '-z', 'pcq,summary,%s' % out, *more)
+            return text.splitlines(), json.loads(out.read_text('utf-8'))
+        first, second = read(), read('-2')
+        assert first == second
+        return Said(world, path, *first, scene.options)
+    return get
+
+
+def subject(party, scene):
+    """How a line begins that blames somebody."""
+    return {'client': re.escape(scene.by), 'server': '|'.join(map(re.escape, scene.at)), 'capture': 'The capture'}.get(party, '')
+
+
+def is_named(line, party, kind, scene, frames, world):
+    """Does the line say who, what, since when?"""
+    frame = re.search(r'\bframe (\d+)\b', line)
+    return (re.match(subject(party, scene), line) and re.search(kinds.KINDS[kind][1], line) and frame and int(frame[1]) in frames and
+            (kind in kinds.UNTIMED or time.strftime('%H:%M:%S', time.gmtime(world.time(int(frame[1])))) in line) and
+            (party != 'network' or any(name in line for name in scene.at)))
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_broken(tshark, said, name):
+    scene = BROKEN[name]
+    found = said(name, scene)
+    names, parties = kinds.KINDS[scene.kind][0], {scene.party} if isinstance(scene.party, str) else set(scene.party)
+    those = [f for f in found.findings if f['kind'] in names]
+    others = {f['kind'] for f in found.findings} - set(names)
+    assert len(those) == 1 and others <= {k for x in scene.also for k in kinds.KINDS.get(x, [[x]])[0]}, (found.lines, found.findings)
+    finding = those[0]
+    assert finding['party'] in parties and finding['since']['frame'] in found.world.since, (finding, found.world.since)
+    assert scene.count is None or finding['count'] in (scene.count if isinstance(scene.count, tuple) else [scene.count]), finding
+    assert found.json['healthy'] in scene.healthy
+    assert any(scene.says in x for x in [finding['text'], *found.lines]), (scene.says, found.lines)
+    line = found.lines[0]
+    assert len(line) <= MOST and is_named(line, finding['party'], scene.kind, scene, found.world.since, found.world), (line, finding)
+    shown = tshark.fields(found.path, ['frame.number'], '-2', '-Y', finding['filter'], *found.options)
+    assert len(shown) == finding['count'] > 0 and str(finding['since']['frame']) in [n for n, *_ in shown], (finding, shown)
+
+
+@pytest.mark.parametrize('name', WELL)
+def test_well(said, name):
+    scene = WELL[name]
+    found = said(name, scene)
+    assert found.findings == [] and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
+    monitors, sealed = len(found.json['monitors']), scene.healthy is None
+    assert monitors in scene.lines and len(found.lines) in (monitors, monitors + sealed), found.lines
+    assert not sealed or re.search('timing is well.*sealed', found.lines[0]), found.lines
+    assert len(found.lines[0]) <= MOST, found.lines
+
+
+@pytest.mark.parametrize('name', QUIET)
+def test_nothing_to_do_with_it(said, name):
+    found = said(name, QUIET[name])
+    assert found.findings == found.json['monitors'] == [] and found.json['healthy'] is None, (found.lines, found.findings)
+    assert len(found.lines) == 1 and len(found.lines[0]) <= MOST, found.lines
+
+
+@pytest.mark.parametrize('name', [n for n in BROKEN if 'sealed' in n])
+def test_keys_come_last(said, name):
+    """What is at fault is said first, the key behind it."""
+    lines = said(name, BROKEN[name]).lines
+    at = [n for n, line in enumerate(lines) if re.search('nt_password|keytab', line)]
+    assert at and at[0] > 0 and at == list(range(at[0], len(lines))), lines
+
+
+def test_each_status_has_its_own_sentence(said):
+    """An account that is locked is none that is disabled."""
+    names = [n for n in RUNGS if n.startswith('logon-')]
+    lines = {re.sub(r'\d+', '', said(n, BROKEN[n]).lines[0]) for n in names}
+    assert len(lines) == len(names) > 10, lines

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Monitors that are well, whatever their plan; what a rung refused before a later try came through; and traffic that has nothing to do
+with performance data, alone and beside a monitor that is well."""
+
+import random
+import struct
+from typing import NamedTuple
+
+from gen.hkpd_block import Instance as Row
+from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
+from gen.pcap import WINREG, Pipe, Rpc, SignedRpc
+from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
+
+from broken import (RUNGS, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
+                    no_connection, not_in_mapper, opens, resends, smb_says)
+from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, tale, together, windows
+
+
+class Well(NamedTuple):
+    """lines: how many monitors there are, or may be seen; healthy: what JSON says (None: it cannot be known, all is sealed)"""
+    story: object
+    lines: tuple = (1,)
+    healthy: object = True
+    options: tuple = ()
+
+
+def groups(mode='tcp', size=2, each=60, within=1, count=8, ends=False):
+    """So many samples close together in each period; ends: on a connection, or query, for each period."""
+    def story(w):
+        m = start(w, mode)
+        for n in range(count):
+            w.at(n * each)
+            m.run(size, within)
+            if ends:
+                m.close()
+        m.close()
+    return story
+
+
+def runs(pauses, mode='tcp', count=15, each=1, hang_up=None):
+    """The same command again and again, at its user's times."""
+    def story(w):
+        for pause in pauses:
+            m = start(w, mode, browses=pause == pauses[0]).run(count, each)
+            if hang_up:
+                m.hang_up(hang_up)
+            else:
+                m.close()
+            w.wait(pause)
+    return story
+
+
+def jittery(w):
+    m, pick = start(w), random.Random(5)
+    for _ in range(40):
+        m.sample(wait=pick.uniform(.75, 1.25))
+    m.close()
+
+
+def two_plans(mode, first, second, at=.3, until=120, clients=(CLIENT, CLIENT)):
+    def story(w):
+        together(w, until, *((start(w, mode, client=c), each, n * at) for n, (c, each) in enumerate(zip(clients, (first, second)))))
+    return story
+
+
+def pcq_and_key(w):
+    together(w, 20, (start(w), 1, 0), (start(w, 'hkpd-smb'), 1, .5))
+
+
+def two_servers(w):
+    together(w, 20, (start(w), 1, 0), (start(w, 'smb', server=SRV02), 1, .5))
+
+
+def pipe_closed(w):
+    m = start(w, 'smb').run(8)
+    m.pipe.close()
+    w.wait(20)
+    m.tcp.segment(1, b'', 0x11)
+
+
+def processes(w):
+    """One ends: the sum of all goes backwards."""
+    objects = windows()
+    rows = objects[1].instances
+    objects[1].instances = lambda at: rows(at) if at.number % 3 else [Row('System'), Row('_Total')]
+    objects[1].counters[1].value = lambda at, k: count(1)(at, k) - 10 ** 5 * (at.number // 3)
+    start(w, 'hkpd', objects=objects).run(12).close()
+
+
+def syn_again(w):
+    knock(w.capture, SRV01[1], 49671, w.port(), times=1)
+    w.ports -= 1
+    start(w).run(8).close()
+
+
+def lost_beside(w):
+    """What the capture lost of the monitor's connection was none of its calls."""
+    m = start(w, 'smb').run(3)
+    for _ in range(5):
+        m.run(1)
+        m.tcp.seq = [n + 500 for n in m.tcp.seq]
+    m.close()
+
+
+def both_ports(w):
+    """The client tries 445 and 139 at once, and ends the second when the first is there."""
+    m = start(w, 'smb').open()
+    Link(w.capture, 139, w.port(), server=SRV01[1]).segment(0, b'', RST)
+    m.run(8).close()
+
+
+def logs_on_again(w):
+    """The session has expired, which each has after some hours; the client logs on anew and goes on."""
+    m = start(w, 'smb').run(8)
+    attempt(m.sample, wait=0, instead=0xC000035C)
+    m.smb.log_on()
+    m.run(8).close()
+
+
+def translated(w):
+    """Captured on both sides of a NAT: behind it the client is another address and port."""
+    start(w).run(8).close()
+    def other(frame):
+        out = bytearray(frame)
+        side = 0 if frame[26:30] == bytes([192, 0, 2, 10]) else 1
+        out[26 + 4 * side:30 + 4 * side] = bytes([203, 0, 113, 5])
+        out[34 + 2 * side:36 + 2 * side] = struct.pack('>H', 40001)
+        return bytes(out)
+    w.capture.frames = [(when + late, f if not late else other(f)) for when, f in w.capture.frames for late in (0, 300)]
+
+
+def through_mapper(w):
+    ask_mapper(w.capture, SRV01[1])
+    start(w).run(8).close()
+
+
+def closes(m):
+    m.close(ends=False)
+
+
+def falls_back(rung, mode):
+    def story(w):
+        rung(w, SRV01)
+        start(w, mode).run(8).close()
+    return story
+
+
+def three_syntaxes(w):
+    """As Windows binds: one transfer syntax is taken, one refused, the third a negotiation."""
+    m = start(w)
+    m.results = ACCEPTED, NO_SYNTAX, NEGOTIATED
+    m.run(8).close()
+
+
+PLANS = {
+    **{'plain-' + mode: Well(tale(8, mode=mode), healthy=None if 'sealed' in mode else True) for mode in MODES},
+    'one-sample': Well(tale(1)),
+    'two-samples': Well(tale(2)),
+    'twice-a-second': Well(tale(20, each=.5)),
+    'size-probes': Well(tale(8, room=None)),
+    'pairs': Well(groups()),
+    'pairs-hkpd': Well(groups('hkpd')),
+    'pairs-sealed': Well(groups('sealed'), healthy=None),
+    'pairs-own-queries': Well(groups(each=10, ends=True)),
+    'three-each-minute': Well(groups(size=3)),
+    'refresh-and-read': Well(groups(each=10, within=.1, count=20)),
+    'refresh-and-read-smb': Well(groups('smb', each=30, within=.5)),
+    # No gap is late in which the client had closed its query or ended its connection
+    **{'pauses-between-queries-' + x: Well(tale(8, pause(5), 8, mode=x)) for x in ('poller', 'connects')},
+    'check-did-not-run': Well(tale(6, pause(300), 4, mode='hkpd-connects', each=300)),
+    'check-each-5-minutes': Well(tale(10, each=300, mode='hkpd-connects')),
+    'check-each-5-minutes-perflib': Well(tale(10, each=300, mode='connects')),
+    'check-each-hour': Well(tale(6, each=3600, mode='poller')),
+    'from-1-s-to-2-s': Well(tale(20, good(20, 2))),
+    'from-5-s-to-1-s': Well(tale(good(12, 5), 20)),
+    'three-intervals-hkpd': Well(tale(10, good(10, 3), good(10, 10), mode='hkpd')),
+    'from-1-s-to-15-s-sealed': Well(tale(20, good(10, 15), mode='sealed'), healthy=None),
+    'fast-start': Well(tale(good(5, .1), good(12, 10))),
+    'two-scripts': Well(two_plans('connects', 15, 15, 4), lines=(1, 2)),
+    'two-scripts-of-two-plans': Well(two_plans('connects', 20, 15, 4), lines=(1, 2)),
+    'two-scripts-of-two-plans-hkpd': Well(two_plans('hkpd-connects', 20, 15, 4), lines=(1, 2)),
+    'two-queries-of-two-plans': Well(two_plans('tcp', 1, 5, until=40), lines=(2,)),
+    'two-queries-one-closed': Well(tale(first_of_two, 8), lines=(2,)),
+    'two-queries-one-closed-sealed': Well(tale(first_of_two, 8, mode='sealed'), lines=(1, 2), healthy=None),
+    'two-clients': Well(two_plans('tcp', 1, 1, until=12, clients=(CLIENT, OTHER)), lines=(2,)),
+    'typeperf-again': Well(runs([600, 0])),
+    'typeperf-at-any-time': Well(runs([47, 213, 20, 0], count=4)),
+    'typeperf-ctrl-c-and-again': Well(runs([90, 35, 0], hang_up=RST)),
+    'one-shot-at-any-time': Well(runs([13, 47, 8, 200, 31], count=1)),
+    'jitter': Well(jittery),
+    'perflib-and-key': Well(pcq_and_key, lines=(2,)),
+    'two-servers': Well(two_servers, lines=(2,)),
+    'ctrl-c': Well(tale(8, leaves())),
+    'ctrl-c-reset': Well(tale(8, leaves(RST))),
+    'ctrl-c-hkpd': Well(tale(8, leaves(RST), mode='hkpd')),
+    'ctrl-c-smb': Well(tale(8, leaves(RST), mode='smb')),
+    'pipe-closed': Well(pipe_closed),
+    'ended-when-all-was-closed': Well(tale(8, closes, idles(300), leaves(RST, 1))),
+    'asks-as-the-capture-ends': Well(tale(8, lambda m: m.ask_alone(), gone)),
+    'process-ends-sum-goes-back': Well(processes),
+    'instance-of-a-wildcard-goes': Well(tale(12, **crowd(lambda n: ('a', 'b') if n < 5 else ('a',)))),
+    'instance-of-a-wildcard-comes': Well(tale(12, **crowd(lambda n: ('a',) if n < 5 else ('a', 'b')))),
+    'faster-since-the-middle': Well(tale(good(8, takes=.6), 8)),
+    'slow-always': Well(tale(good(16, takes=.6))),
+    'answer-of-0.3-s-once': Well(tale(6, good(takes=.3), 6)),
+    'pending-once': Well(tale(6, good(takes=.2), 6, mode='smb')),
+    'resent-once': Well(tale(6, good(between=resends(0, [.25])), 6)),
+    'window-0-for-a-moment': Well(tale(6, good(between=lambda m: client_does_not_read(m, .2)), 6)),
+    'syn-again': Well(syn_again),
+    'lost-beside': Well(lost_beside),
+    'both-ports': Well(both_ports),
+    'logs-on-again': Well(logs_on_again),
+    'mirrored': Well(mirrored(tale(8))),
+    'mirrored-smb': Well(mirrored(tale(8, mode='smb'))),
+    'mirrored-hkpd': Well(mirrored(tale(8, mode='hkpd'))),
+    'translated': Well(translated),
+    'falls-back-to-the-key': Well(falls_back(bind_says(NO_INTERFACE, smb=True), 'hkpd-smb')),
+    'falls-back-to-the-pipe': Well(falls_back(not_in_mapper(), 'smb')),
+    'through-mapper': Well(through_mapper),
+    'three-syntaxes': Well(three_syntaxes),
+    'queries-closed': Well(tale(opens(30, closes=True))),
+    'little-room-twice': Well(tale(in_steps(2))),
+    'each-50-ms': Well(tale(100, each=.05, sets=changing(.05))),
+    'unchanging-each-second': Well(tale(20, sets=changing(100000))),
+    'signed-and-answered': Well(tale(8, protocol=SignedRpc)),
+    'ipv6': Well(tale(8, v6=True, client='2001:db8::10', server=('SRV01', '2001:db8::20'))),
+    'port-8445': Well(tale(8, mode='smb', port=8445), options=('-d', 'tcp.port==8445,nbss')),
+}
+
+
+# --- A later try came through ------------------------------------------------------------------------------------------
+
+def way_of(name):
+    """That of the try that was refused."""
+    return ('hkpd-smb' if name in ('no-winreg', 'key-denied') else
+            'smb' if name.startswith(('logon', 'smb1', 'share', 'pipe', 'open')) or 'smb' in name else 'tcp')
+
+
+THROUGH = {'then-' + name: Well(falls_back(rung, way_of(name))) for name, (rung, *_) in RUNGS.items()
+           if name != 'sealed-and-denied-by-fault' and not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-kerberos-skew')}
+
+
+# --- Nothing to do with it -----------------------------------------------------------------------------------------------
+
+SVCCTL, SPOOLSS = ('367abb81-9844-35f1-ad32-98f038001003', 2), ('12345678-1234-abcd-ef00-0123456789ab', 1)
+NETLOGON = ('12345678-1234-abcd-ef00-01234567cffb', 1)
+
+
+def calls(interface, *answers, pipe=None, protocol=Rpc):
+    """[(operation, status or fault)] of another interface"""
+    def rung(w, server):
+        tcp = Link(w.capture, 445 if pipe else 49700, w.port(), server=server[1])
+        rpc = protocol(Pipe(Session(tcp, share='\\\\%s\\IPC$' % server[0]), pipe) if pipe else tcp, interface)
+        bind(rpc)
+        for opnum, status, faults in answers:
+            rpc.request(opnum, bytes(44))
+            rpc.fault(status) if faults else rpc.response(bytes(20) + struct.pack('<I', status))
+        tcp.close()
+    return rung
+
+
+def key_of_others_denied(w, server):
+    """The registry over the same pipe: another key than performance data is denied."""
+    tcp = Link(w.capture, 445, w.port(), server=server[1])
+    rpc = Rpc(Pipe(Session(tcp, share='\\\\%s\\IPC$' % server[0])), WINREG)
+    bind(rpc)
+    root = b'\1\0\0\0' + bytes(range(16))
+    rpc.request(OPEN_HKLM, bytes(open_root()))
+    rpc.response(bytes(handle_back(root)))
+    rpc.request(OPEN_KEY, bytes(open_key(root, 'SECURITY')))
+    rpc.response(bytes(handle_back(bytes(20), status=5)))
+    tcp.close()
+
+
+def share(*steps):
+    """A file server's traffic: (command, body, status) of each request"""
+    def rung(w, server):
+        tcp = Link(w.capture, 445, w.port(), server=server[1])
+        smb = Session(tcp, share='\\\\%s\\DATA' % server[0])
+        for command, body, status in steps:
+            smb.ask(command, body)
+            smb.fails(status, command)
+        tcp.close()
+    return rung
+
+
+def create(name):
+    data = name.encode('utf-16-le')
+    return struct.pack('<HBBIQQIIIIIHHII', 57, 0, 0, 2, 0, 0, 0x12019F, 0, 3, 1, 0, 120, len(data), 0, 0) + data
+
+
+def channel_refused(w, server):
+    """A second connection cannot be bound to the session that there is."""
+    tcp = Link(w.capture, 445, w.port(), server=server[1])
+    Session(tcp, share='\\\\%s\\DATA' % server[0])
+    tcp = Link(w.capture, 445, w.port(), server=server[1])
+    if attempt(Session, tcp, {SETUP: 0xC00000D0}, None, binds=True):
+        tcp.segment(0, b'', RST)
+
+
+def two_refuse_to_continue(w, server):
+    """NETLOGON says no to an alter_context."""
+    tcp = Link(w.capture, 49700, w.port(), server=server[1])
+    rpc = Rpc(tcp, NETLOGON)
+    bind(rpc)
+    attempt(bind, rpc, NO_INTERFACE, alter=True)
+    tcp.close()
+
+
+READ = struct.pack('<HBBIQ16sIIIHHB', 49, 0x50, 0, 4096, 0, bytes(16), 0, 0, 0, 0, 0, 0)
+DFS = struct.pack('<HHI16sIIIIIIII', 57, 0, 0x60194, b'\xff' * 16, 120, 4, 0, 0, 0, 4096, 1, 0) + b'\4\0\\\0'
+NOISE = {
+    'another-pipe-missing': smb_says(CREATE, 0xC0000034, name='spoolss'),
+    'another-pipe-denied': smb_says(CREATE, 0xC0000022, name='srvsvc'),
+    'another-pipe-starting': smb_says(CREATE, 0xC00000AC, name='eventlog'),
+    'file-with-the-name-of-the-pipe': smb_says(CREATE, 0xC0000034, share='DATA'),
+    'another-share-denied': smb_says(TREE, 0xC0000022, share='DATA'),
+    'files-not-there': share((CREATE, create('desktop.ini'), 0xC0000034), (CREATE, create('AutoRun.inf'), 0xC0000034)),
+    'folder-denied': share((CREATE, create('private'), 0xC0000022)),
+    'file-session-expired': share((8, READ, 0xC000035C)),
+    'dfs-referrals': share((IOCTL, DFS, 0xC000019C)),
+    'channel-refused': channel_refused,
+    'netlogon-bind-nak': bind_says(nak=4, interface=NETLOGON),
+    'netlogon-alter-refused': two_refuse_to_continue,
+    'svcctl-bind-refused': bind_says(NO_INTERFACE, interface=SVCCTL, smb=True, pipe='svcctl'),
+    'svcctl-faults': calls(SVCCTL, (15, 5, True)),
+    'svcctl-signed-and-denied': calls(SVCCTL, (15, 5, False), protocol=SignedRpc),
+    'spoolss-errors': calls(SPOOLSS, (69, 1801, False), (69, 5, False), (1, 1722, True), pipe='spoolss'),
+    'netlogon-not-in-mapper': not_in_mapper(NETLOGON),
+    'rdp-unanswered': no_connection(None, 3389),
+    'web-refused': no_connection('rst', 80),
+    'ldap-prohibited': no_connection((13, '192.0.2.1'), 389),
+    'another-key-denied': key_of_others_denied,
+}
+QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in NOISE.items()}
+BESIDE = {name + '-beside': Well(beside(rung)) for name, rung in NOISE.items()}
+
+WELL = {**PLANS, **THROUGH, **BESIDE}
