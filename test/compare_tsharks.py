@@ -19,8 +19,8 @@ from pathlib import Path
 
 PCAPS = Path(__file__).resolve().parent / 'pcaps'
 FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
-         'fields': ['-T', 'fields', '-E', 'occurrence=a', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'],
-         'a filter': ['-Y', 'pcq.cooked > 1 || hkpd.cooked > 1'],
+         'fields': ['-T', 'fields', '-E', 'occurrence=a', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'],
+         'a filter': ['-Y', 'pcq.cooked > 1 || pcq.cooked > 1'],
          'statistics': ['-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
          'statistics, two passes': ['-2', '-q', '-z', 'pcq,counters', '-z', 'pcq,queries', '-z', 'pcq,tree'],
          'long form': ['-q', '-z', 'pcq,long,{out}'], 'one file of CSV': ['-q', '-z', 'pcq,csv,{out}'],

@@ -14,10 +14,10 @@ from typing import NamedTuple
 MODES = {
     'list': (),
     'no tree': ('-q', '-z', 'io,stat,0'),
-    'filter': ('-Y', 'pcq.cooked > 1e300 || hkpd.cooked > 1e300'),
+    'filter': ('-Y', 'pcq.cooked > 1e300 || pcq.cooked > 1e300'),
     'V': ('-V',),
     '2': ('-2', '-V'),
-    'fields': ('-T', 'fields', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'),
+    'fields': ('-T', 'fields', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'),
     'json': ('-T', 'json'),
     'pdml': ('-T', 'pdml'),
 }

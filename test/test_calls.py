@@ -296,7 +296,7 @@ def test_success_of_the_registry_without_performance_data(tshark, tmp_path):
     expected[silent] = []
     frames = registry.read(tshark, scene, tmp_path)
     info = info_of(tshark, scene, tmp_path)
-    assert {n: experts(frames[n], 'hkpd') for n in expected} == expected
+    assert {n: experts(frames[n]) for n in expected} == expected
     assert 'handle 1, Global, size probe: needs 606 bytes' in info[silent]
     assert [n for n, words in expected.items() if 'no PERF_DATA_BLOCK' in info[n]] == list(expected)[2:4]
 
@@ -313,8 +313,8 @@ def test_the_length_is_that_of_the_data(tshark, tmp_path):
     talk.line.request(hkpd_stubs.QUERY_VALUE, hkpd_stubs.query(talk.handle, 'Global'))
     wrong = talk.line.response(hkpd_stubs.QUERY_VALUE, bytes(stub), [])
     frames = registry.read(tshark, scene, tmp_path)
-    assert experts(frames[right], 'hkpd') == [] and experts(frames[wrong], 'hkpd') == ['length']
-    assert len(frames[wrong].all('hkpd.cooked')) > 10, 'a length costs no sample'
+    assert experts(frames[right]) == [] and experts(frames[wrong]) == ['length']
+    assert len(frames[wrong].all('pcq.cooked')) > 10, 'a length costs no sample'
 
 
 SIGNATURE = b'P\0E\0R\0F\0'

@@ -68,7 +68,7 @@ def test_a_dropped_sample_is_no_first_one(tshark, tmp_path):
         b = talk.block([o for o in objects if o.index == index])
         talk.ask(str(index), bytes(b.record), room=10 ** 7)
         talk.clock.tick()
-    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=f')
     assert [r[0] for r in rows] == ['1', '1', '17']
 
 
@@ -283,7 +283,7 @@ def test_texts_of_other_scripts(tshark, tmp_path, text, size):
     talk = Talk(scene, objects=[Object(1500, 'Set', [Counter(1502, 'Wide', 0x00000B00, lambda at, k: text, size)])])
     talk.open()
     talk.sample()
-    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['hkpd.value.text'], '-Y', 'hkpd.data_block')
+    rows = tshark.fields(scene.write(tmp_path / 'x.pcap'), ['pcq.value.text'], '-Y', 'hkpd.data_block')
     assert rows == [[text]]
 
 

@@ -497,7 +497,7 @@ def test_numbers_that_lie_over_each_other(tshark, tmp_path):
     are shortened, but for those that are short."""
     definitions = [hostile.definition(6 + 2 * k) for k in range(40)]
     capture, size = overlapping(definitions, [hostile.row('i%d' % i, hostile.counter_block(1, i)) for i in range(100)])
-    out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'hkpd.path', '-Y', 'hkpd.path',
+    out, _ = tshark.run('-r', capture.write(tmp_path / 'a.pcap'), '-T', 'fields', '-e', 'pcq.path', '-Y', 'pcq.path',
                         '-z', 'pcq,long,%s' % (tmp_path / 'long'))
     assert size % 8 == 0 and len(long_rows((tmp_path / 'long').read_bytes().decode())) == (4096 + size) // 8
     if out.startswith('\\' * 4):    # since 4.2 backslashes of fields are doubled
@@ -514,7 +514,7 @@ def test_bytes_that_lie_over_each_other(tshark, tmp_path):
     data = bytes(range(256)) * 120
     definitions = [hostile.definition(6 + 2 * k, hostile.RAWCOUNT, len(data), 8) for k in range(10)]
     capture, size = overlapping(definitions, None, struct.pack('<2I', 8 + len(data), 0) + data)
-    (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['hkpd.value.raw'], '-Y', 'hkpd.value.raw')
+    (cell,), = tshark.fields(capture.write(tmp_path / 'a.pcap'), ['pcq.value.raw'], '-Y', 'pcq.value.raw')
     assert (65536 + size) // len(data) == 3 and 4 * size // len(data) == 4
     assert cell.split(',') == [data.hex()] * 3 + [data[:64].hex()]
 

@@ -225,7 +225,7 @@ FILTERS = {
     'pcq.cooked.none == "value went backwards"': [(None, 'pcq.cooked.none', number(lambda v: v == 8))],
     'pcq.cooked.none == "an instance that it sums ended"': [(None, 'pcq.cooked.none', number(lambda v: v == 31))],
     'pcq.cooked.none': [(NTLM, 'pcq.cooked.none', always)],
-    'hkpd.path contains "Processor("': [(HKPD, 'hkpd.path', has(lambda v: 'Processor(' in v))],
+    'pcq.path contains "Processor("': [(HKPD, 'pcq.path', has(lambda v: 'Processor(' in v))],
     'pcq.expert.late': [],     # no capture of the laboratory has one: test_statistics.py
     'pcq.sample.interval > 1.5': [('plain/two-clients', 'pcq.sample.interval', number(lambda v: v > 1.5))],
     'pcq.sample.interval < 0.1': [(HANDLES, 'pcq.sample.interval', number(lambda v: v < 0.1))],
@@ -397,8 +397,8 @@ HAPPENED = {
     'pcq.cooked.none == "counter is new"': ('handle-life',),
     'pcq.cooked.none == "value went backwards"': ('tcp-kerberos',),
     'pcq.cooked.none == "base counter is not there"': ('handle-life',),
-    'pcq.sample.interval < 0.1': ('handle-life', 'tcp-kerberos'),
-    'pcq.expert.handle_closed': ('handle-life',),
+    'pcq.sample.interval < 0.1': ('handle-life', 'tcp-kerberos', 'hkpd-plain', 'hkpd-sealed'),
+    'pcq.expert.handle_closed': ('handle-life', 'hkpd-plain', 'hkpd-sealed'),
     'dcerpc.cn_status == nca_s_fault_context_mismatch': ('handle-life', 'hkpd-plain', 'hkpd-sealed'),
     'smb2.header.transform.flags.encrypted == 1': ('smb3-encrypted',),
 }

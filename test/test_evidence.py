@@ -226,10 +226,10 @@ def test_performance_data(evidence, row, how):
 
 TEXTS = ['pcq.machine', 'pcq.counterset.name', 'pcq.counter.name', 'pcq.instance.name', 'pcq.provider.name', 'pcq.path',
          'pcq.counterset.guid', 'pcq.handle', 'pcq.data.system_time', 'pcq.value.text', 'hkpd.key', 'hkpd.system_name',
-         'hkpd.instance.name', 'hkpd.title.text', 'hkpd.path', 'hkpd.value.text', 'hkpd.handle', 'ntlmssp.auth.username',
+         'hkpd.instance.name', 'hkpd.title.text', 'pcq.path', 'pcq.value.text', 'hkpd.handle', 'ntlmssp.auth.username',
          'ntlmssp.auth.hostname', 'ntlmssp.auth.domain', 'smb2.filename', 'smb2.tree', 'kerberos.CNameString', 'ip.addr',
          'eth.addr', 'frame.time_epoch']
-NUMBERS = ['pcq.value', 'hkpd.value', 'pcq.data.perf_time_stamp', 'pcq.cooked', 'hkpd.cooked']
+NUMBERS = ['pcq.value', 'pcq.data.perf_time_stamp', 'pcq.cooked']
 CAPTURES = sorted(KEYS) + sorted('plain/' + p.name for p in (TOP / 'test' / 'pcaps' / 'plain').glob('*.pcap'))
 LINE = re.compile(r'''What\ a\ capture\ says .* | numbers\ of\ frames\ alone: .* | | \ +held\ +did\ not\ .*
     | not\ read:\ sealed\ or\ noise:\ \d+ | repeated:\ \d+ | fault\ 0x[0-9a-f]{8}:\ \d+ | RequestCode\ +\d+:\ \d+

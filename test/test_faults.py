@@ -74,7 +74,7 @@ def test_the_registry_too(tshark, tmp_path, passes):
         talk.line.request(opnum, open_root())
         talk.rpc.fault(DENIED)
     capture = scene.write(tmp_path / 'a.pcap')
-    rows = tshark.fields(capture, ['_ws.col.Info', 'hkpd.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
+    rows = tshark.fields(capture, ['_ws.col.Info', 'pcq.expert.call_failed'], '-Y', 'dcerpc.pkt_type == 3', *passes)
     assert not rows[0][1] and rows[1][0] == 'OpenHKPD fault: nca_s_fault_access_denied' and rows[1][1]
     row, note = table(tshark, capture, 'pcq,refusals')
     assert note['Path'] == 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 1' and (row['Path'], row['Error'], row['Times']) == ('OpenHKPD', 'nca_s_fault_access_denied', '1')

@@ -75,7 +75,7 @@ def compare_fields(frames, scene):
             got, shown = shown[:len(names)], shown[len(names):]
             assert [s.name for s in got] == names, 'frame %d' % number
             for s, f in zip(got, expected):
-                assert same(s, f) or f.name == 'hkpd.value.raw' and s.show.replace(':', '') == f.value, (
+                assert same(s, f) or f.name == 'pcq.value.raw' and s.show.replace(':', '') == f.value, (
                     'frame %d' % number, s, f)
             if expected:
                 whole = scene.capture.frames[number - 1][1]
@@ -92,9 +92,9 @@ def compare_list(items, values, where, paths=True):
     for item, (path, raw, kind, cooked) in zip(items, values):
         place = '%s %s' % (where, path)
         if paths:
-            got = one(item, 'hkpd.path')
+            got = one(item, 'pcq.path')
             assert got is not None and shows(got, path), '%s: %r' % (place, got)
-        value, why = one(item, 'hkpd.cooked'), one(item, 'hkpd.cooked.none')
+        value, why = one(item, 'pcq.cooked'), one(item, 'pcq.cooked.none')
         if isinstance(raw, str):
             assert value is None and why is None, place
         elif cooked is None:
@@ -108,7 +108,7 @@ def compare_list(items, values, where, paths=True):
 
 def compare_values(frames, scene, paths=True):
     """-> how many were calculated"""
-    return sum(compare_list(frames[number].all('hkpd.counter_data'), message.record['values'], 'frame %d' % number,
+    return sum(compare_list(frames[number].all('pcq.counter_data'), message.record['values'], 'frame %d' % number,
                             paths) for number, message in answers(scene))
 
 
@@ -179,7 +179,7 @@ def test_titles_before_and_after_the_samples(tshark, tmp_path, first, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     if first or two_pass:
         compare_values(frames, scene)
-    learned = {x.show for number, _ in answers(scene) for x in frames[number].all('hkpd.learned_in')}
+    learned = {x.show for number, _ in answers(scene) for x in frames[number].all('pcq.learned_in')}
     lists = [str(n) for n, messages in scene.frames.items() for m in messages
              if any(f.name == 'hkpd.title' for f in m.fields)]
     assert learned == ({lists[0]} if first else {lists[0]} if two_pass else set())
@@ -197,7 +197,7 @@ def test_built_in_indexes_and_numbers_for_the_rest(tshark, tmp_path):
     frame = frames[answers(scene)[0][0]]
     assert frame.show_of('hkpd.object.name') == ['System', 'Thread', 'Process', 'PhysicalDisk', 'Processor']
     names = frame.all('hkpd.object.name') + frame.all('hkpd.counter.name')
-    assert len(names) == 16 and all('(built-in list)' in x.label for x in names) and not frame.show_of('hkpd.learned_in')
+    assert len(names) == 16 and all('(built-in list)' in x.label for x in names) and not frame.show_of('pcq.learned_in')
 
 
 @pytest.mark.parametrize('own, samba', [({4: 'Heap Space'}, False), ({}, True), ({6: '% Processor Time'}, False)])
@@ -328,7 +328,7 @@ def test_a_system_name_that_begins_with_backslashes(tshark, tmp_path):
     talk.open()
     talk.titles()
     number = talk.sample()[1]
-    assert read(tshark, scene, tmp_path)[number].show_of('hkpd.path') == ['\\\\SRV01\\System\\Things']
+    assert read(tshark, scene, tmp_path)[number].show_of('pcq.path') == ['\\\\SRV01\\System\\Things']
 
 
 def test_names_belong_to_a_server(tshark, tmp_path):
@@ -397,7 +397,7 @@ def test_titles_of_a_names_file_belong_to_its_server(tshark, tmp_path, owner, sh
         talk.open()
         sets.append(talk.sample()[1])
     frames = read(tshark, scene, tmp_path, '-o', 'pcq.names_file:%s' % (tmp_path / 'names'))
-    assert [frames[n].show_of('hkpd.path') for n in sets] == [['\\\\SRV01\\%s\\%s' % (x, x)] for x in shown]
+    assert [frames[n].show_of('pcq.path') for n in sets] == [['\\\\SRV01\\%s\\%s' % (x, x)] for x in shown]
 
 
 # --- Samples
@@ -412,10 +412,10 @@ def test_each_object_has_its_own_sample_before(tshark, tmp_path, two_pass):
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_values(frames, scene)
     objects = frames[frames_of[3]].all('hkpd.object')
-    shown = {one(o, 'hkpd.object.index'): one(o, 'hkpd.sample.previous') for o in objects}
+    shown = {one(o, 'hkpd.object.index'): one(o, 'pcq.sample.previous') for o in objects}
     assert shown == {'2': str(frames_of[2]), '230': str(frames_of[1]), '232': str(frames_of[1]),
                      '238': str(frames_of[0])}
-    assert all(float(one(o, 'hkpd.sample.interval')) > 0 for o in objects)
+    assert all(float(one(o, 'pcq.sample.interval')) > 0 for o in objects)
 
 
 def test_each_formula_has_its_own_clocks(tshark, tmp_path):
@@ -428,7 +428,7 @@ def test_each_formula_has_its_own_clocks(tshark, tmp_path):
     for only in ({2, 4}, {2}, {2, 4}):
         stamps.append(talk.clock.now().stamp)
         number = talk.sample(only=only)[1]
-    labels = [x.label for x in read(tshark, scene, tmp_path)[number].all('hkpd.cooked')]
+    labels = [x.label for x in read(tshark, scene, tmp_path)[number].all('pcq.cooked')]
     passed = [int(re.search(r'T1 - T0 = ([\d,]+)', label)[1].replace(',', '')) for label in labels]
     assert passed == [stamps[2] - stamps[1], stamps[2] - stamps[0]]
 
@@ -443,8 +443,8 @@ def test_a_counter_of_another_type_is_another_counter(tshark, tmp_path):
         talk.objects = [Object(2, 'System', [Counter(10, 'Things', TYPES[kind], lambda at, k: 1000 * at.number)])]
         numbers.append(talk.sample()[1])
     frames = read(tshark, scene, tmp_path)
-    assert [len(frames[n].all('hkpd.cooked')) for n in numbers] == [0, 0, 1]
-    why, = frames[numbers[1]].all('hkpd.cooked.none')
+    assert [len(frames[n].all('pcq.cooked')) for n in numbers] == [0, 0, 1]
+    why, = frames[numbers[1]].all('pcq.cooked.none')
     assert 'counter is new' in why.label, why.label
 
 
@@ -460,7 +460,7 @@ def test_an_object_that_loses_its_instances(tshark, tmp_path):
         numbers.append(talk.sample()[1])
     frames = read(tshark, scene, tmp_path)
     assert compare_values(frames, scene, paths=False) == 1
-    why = [[x.label for x in frames[n].all('hkpd.cooked.none')] for n in numbers]
+    why = [[x.label for x in frames[n].all('pcq.cooked.none')] for n in numbers]
     assert ['instance is new' in x for x, in (why[1], why[3])] == [True, True] and why[2] == []
 
 
@@ -480,9 +480,9 @@ def test_counters_of_one_index_are_told_by_their_order(tshark, tmp_path, two_pas
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     (_, then), (number, now) = results[1:]
     seconds = (now.stamp - then.stamp) / now.freq
-    *_, first, second = [float(x.show) for x in frames[number].all('hkpd.cooked')]
+    *_, first, second = [float(x.show) for x in frames[number].all('pcq.cooked')]
     assert (first, second) == (close_to(1000 / seconds), close_to(50000 / seconds))
-    assert frames[results[1][0]].show_of('hkpd.cooked.none') == ['29', '29', '29']
+    assert frames[results[1][0]].show_of('pcq.cooked.none') == ['29', '29', '29']
 
 
 @pytest.mark.parametrize('scale', [-11, -10, 10, 11])
@@ -706,11 +706,11 @@ def test_a_second_response_is_no_sample(tshark, tmp_path, two_pass):
     assert compare_values(shown, scene) > 40
     for number in again:
         assert experts(frames[number]) == {'second_response'}
-        there = frames[number].all('hkpd.counter_data')
+        there = frames[number].all('pcq.counter_data')
         assert len(there) > 20
-        assert not frames[number].all('hkpd.sample.previous')
-        assert [x for x in there if one(x, 'hkpd.path').endswith('Read Operations/sec')
-                and one(x, 'hkpd.cooked') is None and one(x, 'hkpd.cooked.none')]
+        assert not frames[number].all('pcq.sample.previous')
+        assert [x for x in there if one(x, 'pcq.path').endswith('Read Operations/sec')
+                and one(x, 'pcq.cooked') is None and one(x, 'pcq.cooked.none')]
 
 
 def test_growing_buffers_are_retries(tshark, tmp_path):

@@ -61,7 +61,7 @@ def thrown(frame):
 def sound_values(frame, sound):
     """Values of these objects."""
     return [v for o in frame.all('hkpd.object') if o.numbers('hkpd.object.index')[0] in sound
-            for v in o.all('hkpd.counter_data')]
+            for v in o.all('pcq.counter_data')]
 
 
 def check(tshark, folder, changes, wanted, objects=None, sample=True, two_pass=False):
@@ -164,7 +164,7 @@ def test_15_parents_that_are_themselves_or_nothing(tshark, tmp_path):
 def test_16_unknown_counter_types(tshark, tmp_path):
     for kind in (0x12345678, 0xFFFFF3FF, 0x0000F000):
         frames, _ = check(tshark, tmp_path, [put((2, 'definition', 0), 'type', kind)], ['counter_type'], sample=False)
-        assert frames[0].show_of('hkpd.cooked.none')[0] == '14'
+        assert frames[0].show_of('pcq.cooked.none')[0] == '14'
 
 
 def test_17_scales(tshark, tmp_path):
@@ -232,7 +232,7 @@ def test_19_20_21_titles(tshark, tmp_path, case):
     sample = talk.sample()[1]
     frames = read(tshark, talk.scene, tmp_path)
     compare_values(frames, talk.scene)
-    assert [x.label for x in frames[number].all('hkpd.expert.text') if 'terminator' not in x.label] == [
+    assert [x.label for x in frames[number].all('pcq.expert.text') if 'terminator' not in x.label] == [
         "%d of the list's pairs are no number with its title: they are not learned" % others][:others]
     assert [bytes.fromhex(x.replace(':', '')) for x in frames[number].show_of('hkpd.title.bytes')] == [
         x if isinstance(x, bytes) else utf16(x) for x in rest if x]
@@ -261,7 +261,7 @@ def test_a_cut_list_ends_what_it_would_have_replaced(tshark, tmp_path, cut):
     talk.names = ALPHA
     talk.sample()
     frames = read(tshark, talk.scene, tmp_path)
-    assert [frames[n].show_of('hkpd.path') for n, _ in answers(talk.scene)] == [
+    assert [frames[n].show_of('pcq.path') for n, _ in answers(talk.scene)] == [
         [v[0] for v in m.record['values']] for _, m in answers(talk.scene)]
     assert 'the list of titles in frame %d' % number in frames[answers(talk.scene)[1][0]].all('hkpd.counter_definition')[1].label
 
@@ -287,7 +287,7 @@ def test_23_odd_names(tshark, tmp_path):
     frames = read(tshark, scene, tmp_path)
     number = answers(scene)[1][0]
     assert experts(frames[number]) == {'text'}
-    assert len(frames[number].all('hkpd.path')) == len(names)
+    assert len(frames[number].all('pcq.path')) == len(names)
 
 
 def test_21_the_terminator_of_a_list_is_no_title(tshark, tmp_path):
@@ -326,9 +326,9 @@ def test_25_objects_given_twice(tshark, tmp_path):
     frames = read(tshark, scene, tmp_path)
     for i in range(1, 3):
         number, _ = answers(scene)[i]
-        paths = frames[number].show_of('hkpd.path')
+        paths = frames[number].show_of('pcq.path')
         assert len(paths) == 12 and paths[:6] == paths[6:]
-        assert not frames[number].show_of('hkpd.cooked')
+        assert not frames[number].show_of('pcq.cooked')
 
 
 def test_26_unknown_errors(tshark, tmp_path):
@@ -369,7 +369,7 @@ def test_31_definitions_alone_with_data_behind(tshark, tmp_path):
     """Metadata has no values: what follows is passed over."""
     frames, _ = check(tshark, tmp_path, [put((238, 'object'), 'instances', n) for n in (-2, -3)], [''], sample=False)
     for frame in frames:
-        assert not [p for p in frame.show_of('hkpd.path') if '\\Processor(' in p]
+        assert not [p for p in frame.show_of('pcq.path') if '\\Processor(' in p]
 
 
 def test_32_more_or_fewer_values(tshark, tmp_path):
@@ -377,15 +377,15 @@ def test_32_more_or_fewer_values(tshark, tmp_path):
     for field, values in (('offset', (0, 3, 1000, 0xFFFFFFF8, *HUGE)), ('width', (1000, 0xFFFFFFF8, *HUGE))):
         frames, _ = check(tshark, tmp_path, [put((230, 'definition', 0), field, n) for n in values], ['size'])
         for frame in frames:
-            assert [p for p in frame.show_of('hkpd.path') if p.endswith('\\ID Process')]
-            assert not [p for p in frame.show_of('hkpd.path') if '\\Process(' in p and p.endswith('Time')]
+            assert [p for p in frame.show_of('pcq.path') if p.endswith('\\ID Process')]
+            assert not [p for p in frame.show_of('pcq.path') if '\\Process(' in p and p.endswith('Time')]
 
 
 def test_33_widths(tshark, tmp_path):
     """Of 0, 1, 2, 3, 5, 7 and 12 bytes: shown as bytes."""
     frames, _ = check(tshark, tmp_path, [put((238, 'definition', 1), 'width', n) for n in (1, 2, 3)], [''], sample=False)
     for frame in frames:
-        assert len(frame.all('hkpd.value.raw')) == 3 and '18' in frame.show_of('hkpd.cooked.none')
+        assert len(frame.all('pcq.value.raw')) == 3 and '18' in frame.show_of('pcq.cooked.none')
 
 
 def test_35_times(tshark, tmp_path):
@@ -442,7 +442,7 @@ def test_37_more_than_a_double_holds(tshark, tmp_path):
     numbers = [talk.sample()[1] for _ in huge]
     frames = read(tshark, scene, tmp_path)
     compare_values(frames, scene)
-    assert [frames[n].numbers('hkpd.value')[0] for n in numbers] == huge
+    assert [frames[n].numbers('pcq.value')[0] for n in numbers] == huge
 
 
 def test_38_instances_that_come_and_go(tshark, tmp_path):

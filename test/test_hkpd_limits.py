@@ -61,7 +61,7 @@ def test_big_answers(tshark, tmp_path, instances, counters, shown):
     path, (_, number) = capture(tmp_path, instances, counters)
     start = time.monotonic()
     out, _ = tshark.run('-r', path, '-Y', 'frame.number == %d' % number, '-T', 'fields', '-E', 'aggregator=,',
-                        '-e', 'hkpd.value', '-e', 'hkpd.cooked', '-e', 'winreg.werror', '-e', 'hkpd.expert.not_shown')
+                        '-e', 'pcq.value', '-e', 'pcq.cooked', '-e', 'winreg.werror', '-e', 'pcq.expert.not_shown')
     assert time.monotonic() - start < 60
     values, cooked, status, hidden = out.rstrip('\n').split('\t')
     values, cooked = values.split(','), [float(x) for x in cooked.split(',')]
@@ -112,7 +112,7 @@ def test_what_is_kept_of_objects_counts_too(tshark, tmp_path):
         talk.ask('Global', bytes(b.record), room=10 ** 7)
         talk.clock.tick()
     path = scene.write(tmp_path / 'many.pcap')
-    rows = tshark.fields(path, ['hkpd.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=l')
+    rows = tshark.fields(path, ['pcq.cooked.none'], '-2', '-o', 'pcq.sample_limit:1', '-Y', 'hkpd.data_block', '-E', 'occurrence=l')
     reasons = [row[0] for row in rows]
     kept = reasons.count('') + 1
     assert reasons == ['1'] + ['17'] * (samples - kept) + [''] * (kept - 1)

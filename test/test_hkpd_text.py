@@ -70,4 +70,4 @@ def test_a_value_in_a_code_page(tshark, tmp_path):
     talk.open()
     talk.sample()
     frame = read(tshark, scene, tmp_path)[answers(scene)[0][0]]
-    assert frame.show_of('hkpd.value.text') == ['\xe4\xf6\xfc \xdf', '\xe4\xf6\xfc']
+    assert frame.show_of('pcq.value.text') == ['\xe4\xf6\xfc \xdf', '\xe4\xf6\xfc']

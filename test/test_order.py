@@ -188,7 +188,7 @@ def knows_more(packet):
     """Was something learned after it, or by a later call of the same frame? Of a server that a later block shows to be Samba too:
     it has not the objects of every Windows."""
     rows = [x for part in our_part(packet) for x in part.walk()]
-    own = packet.show_of('pcq.learned_in') + packet.show_of('hkpd.learned_in') if len(our_part(packet)) > 1 else []
+    own = packet.show_of('pcq.learned_in') + packet.show_of('pcq.learned_in') if len(our_part(packet)) > 1 else []
     return any(LATER in x.label or 'object #' in x.label for x in rows) or packet.show_of('num')[0] in own
 
 

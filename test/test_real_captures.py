@@ -160,9 +160,9 @@ def test_every_field_of_performance_data(tshark, name, two_pass):
         where = '%s frame %d' % (name, number)
         compare(wire, fields, where)
         remarks = [item.name for item in shown[number].walk()
-                   if item.name.startswith(('hkpd.expert.', '_ws.malformed', '_ws.short'))] if fields else []
+                   if item.name.startswith(('hkpd.expert.', 'pcq.expert.', '_ws.malformed', '_ws.short'))] if fields else []
         if any(message.get('cut') for message in there):
-            assert any(remark.startswith('hkpd.expert.') for remark in remarks), where + ': cut, and nothing said'
+            assert any(remark.startswith(('hkpd.expert.', 'pcq.expert.')) for remark in remarks), where + ': cut, and nothing said'
         else:
             assert not remarks, '%s: on a good block: %s' % (where, remarks)
 
@@ -176,10 +176,10 @@ def test_every_calculated_value_of_performance_data(tshark, name, two_pass):
     assert answers
     for message in answers:
         where = '%s frame %d' % (name, message['frame'])
-        items = shown[message['frame']].all('hkpd.counter_data')
+        items = shown[message['frame']].all('pcq.counter_data')
         assert len(items) == len(message['values']), where
         for item, (path, value) in zip(items, message['values']):
-            got, number = one(item, 'hkpd.path'), one(item, 'hkpd.cooked')
+            got, number = one(item, 'pcq.path'), one(item, 'pcq.cooked')
             if name != 'hkpd-signed.pcap':
                 assert got is not None and shows(got[got.find('\\', 2):], path), '%s: %r, expected %r' % (
                     where, got, path)

@@ -583,7 +583,7 @@ def test_who_asks_two_questions_in_turn_is_in_time(tshark, tmp_path, delay, late
         for index in 238, 2:
             talk.sample(str(index), only={index})
     scene.write(tmp_path / 'turns.pcap')
-    rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'hkpd.expert.late')
+    rows = tshark.fields(tmp_path / 'turns.pcap', ['_ws.expert.message'], '-Y', 'pcq.expert.late')
     assert [r[0] for r in rows] == ['Asked late: 4.000 s since the sample before, 1.000 s is usual'] * late
 
 

@@ -322,10 +322,10 @@ static hf_register_info structure_fields[] = {
     FIELD_U32(hf_instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset"),
     FIELD_U32(hf_instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes"),
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
-    FIELD_FRAME(hf_learned_in, "Learned in", "hkpd.learned_in", "The frame that taught what is above"),
+    FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
-    FIELD_NODE(hf_counter_data, "Counter data", "hkpd.counter_data", "What one definition defines"),
+    FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "What one definition defines"),
 };
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */

@@ -319,8 +319,8 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
                "or nothing has them now"
              : "they succeeded and hold nothing: the server has none of the objects that were asked for"},
         {left->titles, "lists of titles that could not be read whole",
-         "objects and counters whose titles are missing go by their number (#10); hkpd.expert.text, and "
-         "hkpd.expert.capture_cut, say where"},
+         "objects and counters whose titles are missing go by their number (#10); pcq.expert.text, and "
+         "pcq.expert.capture_cut, say where"},
         {left->nameless, "values of a counter that is not known",
          "they have no name and no result (-z pcq,long has them): capture from before the client adds counters"},
         {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),

@@ -23,22 +23,35 @@ typedef struct {
 #define FINDING_ROW(id, ...) {__VA_ARGS__},
 static const finding_info finding_table[NUM_FINDINGS] = {FINDINGS(FINDING_ROW)};
 
+/* Damage of structures that only PERF_DATA_BLOCK has bears its name; everything else is called alike in both protocols. */
+static bool is_own(int finding)
+{
+    return finding == FINDING_SIZE || finding == FINDING_COUNT;
+}
+
 void findings_register(int proto, const char *prefix, findings_expert *expert)
 {
+    static const findings_expert *first;
     ei_register_info *info = wmem_alloc0_array(wmem_epan_scope(), ei_register_info, NUM_FINDINGS);
+    int count = 0;
 
     for (int i = 0; i < NUM_FINDINGS; i++) {
         expert_field unregistered = EI_INIT;
+        expert->fields[i] = first ? first->fields[i] : unregistered;
+        if (first && !is_own(i)) {
+            continue;
+        }
         expert->fields[i] = unregistered;
-        info[i].ids = &expert->fields[i];
-        info[i].eiinfo.name = wmem_strconcat(wmem_epan_scope(), i == FINDING_READ_AS ? "pcq" : prefix, ".expert.",
-                                             finding_table[i].name, NULL);
-        info[i].eiinfo.group = finding_table[i].group;
-        info[i].eiinfo.severity = finding_table[i].severity;
-        info[i].eiinfo.summary = finding_table[i].summary;
-        info[i].eiinfo.hf_info.hfinfo.blurb = finding_table[i].remedy;
+        info[count].ids = &expert->fields[i];
+        info[count].eiinfo.name =
+            wmem_strconcat(wmem_epan_scope(), is_own(i) ? prefix : "pcq", ".expert.", finding_table[i].name, NULL);
+        info[count].eiinfo.group = finding_table[i].group;
+        info[count].eiinfo.severity = finding_table[i].severity;
+        info[count].eiinfo.summary = finding_table[i].summary;
+        info[count++].eiinfo.hf_info.hfinfo.blurb = finding_table[i].remedy;
     }
-    expert_register_field_array(expert_register_protocol(proto), info, NUM_FINDINGS);
+    expert_register_field_array(expert_register_protocol(proto), info, count);
+    first = first ? first : expert;
 }
 
 void findings_begin(findings_report *report, packet_info *pinfo, const findings_expert *expert)

@@ -99,7 +99,8 @@ typedef struct {
     expert_field fields[NUM_FINDINGS];
 } findings_expert;
 
-/* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. */
+/* Registers PREFIX.expert.NAME for every finding; `expert` has to live as long as the program. Who registers second has those of the first, but for
+ * the damage of its own structures. */
 void findings_register(int proto, const char *prefix, findings_expert *expert);
 
 /* The report of one stub or buffer. */

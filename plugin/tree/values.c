@@ -77,7 +77,8 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 #define COOKED_NAME "Calculated value"
 
-void value_fields_register(int proto, const char *prefix, value_fields *fields)
+/* pcq.value, .path, .cooked … of both protocols. */
+static void register_values(int proto, value_fields *fields)
 {
     const hf_register_info list[] = {
         FIELD_U64(fields->value, "Value", "value", "As sent, not calculated"),
@@ -96,7 +97,22 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
               "Seconds since the previous sample, by the server's clock"),
     };
 
-    fields_register_prefixed(proto, prefix, list, array_length(list));
+    fields_register_prefixed(proto, "pcq", list, array_length(list));
+}
+
+void value_fields_register(int proto, const char *prefix, value_fields *fields)
+{
+    static const value_fields *first;
+
+    if (first == NULL) {
+        register_values(proto, fields);
+        first = fields;
+    } else {
+        const value_fields own = *fields;
+        *fields = *first;
+        fields->structures = own.structures;
+        fields->num_structures = own.num_structures;
+    }
     proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
     labels_register_type_fields(proto, prefix, &fields->types);
 }
@@ -443,39 +459,28 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return survey.covered;
 }
 
-/* At its first value. */
-static readings *begin_headline(wmem_allocator_t *pool, const readings_answer *answer)
+/* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
+static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
 
-    r->for_one = true;
-    return readings_next(r) ? r : NULL;
-}
-
-/* At the value that stands for an answer of so many: that of _Total if it is among the first, else the first. NULL: that has no path. */
-static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
-{
-    readings *r = begin_headline(pool, answer);
-
-    if (r == NULL || readings_path(r) == NULL || count == 1) {
-        return r && readings_path(r) ? r : NULL;
-    }
-    for (unsigned i = 0; i < MAX_LOOKED_THROUGH; i++) {
+    for (unsigned i = 0; i < MAX_LOOKED_THROUGH && readings_next(r); i++) {
         const char *instance = readings_instance(r);
+        if (i == 0 && readings_path(r) == NULL) {
+            return NULL;
+        }
         if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
             return r;
         }
-        if (!readings_next(r)) {
-            break;
-        }
     }
-    return begin_headline(pool, answer);
+    r = readings_begin(pool, answer);
+    return readings_next(r) ? r : NULL;
 }
 
 /* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
-static const char *headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+static const char *headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
-    readings *r = find_headline(pool, answer, count);
+    readings *r = find_headline(pool, answer);
 
     if (r == NULL) {
         return NULL;
@@ -490,7 +495,7 @@ const char *values_headline(wmem_allocator_t *pool, const readings_answer *answe
 {
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
-    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer, count);
+    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer);
     shown += shown == 0 && count > 0 && head;
     const char *more = count == 0 && !failed ? "no value"
                        : count == shown      ? ""

@@ -48,8 +48,8 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* PREFIX.value, .value.text, .value.raw, .path, .cooked, .cooked.none,
- * .sample.previous and .sample.interval. */
+/* pcq.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .sample.previous and .sample.interval: what a value is has one name in both
+ * protocols. The counter types and structures are each protocol's own. */
 typedef struct {
     int value;
     int text;
@@ -64,7 +64,8 @@ typedef struct {
     unsigned num_structures;
 } value_fields;
 
-/* Registers all but `structures` and their number, which are given, and those. */
+/* Registers `structures`, which are given with their number, and the types as PREFIX.counter.type…; what both protocols have, with who comes
+ * first. */
 void value_fields_register(int proto, const char *prefix, value_fields *fields);
 
 /* Who looks at which part of the values, asked once for a buffer. */

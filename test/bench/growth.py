@@ -32,7 +32,7 @@ STATISTICS = ('pcq,tree', 'pcq,counters', 'pcq,queries', 'pcq,csv,%s/out.csv', '
               'pcq,names,%s/out.names')
 WAYS = {
     'list': Way((), 2),
-    'filter': Way(('-Y', 'pcq.cooked > 1e300 || hkpd.cooked > 1e300'), 1),
+    'filter': Way(('-Y', 'pcq.cooked > 1e300 || pcq.cooked > 1e300'), 1),
     '2': Way(('-2', '-V'), 1),
     'json': Way(('-T', 'json'), 0.5),
     'statistics': Way(('-q', *(x for z in STATISTICS for x in ('-z', z))), 1, True),

@@ -28,7 +28,7 @@ SESSIONS = {'hkpd-%d' % i: (lambda how=how: hkpd_scene.session(samples=3, **how)
     dict(), dict(ndr64=True), dict(order='>'), dict(block_order='>'), dict(samba=True), dict(titles_first=False)))}
 ALL = {**SCENES, **DAMAGE, **SESSIONS}
 WAYS = (['-V'], ['-2', '-V'], ['-T', 'json'], ['-2', '-T', 'json'], ['-T', 'pdml'], ['-T', 'fields', '-e', 'pcq.path', '-e',
-        'pcq.cooked', '-e', 'hkpd.path', '-e', 'hkpd.cooked'], ['-Y', 'pcq.cooked > 90 || hkpd.cooked > 90'], [])
+        'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'], ['-Y', 'pcq.cooked > 90 || pcq.cooked > 90'], [])
 RPC_HEADERS = 14 + 20 + 20 + 24     # Ethernet, IPv4, TCP and DCE/RPC
 ORDER = 'order'     # sharkd: forward, backward, shuffled, after a reload
 FILES = ('names', 'csv', 'long', 'watch', 'evidence')    # statistics that want to know where to write, or of which one alone may use standard output

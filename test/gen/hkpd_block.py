@@ -225,20 +225,20 @@ class Builder:
             cell = Record(self.order)
             if isinstance(raw, int):
                 cell.number('Q' if c.width == 8 else 'I', None, raw)
-                name, shown = 'hkpd.value', raw % 2 ** (8 * c.width)
+                name, shown = 'pcq.value', raw % 2 ** (8 * c.width)
             elif isinstance(raw, str):
                 cell.raw(raw.encode(o.encoding if o.code_page else 'ascii') if c.type & 0x10000 else utf16(raw, self.order) + b'\0\0')
-                name, shown = 'hkpd.value.text', raw
+                name, shown = 'pcq.value.text', raw
             else:
                 cell.raw(raw)
-                name, shown = 'hkpd.value.raw', raw.hex()
+                name, shown = 'pcq.value.raw', raw.hex()
             data[offset - 4:offset - 4 + len(cell)] = bytes(cell)
             multi = (c.multi(self.at, k), 4) if c.multi else None
             if multi:
                 behind = Record(self.order)
                 behind.u32(None, multi[0])
                 data[offset + c.width - 4:offset + c.width] = bytes(behind)
-            r.field('hkpd.counter_data', None, start + offset, c.size)
+            r.field('pcq.counter_data', None, start + offset, c.size)
             if c.width:
                 r.field(name, shown, start + offset, c.width)
             cells.append((raw if not isinstance(raw, int) else (shown, c.width), multi))

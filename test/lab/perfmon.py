@@ -213,11 +213,11 @@ class Perfmon:
         for c in o.counters:
             value = c.value(self.moment.number, number)
             if c.is_text:
-                r.node('hkpd.counter_data', len(value))
-                r.raw(value.encode('ascii'), 'hkpd.value.text', value)
+                r.node('pcq.counter_data', len(value))
+                r.raw(value.encode('ascii'), 'pcq.value.text', value)
             else:
-                r.node('hkpd.counter_data', 8)
-                r.u64('hkpd.value', value)
+                r.node('pcq.counter_data', 8)
+                r.u64('pcq.value', value)
         r.raw(bytes(size - len(r)))
         return r
 
