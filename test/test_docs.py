@@ -460,7 +460,6 @@ COMMANDS = {
     'script/names-from-manifest MyProvider.man >my-names.txt': writes('my-names.txt', 'Turns/sec'),
     'tshark -r FILE -o pcq.names_file:my-names.txt -Y pcq.path': prints('QueryCounterData response', count=10),
     'tshark -q -r FILE -z pcq,csv,samples.csv': writes('samples.csv', '"(PDH-CSV 4.0)"', SERIES),
-    "tshark -q -r FILE -z 'pcq,csv,-,pcq.query.number == 1'": prints('"(PDH-CSV 4.0)"', SERIES, count=11),
     r"""tshark -r FILE -o 'uat:pcq_watch:"cpu","\\Processor*(_Total)\\% Processor Time"' -Y 'pcq.watch.cpu > 25' -T fields -e frame.time_epoch -e pcq.watch.cpu""":
         lambda out, folder: len(out.splitlines()) > 2 and all(float(line.split('\t')[1]) > 25 for line in out.splitlines()),
     'tshark -r FILE -T json -J pcq -Y pcq.data_header': prints('"pcq.data_header"', '"pcq.cooked"'),
