@@ -12,16 +12,103 @@
 #include "text/value-strings.h"
 
 static int proto_hkpd = -1;
-static int hf_data_block, hf_little_endian, hf_version, hf_revision, hf_total_size, hf_header_size, hf_num_objects,
-    hf_default_object, hf_system_time, hf_perf_time, hf_perf_freq, hf_perf_time_100ns, hf_system_name_size,
-    hf_system_name_offset, hf_system_name, hf_object, hf_object_total_size, hf_object_definition_size,
-    hf_object_header_size, hf_object_index, hf_object_help_index, hf_object_detail_level, hf_object_num_counters,
-    hf_object_default_counter, hf_object_num_instances, hf_object_code_page, hf_object_perf_time, hf_object_perf_freq,
-    hf_object_name, hf_definition, hf_definition_size, hf_counter_index, hf_counter_help_index,
-    hf_counter_default_scale, hf_detail_level, hf_counter_size, hf_counter_offset, hf_counter_name, hf_instance,
-    hf_instance_size, hf_instance_parent_object, hf_instance_parent_instance, hf_instance_unique_id,
-    hf_instance_name_offset, hf_instance_name_size, hf_instance_name, hf_learned_in, hf_title, hf_title_index,
-    hf_title_text, hf_title_bytes, hf_counter_block, hf_counter_block_size, hf_counter_data;
+static const value_string num_instances_vals[] = {
+    {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
+    {(uint32_t)PERF_INSTANCES_METADATA_MULTIPLE, "PERF_METADATA_MULTIPLE_INSTANCES"},
+    {(uint32_t)PERF_INSTANCES_METADATA_NONE, "PERF_METADATA_NO_INSTANCES"},
+    {0, NULL},
+};
+static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
+static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
+static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
+
+/* What some fields are read as, beside those of tree/fields.h: an index of a title has a pointer of 4 bytes behind it, and the title
+ * itself is learned. */
+#define FIELD_BOOL(id, label, name, blurb) FIELD(id, label, name, FT_BOOLEAN, BASE_NONE, NULL, blurb)
+#define FIELD_SIGNED(id, label, name, names, blurb) \
+    FIELD(id, label, name, FT_INT32, BASE_DEC | BASE_SPECIAL_VALS, VALS(names), blurb)
+#define FIELD_INDEX FIELD_U32
+#define FIELD_TITLE FIELD_TEXT
+#define FIELD_SYSTEM_TIME FIELD_TIME
+#define FIELD_FILE_TIME FIELD_TIME
+#define FIELD_FREQUENCY FIELD_U64
+#define FIELD_CODE_PAGE FIELD_NAMED
+#define READ_BOOL reader_u32
+#define READ_SIGNED reader_u32
+#define READ_U64 reader_u64
+#define READ_INDEX read_index
+#define READ_TITLE(reader, hf) (name = add_known_title(view, (reader)->tree, hf, title_index), 0)
+#define READ_SYSTEM_TIME(reader, hf) (reader_systemtime(reader, hf), reader_skip(reader, 4), 0)
+#define READ_FILE_TIME(reader, hf) (reader_filetime(reader, hf), 0)
+#define READ_FREQUENCY(reader, hf) (values_read_frequency(reader, hf), 0)
+#define READ_CODE_PAGE read_code_page
+#define READ_TYPE(reader, hf) labels_read_counter_type(reader, &fields.types)
+
+/* PERF_DATA_BLOCK, behind its signature */
+#define DATA_BLOCK(X, S) \
+    X(BOOL, little_endian, "Little-endian", "hkpd.little_endian", "LittleEndian: byte order of numbers") \
+    X(U32, version, "Version", "hkpd.version", "Of the structure, 1 so far") \
+    X(U32, revision, "Revision", "hkpd.revision", "Of the structure, 1 so far") \
+    X(U32, total_size, "Total size", "hkpd.total_size", "TotalByteLength; Samba leaves the header out") \
+    X(U32, header_size, "Header size", "hkpd.header_size", "HeaderLength: offset of the first object") \
+    X(U32, num_objects, "Number of objects", "hkpd.num_objects", "NumObjectTypes") \
+    X(SIGNED, default_object, "Default object", "hkpd.default_object", none_vals, "DefaultObject") \
+    X(SYSTEM_TIME, system_time, "System time", "hkpd.system_time", "SystemTime") \
+    X(U64, perf_time, "Performance time", "hkpd.perf_time", "PerfTime, in units of 1 / PerfFreq seconds") \
+    X(FREQUENCY, perf_freq, "Frequency", "hkpd.perf_freq", "PerfFreq, per second") \
+    X(FILE_TIME, perf_time_100ns, "Time", "hkpd.perf_time_100ns", "PerfTime100nSec") \
+    X(U32, system_name_size, "System name size", "hkpd.system_name_size", "SystemNameLength, in bytes") \
+    X(U32, system_name_offset, "System name offset", "hkpd.system_name_offset", "SystemNameOffset")
+
+/* PERF_OBJECT_TYPE */
+#define OBJECT_TYPE(X, S) \
+    X(U32, object_total_size, "Total size", "hkpd.object.total_size", "TotalByteLength: to the next object") \
+    X(U32, object_definition_size, "Definition size", "hkpd.object.definition_size", \
+      "DefinitionLength: to the first instance or counter block") \
+    X(U32, object_header_size, "Header size", "hkpd.object.header_size", \
+      "HeaderLength: to the first counter definition") \
+    X(INDEX, object_index, "Name index", "hkpd.object.index", "ObjectNameTitleIndex") \
+    X(TITLE, object_name, "Name", "hkpd.object.name", "By the title list of the server, from ObjectNameTitleIndex") \
+    X(INDEX, object_help_index, "Help index", "hkpd.object.help_index", "ObjectHelpTitleIndex") \
+    X(ONE_OF, object_detail_level, "Detail level", "hkpd.object.detail_level", text_detail_level_vals, "DetailLevel") \
+    X(U32, object_num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters") \
+    X(SIGNED, object_default_counter, "Default counter", "hkpd.object.default_counter", none_vals, "DefaultCounter") \
+    X(SIGNED, object_num_instances, "Number of instances", "hkpd.object.num_instances", num_instances_vals, \
+      "NumInstances") \
+    X(CODE_PAGE, object_code_page, "Code page", "hkpd.object.code_page", code_page_vals, \
+      "CodePage of the instance names") \
+    X(U64, object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock") \
+    X(U64, object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock")
+
+/* PERF_COUNTER_DEFINITION */
+#define COUNTER_DEFINITION(X, S) \
+    X(U32, definition_size, "Size", "hkpd.definition.size", "ByteLength of the definition") \
+    X(INDEX, counter_index, "Name index", "hkpd.counter.index", "CounterNameTitleIndex") \
+    X(TITLE, counter_name, "Name", "hkpd.counter.name", "By the title list of the server, from CounterNameTitleIndex") \
+    X(INDEX, counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex") \
+    X(SCALE, counter_default_scale, "Default scale", "hkpd.counter.default_scale", \
+      "DefaultScale: a power of ten, for graphs") \
+    X(ONE_OF, detail_level, "Detail level", "hkpd.detail_level", text_detail_level_vals, "DetailLevel") \
+    S(TYPE, type) \
+    X(U32, counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value") \
+    X(U32, counter_offset, "Counter offset", "hkpd.counter.offset", "CounterOffset, from the counter block's start")
+
+/* PERF_INSTANCE_DEFINITION */
+#define INSTANCE_DEFINITION(X, S) \
+    X(U32, instance_size, "Size", "hkpd.instance.size", "ByteLength of definition, name and padding") \
+    X(U32, instance_parent_object, "Parent object", "hkpd.instance.parent_object_index", \
+      "ParentObjectTitleIndex, 0 without a parent") \
+    X(U32, instance_parent_instance, "Parent instance", "hkpd.instance.parent_instance", \
+      "ParentObjectInstance: its number in the parent object") \
+    X(SIGNED, instance_unique_id, "Unique id", "hkpd.instance.unique_id", unique_id_vals, "UniqueID") \
+    X(U32, instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset") \
+    X(U32, instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes")
+
+#define STRUCTURES(X, S) DATA_BLOCK(X, S) OBJECT_TYPE(X, S) COUNTER_DEFINITION(X, S) INSTANCE_DEFINITION(X, S)
+
+STRUCTURES(FIELD_ID, FIELD_SHARED)
+static int hf_data_block, hf_system_name, hf_object, hf_definition, hf_instance, hf_instance_name, hf_learned_in,
+    hf_title, hf_title_index, hf_title_text, hf_title_bytes, hf_counter_block, hf_counter_block_size, hf_counter_data;
 
 static int ett_data_block = -1, ett_object = -1, ett_definition = -1, ett_instance = -1, ett_title = -1,
            ett_counter_block = -1, ett_counter_data = -1;
@@ -48,16 +135,6 @@ typedef struct {
 
 static value_fields fields;
 
-static const value_string num_instances_vals[] = {
-    {(uint32_t)PERF_INSTANCES_NONE, "PERF_NO_INSTANCES"},
-    {(uint32_t)PERF_INSTANCES_METADATA_MULTIPLE, "PERF_METADATA_MULTIPLE_INSTANCES"},
-    {(uint32_t)PERF_INSTANCES_METADATA_NONE, "PERF_METADATA_NO_INSTANCES"},
-    {0, NULL},
-};
-static const value_string none_vals[] = {{0xFFFFFFFFU, "none"}, {0, NULL}};
-static const value_string unique_id_vals[] = {{PERF_NO_UNIQUE_ID, "PERF_NO_UNIQUE_ID"}, {0, NULL}};
-static const value_string code_page_vals[] = {{0, "UTF-16"}, {1200, "UTF-16"}, {0, NULL}};
-
 static const char *add_known_title(hkpd_view *view, proto_tree *tree, int hf, uint32_t title_index)
 {
     const readings_answer *answer = &view->base.readings->answer;
@@ -76,6 +153,25 @@ static const char *no_name(hkpd_view *view, const bounded_reader *reader)
                ? "name not known"
                : wmem_strdup_printf(reader_pinfo(reader)->pool,
                                     "name not known (the list of titles in frame %u could not be read whole)", frame);
+}
+
+static uint32_t read_index(bounded_reader *reader, int hf)
+{
+    uint32_t index = reader_u32(reader, hf);
+
+    reader_skip(reader, 4);
+    return index;
+}
+
+static uint32_t read_code_page(bounded_reader *reader, int hf)
+{
+    uint32_t code_page = reader_u32(reader, hf);
+
+    if (!text_code_page_known(code_page)) {
+        findings_add(reader->report, reader->item, FINDING_CODE_PAGE,
+                     "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..", code_page);
+    }
+    return code_page;
 }
 
 /* A reader of a structure at `offset`, with a node of its own in `tree`. */
@@ -127,20 +223,7 @@ static void hkpd_show_header(hkpd_view *view)
     hkpd_open_structure(view, view->base.tree, hf_data_block, ett_data_block, 0,
                         view->walk->header.size > 0 ? view->walk->header.size : view->walk->size, &reader);
     reader_skip(&reader, PERF_SIGNATURE_SIZE);
-    reader_u32(&reader, hf_little_endian);
-    reader_u32(&reader, hf_version);
-    reader_u32(&reader, hf_revision);
-    reader_u32(&reader, hf_total_size);
-    reader_u32(&reader, hf_header_size);
-    reader_u32(&reader, hf_num_objects);
-    reader_u32(&reader, hf_default_object);
-    reader_systemtime(&reader, hf_system_time);
-    reader_skip(&reader, 4);
-    reader_u64(&reader, hf_perf_time);
-    values_read_frequency(&reader, hf_perf_freq);
-    reader_filetime(&reader, hf_perf_time_100ns);
-    reader_u32(&reader, hf_system_name_size);
-    reader_u32(&reader, hf_system_name_offset);
+    FIELDS_READ(DATA_BLOCK)
     show_system_name(view, &reader);
     proto_item_append_text(reader.node, ": %u objects, %" PRIu64 " values", view->summary->objects,
                            view->summary->values);
@@ -168,6 +251,8 @@ static void hkpd_show_object(hkpd_view *view)
     const perf_block_walk *walk = view->walk;
     bounded_reader reader;
     bool shown = tree_budget_take_any(&view->base.budget, ITEMS_OF_OBJECT);
+    uint32_t title_index = walk->object.index;
+    const char *name;
 
     view->base.budget.others_hidden += !shown;
     view->base.structure = NULL;
@@ -177,25 +262,7 @@ static void hkpd_show_object(hkpd_view *view)
     }
     hkpd_open_structure(view, view->base.tree, hf_object, ett_object, walk->object.offset,
                         walk->object.end - walk->object.offset, &reader);
-    reader_u32(&reader, hf_object_total_size);
-    reader_u32(&reader, hf_object_definition_size);
-    reader_u32(&reader, hf_object_header_size);
-    reader_u32(&reader, hf_object_index);
-    const char *name = add_known_title(view, reader.tree, hf_object_name, walk->object.index);
-    reader_skip(&reader, 4);
-    reader_u32(&reader, hf_object_help_index);
-    reader_skip(&reader, 4);
-    reader_u32(&reader, hf_object_detail_level);
-    reader_u32(&reader, hf_object_num_counters);
-    reader_u32(&reader, hf_object_default_counter);
-    reader_u32(&reader, hf_object_num_instances);
-    if (!text_code_page_known(reader_u32(&reader, hf_object_code_page))) {
-        findings_add(reader.report, reader.item, FINDING_CODE_PAGE,
-                     "CodePage %u cannot be converted: bytes of names beyond ASCII are shown as \\x..",
-                     walk->object.code_page);
-    }
-    reader_u64(&reader, hf_object_perf_time);
-    reader_u64(&reader, hf_object_perf_freq);
+    FIELDS_READ(OBJECT_TYPE)
     values_samples(&view->base, reader.tree);
     label_object(view, &reader, name);
     view->object = view->body = reader.tree;
@@ -206,6 +273,8 @@ static void hkpd_show_definition(hkpd_view *view)
 {
     const perf_block_walk *walk = view->walk;
     bool is_hidden = view->object == NULL && view->base.tree;
+    uint32_t title_index = perf_block_u32(walk, walk->definition.offset + 4);
+    const char *name;
     bounded_reader reader;
 
     view->base.structure = NULL;
@@ -215,19 +284,9 @@ static void hkpd_show_definition(hkpd_view *view)
     }
     hkpd_open_structure(view, view->object, hf_definition, ett_definition, walk->definition.offset,
                         walk->definition.size, &reader);
-    reader_u32(&reader, hf_definition_size);
-    uint32_t title_index = reader_u32(&reader, hf_counter_index);
-    const char *name = add_known_title(view, reader.tree, hf_counter_name, title_index);
-    reader_skip(&reader, 4);
-    reader_u32(&reader, hf_counter_help_index);
-    reader_skip(&reader, 4);
-    labels_read_scale(&reader, hf_counter_default_scale);
-    reader_u32(&reader, hf_detail_level);
-    uint32_t type = labels_read_counter_type(&reader, &fields.types);
-    reader_u32(&reader, hf_counter_size);
-    reader_u32(&reader, hf_counter_offset);
+    FIELDS_READ(COUNTER_DEFINITION)
     proto_item_append_text(reader.node, ": %s (%u), %s", name ? name : no_name(view, &reader), title_index,
-                           val_to_str_const(type, text_counter_type_vals, "unknown type"));
+                           val_to_str_const(read.type, text_counter_type_vals, "unknown type"));
 }
 
 /* PERF_INSTANCE_DEFINITION */
@@ -244,12 +303,7 @@ static void hkpd_show_instance(hkpd_view *view)
     }
     hkpd_open_structure(view, view->object, hf_instance, ett_instance, walk->instance.offset, walk->instance.size,
                         &reader);
-    reader_u32(&reader, hf_instance_size);
-    reader_u32(&reader, hf_instance_parent_object);
-    reader_u32(&reader, hf_instance_parent_instance);
-    reader_u32(&reader, hf_instance_unique_id);
-    reader_u32(&reader, hf_instance_name_offset);
-    reader_u32(&reader, hf_instance_name_size);
+    FIELDS_READ(INSTANCE_DEFINITION)
     if (walk->instance.name_room > 0 && reader.tree) {
         show_name(view, &reader, hf_instance_name, walk->instance.name, walk->instance.name_size,
                   walk->instance.name_room, walk->object.code_page, "The instance's name");
@@ -261,72 +315,16 @@ static void hkpd_show_instance(hkpd_view *view)
 /* Everything but values, which are asked for by themselves. */
 static hf_register_info structure_fields[] = {
     FIELD_NODE(hf_data_block, "Performance data", "hkpd.data_block", "PERF_DATA_BLOCK"),
-    FIELD(hf_little_endian, "Little-endian", "hkpd.little_endian", FT_BOOLEAN, BASE_NONE, NULL,
-          "LittleEndian: byte order of numbers"),
-    FIELD_U32(hf_version, "Version", "hkpd.version", "Of the structure, 1 so far"),
-    FIELD_U32(hf_revision, "Revision", "hkpd.revision", "Of the structure, 1 so far"),
-    FIELD_U32(hf_total_size, "Total size", "hkpd.total_size", "TotalByteLength; Samba leaves the header out"),
-    FIELD_U32(hf_header_size, "Header size", "hkpd.header_size", "HeaderLength: offset of the first object"),
-    FIELD_U32(hf_num_objects, "Number of objects", "hkpd.num_objects", "NumObjectTypes"),
-    FIELD(hf_default_object, "Default object", "hkpd.default_object", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
-          VALS(none_vals), "DefaultObject"),
-    FIELD_TIME(hf_system_time, "System time", "hkpd.system_time", "SystemTime"),
-    FIELD_U64(hf_perf_time, "Performance time", "hkpd.perf_time", "PerfTime, in units of 1 / PerfFreq seconds"),
-    FIELD_U64(hf_perf_freq, "Frequency", "hkpd.perf_freq", "PerfFreq, per second"),
-    FIELD_TIME(hf_perf_time_100ns, "Time", "hkpd.perf_time_100ns", "PerfTime100nSec"),
-    FIELD_U32(hf_system_name_size, "System name size", "hkpd.system_name_size", "SystemNameLength, in bytes"),
-    FIELD_U32(hf_system_name_offset, "System name offset", "hkpd.system_name_offset", "SystemNameOffset"),
     FIELD_TEXT(hf_system_name, "System name", "hkpd.system_name", "The monitored computer"),
     FIELD_NODE(hf_object, "Object", "hkpd.object", "PERF_OBJECT_TYPE and its data"),
-    FIELD_U32(hf_object_total_size, "Total size", "hkpd.object.total_size", "TotalByteLength: to the next object"),
-    FIELD_U32(hf_object_definition_size, "Definition size", "hkpd.object.definition_size",
-              "DefinitionLength: to the first instance or counter block"),
-    FIELD_U32(hf_object_header_size, "Header size", "hkpd.object.header_size",
-              "HeaderLength: to the first counter definition"),
-    FIELD_U32(hf_object_index, "Name index", "hkpd.object.index", "ObjectNameTitleIndex"),
-    FIELD_U32(hf_object_help_index, "Help index", "hkpd.object.help_index", "ObjectHelpTitleIndex"),
-    FIELD(hf_object_detail_level, "Detail level", "hkpd.object.detail_level", FT_UINT32, BASE_DEC,
-          VALS(text_detail_level_vals), "DetailLevel"),
-    FIELD_U32(hf_object_num_counters, "Number of counters", "hkpd.object.num_counters", "NumCounters"),
-    FIELD(hf_object_default_counter, "Default counter", "hkpd.object.default_counter", FT_INT32,
-          BASE_DEC | BASE_SPECIAL_VALS, VALS(none_vals), "DefaultCounter"),
-    FIELD(hf_object_num_instances, "Number of instances", "hkpd.object.num_instances", FT_INT32,
-          BASE_DEC | BASE_SPECIAL_VALS, VALS(num_instances_vals), "NumInstances"),
-    FIELD_NAMED(hf_object_code_page, "Code page", "hkpd.object.code_page", code_page_vals,
-                "CodePage of the instance names"),
-    FIELD_U64(hf_object_perf_time, "Object time", "hkpd.object.perf_time", "PerfTime, of the object's own clock"),
-    FIELD_U64(hf_object_perf_freq, "Object frequency", "hkpd.object.perf_freq", "PerfFreq, of the object's clock"),
-    FIELD_TEXT(hf_object_name, "Name", "hkpd.object.name",
-               "By the title list of the server, from ObjectNameTitleIndex"),
     FIELD_NODE(hf_definition, "Counter definition", "hkpd.counter_definition", "PERF_COUNTER_DEFINITION"),
-    FIELD_U32(hf_definition_size, "Size", "hkpd.definition.size", "ByteLength of the definition"),
-    FIELD_U32(hf_counter_index, "Name index", "hkpd.counter.index", "CounterNameTitleIndex"),
-    FIELD_U32(hf_counter_help_index, "Help index", "hkpd.counter.help_index", "CounterHelpTitleIndex"),
-    FIELD(hf_counter_default_scale, "Default scale", "hkpd.counter.default_scale", FT_INT32, BASE_DEC, NULL,
-          "DefaultScale: a power of ten, for graphs"),
-    FIELD(hf_detail_level, "Detail level", "hkpd.detail_level", FT_UINT32, BASE_DEC, VALS(text_detail_level_vals),
-          "DetailLevel"),
-    FIELD_U32(hf_counter_size, "Counter size", "hkpd.counter.size", "CounterSize: bytes of a value"),
-    FIELD_U32(hf_counter_offset, "Counter offset", "hkpd.counter.offset",
-              "CounterOffset, from the counter block's start"),
-    FIELD_TEXT(hf_counter_name, "Name", "hkpd.counter.name",
-               "By the title list of the server, from CounterNameTitleIndex"),
     FIELD_NODE(hf_instance, "Instance", "hkpd.instance", "PERF_INSTANCE_DEFINITION"),
-    FIELD_U32(hf_instance_size, "Size", "hkpd.instance.size", "ByteLength of definition, name and padding"),
-    FIELD_U32(hf_instance_parent_object, "Parent object", "hkpd.instance.parent_object_index",
-              "ParentObjectTitleIndex, 0 without a parent"),
-    FIELD_U32(hf_instance_parent_instance, "Parent instance", "hkpd.instance.parent_instance",
-              "ParentObjectInstance: its number in the parent object"),
-    FIELD(hf_instance_unique_id, "Unique id", "hkpd.instance.unique_id", FT_INT32, BASE_DEC | BASE_SPECIAL_VALS,
-          VALS(unique_id_vals), "UniqueID"),
-    FIELD_U32(hf_instance_name_offset, "Name offset", "hkpd.instance.name_offset", "NameOffset"),
-    FIELD_U32(hf_instance_name_size, "Name size", "hkpd.instance.name_size", "NameLength, in bytes"),
     FIELD_TEXT(hf_instance_name, "Instance name", "hkpd.instance.name", "In UTF-16, or in the code page of the object"),
     FIELD_FRAME(hf_learned_in, "Learned in", "pcq.learned_in", "The frame that taught what is above"),
     FIELD_NODE(hf_counter_block, "Counter block", "hkpd.counter_block", "PERF_COUNTER_BLOCK"),
     FIELD_U32(hf_counter_block_size, "Size", "hkpd.counter_block.size", "ByteLength"),
     FIELD_NODE(hf_counter_data, "Counter data", "pcq.counter_data", "What one definition defines"),
-};
+    STRUCTURES(FIELD_ROW, FIELD_SHARED)};
 
 /* --- Title lists -------------------------------------------------------------------------------------------------- */
 

@@ -48,7 +48,8 @@
     struct { \
         LIST(FIELD_MEMBER, FIELD_SHARED_MEMBER) \
     } read; \
-    LIST(FIELD_READ, FIELD_SHARED_READ)
+    LIST(FIELD_READ, FIELD_SHARED_READ) \
+    (void)read;
 
 #define READ_U32 reader_u32
 #define READ_HEX reader_u32
