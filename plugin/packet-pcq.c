@@ -1057,13 +1057,11 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     if (!tapped_wanted()) {
         return;
     }
-    tapped->is_ndr64 = call->ndr.ndr64;
     tapped->request_code = p->record->request_code;
     tapped->brings_data = opnum == OPNUM_QueryCounterData;
     if (opnum == OPNUM_QueryCounterSetRegistrationInfo && p->record->call.request_read) {
         tapped->kind = val_to_str_const(p->record->request_code, request_code_vals, "another RequestCode");
     }
-    tapped->in_size = p->record->in_size;
     tapped->adds = p->record->add;
     set_subject(p, handle);
     call_hand_over(call, handle, tapped);

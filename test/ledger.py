@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/evidence.md from the table of plugin/taps/ledger.h."""
+"""docs/evidence.md from the table of script/evidence.lua."""
 
 import re
 import sys
@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 HEAD = '''# What is taken for true of Windows
 
-Made by `script/dev/reference` from `plugin/taps/ledger.h`; a test compares the two. PerflibV2 of a real Windows was never seen;
-HKEY_PERFORMANCE_DATA was, of a Windows XP on the wire, in clear, and in data blocks of a Vista. These are the assumptions on which the decoding rests, and where each is from. `-z pcq,evidence,FILE` counts for each how often a
-capture confirms it and how often it does not, with the first frame, and says nothing else of the capture: no name, address, path,
-value or time of day. [CONTRIBUTING.md](../CONTRIBUTING.md) says how to give yours.
+Made by `script/dev/reference` from the table of `script/evidence.lua`; a test compares the two. PerflibV2 of a real Windows was never seen;
+HKEY_PERFORMANCE_DATA was, of a Windows XP on the wire, in clear, and in data blocks of a Vista. These are the assumptions on which the
+decoding rests, and where each is from. The script, in the Lua that every Wireshark brings, counts for each how often a capture confirms
+it and how often it does not, with the first frame, and says nothing else of the capture: no name, address, path, value or time of day.
+[CONTRIBUTING.md](../CONTRIBUTING.md) says how to give yours.
 
-    tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,evidence,evidence.txt
+    tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -X lua_script:script/evidence.lua >evidence.txt
 
-"Seen" names a system whose output lies in `test/evidence`
-and in which the assumption always held.
+It looks at the fields of each packet: what a tree cannot hold, or was cut when it was captured, is not counted. "Seen" names a system
+whose output lies in `test/evidence` and in which the assumption always held.
 
 Sources: PCQ is [MS-PCQ], RRP [MS-RRP], SDK the headers perflib.h and winperf.h, API their reference pages, Win32 those of other
 functions; else the program whose published code relies on it.
@@ -35,9 +36,8 @@ class Row(NamedTuple):
 
 
 def rows(top):
-    text = (top / 'plugin' / 'taps' / 'ledger.h').read_text('utf-8')
-    return [Row(name, *re.findall('"([^"]*)"', texts))
-            for name, texts in re.findall(r'X\((\w+),((?:[\s\\,]*"[^"]*")+)\)', text)]
+    text = (top / 'script' / 'evidence.lua').read_text('utf-8')
+    return [Row(*re.findall('"([^"]*)"', row)) for row in re.findall(r'^    \{ ("[A-Z_]+"(?:,\s+"[^"]*")+) \},$', text, re.M)]
 
 
 def page(top):

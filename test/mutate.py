@@ -158,7 +158,6 @@ JUDGES = {
     'state/queries': 'handles paths overlap lost corners sound calls statistics csv',
     'state/': 'forms hkpd hkpd_bad_input hkpd_limits values csv',
     'taps/document': 'csv',
-    'taps/evidence': 'evidence',
     'taps/': 'summary statistics tables sealed',
 }
 OTHER = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',

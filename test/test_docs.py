@@ -449,7 +449,7 @@ COMMANDS = {
     'tshark -q -r FILE -z pcq,queries': prints('query 1', 'frame 120'),
     'tshark -q -r FILE -z pcq,summary': prints('10 samples, each 1.004 s, none late', 'counters (3, ERROR_WMI_ITEMID_NOT_FOUND)', count=3),
     'tshark -q -r FILE -z pcq,summary,json': prints('"healthy": false', '"counter_refused"'),
-    'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -z pcq,evidence,evidence.txt': writes('evidence.txt', 'SEALED', 'held'),
+    'tshark -q -r FILE -o ntlmssp.nt_password:PASSWORD -X lua_script:script/evidence.lua >evidence.txt': writes('evidence.txt', 'SEALED', 'held'),
     'tshark -q -r FILE -z pcq,refusals': prints('ERROR_WMI_ITEMID_NOT_FOUND', 'another version of the provider'),
     'tshark -q -r FILE -z pcq,tree': prints('QueryCounterData', 'ERROR_NOT_ENOUGH_MEMORY', 'Size probes'),
     'tshark -q -r FILE -z dcerpc,srt,da5a86c5-12c2-4943-ab30-7f74a813d853,1.0': prints('QueryCounterData', 'Avg SRT'),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`-z pcq,evidence`: each thing that is taken for true of Windows is counted by itself, and nothing that is anybody's is said."""
+"""script/evidence.lua: each thing that is taken for true of Windows is counted by itself, and nothing that is anybody's is said."""
 
 import re
 import struct
+import subprocess
 
 import ledger
 import pytest
@@ -14,7 +15,7 @@ from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story_script import NONE, Damaging, Script, Times, ask, counter, learn, multiple, single
+from gen.story_script import NONE, Damaging, Script, Times, ask, counter, frames_of, learn, multiple, single, unseen
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO
 from test_real_captures import KEYS, key
 
@@ -29,12 +30,16 @@ def rows_of(text):
     return {m[4]: tuple(map(int, m.groups()[:3])) for m in re.finditer(r'^ *(\d+) +(\d+) +(\d+)  (\w+): ', text, re.M)}
 
 
-@pytest.fixture
-def evidence(tshark, tmp_path):
+@pytest.fixture(scope='module')
+def evidence(tshark, tmp_path_factory):
     """evidence(scene or path, options) -> its text"""
+    capture = tmp_path_factory.mktemp('evidence') / 'a.pcap'
+
     def get(what, *args):
-        path = what.write(tmp_path / 'a.pcap') if isinstance(what, Scene) else what
-        return tshark.run('-q', '-r', path, '-z', 'pcq,evidence', *args)[0]
+        path = what.write(capture) if isinstance(what, Scene) else what
+        out, err = tshark.run('-q', '-r', path, *args, '-X', 'lua_script:%s' % (TOP / 'script' / 'evidence.lua'))
+        assert err == ''
+        return out
     return get
 
 
@@ -138,67 +143,237 @@ def probed_again():
     return alter
 
 
+# What is false: (operation, which of its responses shows it first, how often, what is done to the usual session)
 FALSE = {
-    'PROBE': dict(alter=other_status),
-    'PROBE_SIZE': dict(alter=probed_again()),
-    'IDS_UNIQUE': dict(alter=of_code(1, lambda d: d.__setitem__(slice(80, 128), d[32:80]))),
-    'IDENTIFIER': dict(alter=in_data(INFO, lambda d: put(d, 20, 'I', 44))),
-    'HEADER': dict(alter=in_data(DATA, lambda d: put(d, 48 + 4, 'I', 9))),
-    'BLOCK': dict(alter=in_data(DATA, lambda d: put(d, block(d, 2) + 8, 'I', struct.unpack_from('<I', d, block(d, 2) + 8)[0] - 4))),
-    'BLOCK_TYPE': dict(alter=in_data(INFO, lambda d: put(d, 40, 'H', ord('*')))),
-    'IDS_NOT_PADDED': dict(alter=in_data(DATA, pad_ids)),
-    'VALUE_PADDED': dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 16 + 16 + 4, 'I', 12))),
-    'INSTANCE': dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d), 'I', 12))),
-    'INSTANCE_END': dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 10, '3H', 0x61, 0x61, 0x61))),
-    'NDR': dict(ndr64=True),
-    'INFO_FIRST': dict(info=False),
-    'REGISTRATION': dict(alter=of_code(1, lambda d: put(d, 24, 'I', 2))),
-    'RELATIONS': dict(alter=of_code(1, lambda d: put(d, 32 + 24, 'I', 77))),
-    'STRING_BASE': dict(alter=of_code(3, lambda d: put(d, 12, 'I', 1 << 20))),
-    'STRING_END': dict(alter=of_code(2, lambda d: d.__setitem__(slice(None), b'S\0' * (len(d) // 2)))),
-    'INSTANCE_LIST': dict(alter=in_data(INSTANCES, lambda d: put(d, 0, 'I', 12))),
-    'INDEX': dict(alter=in_data(INFO, lambda d: put(d, 32, 'I', 3))),
-    'ADDED_ORDER': dict(order=lambda query: [1, 0, 2, 3]),
-    'TOTAL': dict(alter=in_data(DATA, lambda d: put(d, 0, 'I', len(d) + 8))),
-    'ERROR_NO_DATA': dict(alter=in_data(DATA, lambda d: put(d, block(d, 3), 'I', 3))),
-    'VALUE_SIZE': dict(counters=(THINGS, counter(2, 'PERF_COUNTER_TEXT', 'Small', lambda at, k: 'text'), MORE)),
-    'VALUE_TYPE': dict(counters=(THINGS, counter(2, 'PERF_COUNTER_RAWCOUNT', 'Small', lambda at, k: k, width=8), MORE)),
-    'INSTANCE_UNIQUE': dict(instances=[(0, 'a', 0), (0, 'a', 1)]),
-    'INSTANCE_ORDER': dict(instances=lambda number: [(0, 'a', 0), (1, 'b', 1)][::(-1) ** number]),
-    'SYSTEM_TIME': dict(alter=in_data(DATA, lambda d: put(d, 46, 'H', 999))),
-    'FREQUENCY': dict(alter=in_data(DATA, lambda d: put(d, 24, 'Q', 1000), 3)),
-    'CLOCKS': dict(clock=Times([(10 ** 10 + n * 2 * 10 ** 7, 134351767437550592 + n * 10 ** 7) for n in range(9)])),
+    'PROBE': (ENUMERATE, 0, 10, dict(alter=other_status)),
+    'PROBE_SIZE': (INFO, 1, 1, dict(alter=probed_again())),
+    'INFO_FIRST': (DATA, 1, 1, dict(info=False)),
+    'REGISTRATION': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 24, 'I', 2)))),
+    'IDS_UNIQUE': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: d.__setitem__(slice(80, 128), d[32:80])))),
+    'RELATIONS': (REG_INFO, 1, 1, dict(alter=of_code(1, lambda d: put(d, 32 + 24, 'I', 77)))),
+    'STRING_BASE': (REG_INFO, 5, 1, dict(alter=of_code(3, lambda d: put(d, 12, 'I', 1 << 20)))),
+    'STRING_END': (REG_INFO, 3, 1, dict(alter=of_code(2, lambda d: d.__setitem__(slice(None), b'S\0' * (len(d) // 2))))),
+    'INSTANCE_LIST': (INSTANCES, 1, 1, dict(alter=in_data(INSTANCES, lambda d: put(d, 0, 'I', 12)))),
+    'IDENTIFIER': (INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 20, 'I', 44)))),
+    'INDEX': (INFO, 1, 1, dict(alter=in_data(INFO, lambda d: put(d, 32, 'I', 3)))),
+    'ADDED_ORDER': (INFO, 1, 1, dict(order=lambda query: [1, 0, 2, 3])),
+    'TOTAL': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 0, 'I', len(d) + 8)))),
+    'HEADER': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 48 + 4, 'I', 9)))),
+    'BLOCK': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 2) + 8, 'I', struct.unpack_from('<I', d, block(d, 2) + 8)[0] - 4)))),
+    'BLOCK_TYPE': (DATA, 1, 4, dict(alter=in_data(INFO, lambda d: put(d, 40, 'H', ord('*'))))),
+    'ERROR_BLOCK': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3) + 8, 'I', 24)))),
+    'ERROR_NO_DATA': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, block(d, 3), 'I', 3)))),
+    'IDS_NOT_PADDED': (DATA, 1, 4, dict(alter=in_data(DATA, pad_ids))),
+    'VALUE_PADDED': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 16 + 16 + 4, 'I', 12)))),
+    'VALUE_SIZE': (DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_TEXT', 'Small', lambda at, k: 'text'), MORE))),
+    'VALUE_TYPE': (DATA, 1, 8, dict(counters=(THINGS, counter(2, 'PERF_COUNTER_RAWCOUNT', 'Small', lambda at, k: k, width=8), MORE))),
+    'INSTANCE': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d), 'I', 12)))),
+    'INSTANCE_END': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, values_of_all(d) + 10, '3H', 0x61, 0x61, 0x61)))),
+    'INSTANCE_UNIQUE': (DATA, 1, 8, dict(instances=[(0, 'a', 0), (0, 'a', 1)])),
+    'INSTANCE_ORDER': (DATA, 3, 6, dict(instances=lambda number: [(0, 'a', 0), (1, 'b', 1)][::(-1) ** number])),
+    'SYSTEM_TIME': (DATA, 1, 4, dict(alter=in_data(DATA, lambda d: put(d, 46, 'H', 999)))),
+    'FREQUENCY': (DATA, 5, 2, dict(alter=in_data(DATA, lambda d: put(d, 24, 'Q', 1000), 3))),
+    'CLOCKS': (DATA, 3, 3, dict(clock=Times([(10 ** 10 + n * 2 * 10 ** 7, 134351767437550592 + n * 10 ** 7) for n in range(9)]))),
+}
+
+# How often each is true of the usual session, and the responses of the first: ten probes, and four answers of four blocks: one value,
+# one of each of two instances, three of each of two, and an error
+TRUE = {
+    'PROBE': (10, ENUMERATE, 0), 'PROBE_SIZE': (5, INFO, 1), 'INFO_FIRST': (1, DATA, 1), 'REGISTRATION': (1, REG_INFO, 1),
+    'IDS_UNIQUE': (1, REG_INFO, 1), 'RELATIONS': (1, REG_INFO, 1), 'STRING_BASE': (1, REG_INFO, 5), 'STRING_END': (2, REG_INFO, 3),
+    'INSTANCE_LIST': (2, INSTANCES, 1), 'IDENTIFIER': (4, INFO, 1), 'INDEX': (1, INFO, 1), 'ADDED_ORDER': (1, INFO, 1),
+    'TOTAL': (4, DATA, 1), 'HEADER': (4, DATA, 1), 'BLOCK': (16, DATA, 1), 'BLOCK_TYPE': (12, DATA, 1), 'ERROR_BLOCK': (4, DATA, 1),
+    'ERROR_NO_DATA': (4, DATA, 1), 'IDS_NOT_PADDED': (4, DATA, 1), 'VALUE_PADDED': (36, DATA, 1), 'VALUE_SIZE': (36, DATA, 1),
+    'VALUE_TYPE': (36, DATA, 1), 'INSTANCE': (16, DATA, 1), 'INSTANCE_END': (16, DATA, 1), 'INSTANCE_UNIQUE': (8, DATA, 1),
+    'INSTANCE_ORDER': (6, DATA, 3), 'SYSTEM_TIME': (4, DATA, 1), 'FREQUENCY': (3, DATA, 3), 'CLOCKS': (3, DATA, 3),
 }
 
 
-def differences(text, usual_text):
-    """The ids that did not hold here, and did there."""
-    mine, others = rows_of(text), rows_of(usual_text)
-    return {i for i in IDS if mine[i][1] > 0 and others[i][1] == 0}
+def response(scene, opnum, number):
+    return frames_of(scene, opnum, 'response')[number][0]
+
+
+def requests(scene):
+    return [n for n, ms in scene.frames.items() for m in ms if m.kind == 'request']
 
 
 @pytest.fixture(scope='module')
-def all_true(tshark, tmp_path_factory):
-    path = usual().write(tmp_path_factory.mktemp('usual') / 'a.pcap')
-    return tshark.run('-q', '-r', path, '-z', 'pcq,evidence')[0]
+def all_true(evidence):
+    return evidence(usual())
 
 
-def test_what_holds_is_counted(all_true):
-    rows = rows_of(all_true)
-    assert list(rows) == IDS
-    assert {i for i in IDS if rows[i][1] > 0} == {'SEALED'}
-    assert {i for i in IDS if rows[i] == (0, 0, 0)} == {i for i in IDS if i.startswith('HKPD_')}
+def test_what_holds_is_counted(evidence):
+    """Each as often as it stands in the session, and where first. 12 of 22 requests have an array, by which NDR is told."""
+    scene = usual()
+    rows = rows_of(evidence(scene))
+    expected = {i: (0, 0, 0) for i in IDS}
+    expected |= {i: (held, 0, response(scene, *where)) for i, (held, *where) in TRUE.items()}
+    expected |= {'SEALED': (0, 22, requests(scene)[0]), 'NDR': (12, 0, requests(scene)[0])}
+    assert list(rows) == IDS and rows == expected
+
+
+def test_numbers(evidence):
+    text = evidence(usual())
+    numbers = dict(re.findall('^(.*?) *: ([0-9]+)$', text.split('assumption\n')[0], re.M))
+    assert {k: int(v) for k, v in numbers.items()} == {
+        'PerflibV2 operation  0': 2, 'PerflibV2 operation  1': 6, 'PerflibV2 operation  2': 2, 'PerflibV2 operation  3': 1,
+        'PerflibV2 operation  5': 2, 'PerflibV2 operation  6': 8, 'PerflibV2 operation  7': 1, 'PerflibV2 status     0': 12,
+        'PerflibV2 status     8': 10, 'RequestCode  1': 2, 'RequestCode  9': 2, 'RequestCode 10': 2, 'dwStatus   232': 4, 'dwType  0': 4,
+        'dwType  1': 4, 'dwType  4': 4, 'dwType  6': 4, 'finding pcq.expert.block_failed': 1}
 
 
 @pytest.mark.parametrize('row', FALSE)
 def test_one_is_false(evidence, all_true, row):
-    scene = usual(**FALSE[row])
+    """It alone, as often as it is, and where it is first."""
+    opnum, number, times, how = FALSE[row]
+    scene = usual(**how)
+    rows, others = rows_of(evidence(scene)), rows_of(all_true)
+    assert {i for i in IDS if rows[i][1] > 0 and others[i][1] == 0} == {row}
+    assert rows[row][1:] == (times, response(scene, opnum, number))
+
+
+def test_ndr64(evidence):
+    scene = usual(ndr64=True)
+    rows = rows_of(evidence(scene))
+    assert rows['NDR'] == (0, 12, requests(scene)[0])
+    assert {i for i in IDS if rows[i][1] > 0} == {'NDR', 'SEALED'}
+
+
+def test_sealed_calls(evidence):
+    """With its key, and without: nothing is known then but how many they are."""
+    path = TOP / 'test' / 'pcaps' / 'smb3-ntlm.pcap'
+    rows = rows_of(evidence(path, *key('smb3-ntlm.pcap')))
+    assert rows['SEALED'] == (58, 0, 22)
+    # names and helps of sets, a provider's name: 7; tables of counters' names and helps: 5
+    assert rows['STRING_END'][:2] == (12, 0) and rows['STRING_BASE'][:2] == (5, 0)
+    text = evidence(path)
+    assert set(rows_of(text).values()) == {(0, 0, 0)} and 'not read: sealed or noise: 116\n' in text
+
+
+# --- What counts for or against nothing ------------------------------------------------------------------------------
+
+
+def session(talk, alter=lambda opnum, kind, stub: stub, sets=None, **options):
+    """talk(client, set) with a server that has one set."""
+    s = multiple('Set', SMALL, instances=['a', 'b'])
+    scene = Scene()
+    server = Script([s], **options)
+    talk(Damaging(tcp_line(scene, server), alter).client(), s, server)
+    return scene
+
+
+@pytest.mark.parametrize('size', [150, 300])
+def test_answers_that_were_cut(evidence, tmp_path, size):
+    """By a snapshot length: what is not there is no evidence. Probes are shorter."""
+    subprocess.run(['editcap', '-s', str(size), usual().write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
+    rows = rows_of(evidence(tmp_path / 'cut.pcap'))
+    assert {i for i in IDS if rows[i][1] > 0} == {'SEALED'}
+    assert rows['HEADER'] == (0, 0, 0) and rows['PROBE'][0] == 10
+
+
+def test_performance_data_that_was_cut(evidence, tmp_path):
+    subprocess.run(['editcap', '-s', '350', performance_data().write(tmp_path / 'whole.pcap'), tmp_path / 'cut.pcap'], check=True)
+    assert set(rows_of(evidence(tmp_path / 'cut.pcap')).values()) == {(0, 0, 0)}
+
+
+def test_a_second_probe_says_nothing_of_the_first(evidence):
+    """Nor does an answer to another operation, or one that comes after an answer that was cut or lost."""
+    def talk(c, s, server):
+        h = c.open()
+        c.validate(h, [ask(s, NONE, '*')])
+        c.data(h, 0)
+        c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b')])     # and more is needed than was said
+        c.data(h, 0)
+        c.info(h, 0)
+        c.data(h, 9999)
+        c.data(h, 0)
+        c.info(h, 9999)
+    assert rows_of(evidence(session(talk)))['PROBE_SIZE'] == (2, 0, 19)
+
+
+def test_a_probe_is_for_the_next_call_alone(evidence):
+    """The call behind it was not captured; by the next one more is needed."""
+    lost = iter([False, True, False])
+
+    def alter(opnum, kind, stub):
+        return None if (opnum, kind) == (DATA, 'response') and next(lost) else stub
+
+    def talk(c, s, server):
+        h = c.open()
+        c.validate(h, [ask(s, 2, 'a')])
+        c.data(h, 0)
+        c.data(h, 9999)
+        c.validate(h, [ask(s, NONE, '*')])
+        c.data(h, 100)      # a probe again: it needs more than it needed
+    rows = rows_of(evidence(session(talk, alter)))
+    assert rows['PROBE_SIZE'] == (0, 0, 0) and rows['PROBE'][:2] == (1, 0)
+
+
+@pytest.mark.parametrize('opened, expected', [(True, (0, 1)), (False, (0, 0))])
+def test_a_query_that_was_opened_before(evidence, opened, expected):
+    """Its client may have asked for its blocks then."""
+    def talk(c, s, server):
+        h = (c if opened else unseen(server)).open()
+        c.validate(h, [ask(s, NONE, '*')])
+        c.data(h)
+    assert rows_of(evidence(session(talk)))['INFO_FIRST'][:2] == expected
+
+
+def test_a_failure_is_no_size_probe(evidence):
+    """Access denied to who asks without room."""
+    def alter(opnum, kind, stub):
+        return bytes(len(stub) - 4) + struct.pack('<I', 5) if (opnum, kind) == (ENUMERATE, 'response') else stub
+    text = evidence(session(lambda c, s, server: c.enumerate(0), alter))
+    assert rows_of(text)['PROBE'] == (0, 0, 0) and 'PerflibV2 status     5: 1\n' in text
+
+
+def test_a_response_that_comes_twice(evidence, tmp_path):
+    scene = Scene()
+    line = tcp_line(scene, Script([multiple('Set', SMALL)]))
+    line.client().enumerate(0)
+    rpc, (_, m) = line.rpc, frames_of(scene, ENUMERATE, 'response')[0]
+    rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
     text = evidence(scene)
-    assert differences(text, all_true) == {row}
-    assert rows_of(text)[row][2] in scene.frames or rows_of(text)[row][2] <= len(scene.capture.frames)
+    assert rows_of(text)['PROBE'][:2] == (1, 0) and 'repeated: 1\n' in text
 
 
-def performance_data(unique=-1, width=4, code_page=0, change=None, **how):
+def test_two_queries_have_clocks_and_orders_of_their_own(evidence):
+    """Each on a machine of its own, asked in turns."""
+    scene, s = Scene(), multiple('Set', SMALL, instances=['a', 'b'])
+    t = multiple('Set', SMALL, instances=['b', 'a'])
+    clocks = [Times([(freq * n, 134351767437550592 + n * 10 ** 7) for n in range(9)], freq) for freq in (10 ** 7, 10 ** 6)]
+    lines = [tcp_line(scene, Script([x], clock=clock), server='192.0.2.2%d' % i, client_port=50001 + i)
+             for i, (x, clock) in enumerate(zip((s, t), clocks))]
+    handles = []
+    for line in lines:
+        c = line.client()
+        handles.append((c, c.open()))
+        c.validate(handles[-1][1], [ask(s, NONE, '*')])
+    for _ in range(3):
+        for c, h in handles:
+            c.data(h, 9999)
+    rows = rows_of(evidence(scene))
+    assert [rows[i][:2] for i in ('FREQUENCY', 'CLOCKS', 'INSTANCE_ORDER')] == [(4, 0)] * 3
+
+
+def test_what_was_removed_and_added_again_comes_last(evidence):
+    def talk(c, s, server):
+        h = c.open()
+        c.validate(h, [ask(s, 2, 'a'), ask(s, 2, 'b'), ask(s, NONE, '*')])
+        c.validate(h, [ask(s, 2, 'a')], add=False)
+        c.validate(h, [ask(s, 2, 'a')])
+        c.info(h)
+    assert rows_of(evidence(session(talk)))['ADDED_ORDER'][:2] == (1, 0)
+
+
+def longer(b):
+    """The block ends 4 bytes behind its only object, which says so."""
+    b.record.data += bytes(4)
+    for at in 20, b.places[230, 'object']:
+        put(b.record.data, at, 'I', struct.unpack_from('<I', b.record.data, at)[0] + 4)
+
+
+def performance_data(unique=-1, width=4, code_page=0, change=None, damage=None, **how):
     scene = Scene()
     rows = lambda at: [Row('a', unique), Row('b', unique)]
     columns = [Column(6, 'Things', TYPES['PERF_COUNTER_RAWCOUNT'], lambda at, k: k, width)]
@@ -206,20 +381,31 @@ def performance_data(unique=-1, width=4, code_page=0, change=None, **how):
     talk = Talk(scene, objects=objects, **how)
     talk.open()
     talk.titles()
-    talk.sample()
-    talk.sample()
+    talk.sample(change=damage)
+    talk.sample(change=damage)
     if change:
         change(talk)
     return scene
 
 
-@pytest.mark.parametrize('row, how', [
-    (None, {}), ('HKPD_NO_ID', dict(unique=7)), ('HKPD_TYPE', dict(width=8)), ('HKPD_TOTAL', dict(samba=True)),
-    ('HKPD_WIDE', dict(code_page=1252)), ('HKPD_ROOM', dict(change=lambda talk: talk.ask('Global', None, room=0, size=5000)))])
-def test_performance_data(evidence, row, how):
-    rows = rows_of(evidence(performance_data(**how)))
-    assert {i for i in IDS if rows[i][1] > 0} == ({row} if row else set())
-    assert {i for i in IDS if rows[i][0] > 0} >= {'HKPD_OBJECT'}
+@pytest.mark.parametrize('row, times, how', [
+    (None, 0, {}), ('HKPD_NO_ID', 4, dict(unique=7)), ('HKPD_TYPE', 2, dict(width=8)), ('HKPD_TOTAL', 2, dict(samba=True)),
+    ('HKPD_WIDE', 2, dict(code_page=1252)), ('HKPD_OBJECT', 2, dict(damage=longer)),
+    ('HKPD_ROOM', 1, dict(change=lambda talk: talk.ask('Global', None, room=1000, size=5000)))])
+def test_performance_data(evidence, row, times, how):
+    """Two answers of one object with two instances and one counter; frames 7 to 9 open the key and ask for titles."""
+    text = evidence(performance_data(**how))
+    held = {'HKPD_TOTAL': 2, 'HKPD_OBJECT': 2, 'HKPD_WIDE': 2, 'HKPD_NO_ID': 4, 'HKPD_TYPE': 2, 'HKPD_ROOM': 0}
+    expected = {i: (0, times, 15 if i == 'HKPD_ROOM' else 11) if i == row else (n, 0, 11 if n else 0) for i, n in held.items()}
+    assert {i: r for i, r in rows_of(text).items() if i.startswith('HKPD_')} == expected
+    assert {r for i, r in rows_of(text).items() if not i.startswith('HKPD_')} == {(0, 0, 0)}
+
+
+def test_a_buffer_that_is_too_small(evidence):
+    def change(talk):
+        talk.ask('Global', None, status=234, room=1000, size=5000)
+        talk.ask('Global', None, room=1000, size=900)
+    assert rows_of(evidence(performance_data(change=change)))['HKPD_ROOM'] == (1, 0, 15)
 
 
 # --- What it says ----------------------------------------------------------------------------------------------------
@@ -251,13 +437,6 @@ def test_it_gives_nothing_away(evidence, tshark, all_true, name):
     assert not [t for t in texts if t in said and t not in boilerplate and not re.fullmatch(r'[\d.]+', t)]
     numbers = set(re.findall(r'\d{6,}', text))
     assert not numbers & {t.split('.')[0] for t in texts}
-
-
-def test_a_file(evidence, tshark, tmp_path):
-    scene = usual()
-    text = evidence(scene)
-    tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,evidence,%s' % (tmp_path / 'e.txt'))
-    assert (tmp_path / 'e.txt').read_text('utf-8') == text
 
 
 # --- What was given --------------------------------------------------------------------------------------------------

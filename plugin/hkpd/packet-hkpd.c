@@ -1144,7 +1144,6 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->is_hkpd = true;
     tapped->kind = question_kind(p->record);
     tapped->brings_data = asks_for_data(p, handle);
-    tapped->in_size = p->record->room;
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
     call_hand_over(&p->call, handle, tapped);

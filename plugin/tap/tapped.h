@@ -48,7 +48,6 @@ typedef struct {
     const char *operation; /* "QueryCounterData" */
     const char *kind; /* what it asks for, where operations ask for several: "PERF_REG_COUNTERSET_STRUCT", "Global" */
     uint32_t status;
-    uint32_t in_size;       /* room, in bytes (GUIDs for EnumerateCounterSet) */
     uint32_t out_size;      /* returned */
     uint32_t rtn_size;      /* needed */
     double seconds;         /* from the request to this response; negative where that is not known */
@@ -66,7 +65,6 @@ typedef struct {
     uint32_t num_identifiers;
     const void *subject; /* what the call is about, to know the same call again: `subject_size` bytes */
     uint32_t subject_size;
-    bool is_ndr64;
     uint32_t request_code;         /* of QueryCounterSetRegistrationInfo */
     tvbuff_t *buffer;              /* lpData that PerflibV2 returned, NULL if it is empty */
     const readings_answer *answer; /* NULL without performance data */

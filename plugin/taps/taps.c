@@ -16,7 +16,6 @@ void proto_reg_handoff_pcq_taps(void)
     accounts_register();
     calls_tree_register();
     counters_table_register();
-    evidence_register();
     export_csv_register();
     export_long_register();
     export_names_register();

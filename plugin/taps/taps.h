@@ -22,9 +22,6 @@ void summary_register(void);
 /* `-z pcq,monitors[,FILTER]`: the same as a table. `-z pcq,queries[,FILTER]`: what its queries were used for. */
 void monitors_tables_register(void);
 
-/* `-z pcq,evidence[,FILE[,FILTER]]`: how often what is taken for true of Windows held. */
-void evidence_register(void);
-
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
 void export_csv_register(void);
 void export_long_register(void);

@@ -121,7 +121,7 @@ void reader_filetime(bounded_reader *reader, int hf)
     reader->pos += 8;
 }
 
-bool reader_systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
+static bool systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when)
 {
     enum { YEAR, MONTH, WEEKDAY, DAY, HOUR, MINUTE, SECOND, MILLISECONDS, WORDS };
     int word[WORDS];
@@ -150,7 +150,7 @@ void reader_systemtime(bounded_reader *reader, int hf)
     if (!reader_need_field(reader, 16, hf)) {
         return;
     }
-    bool valid = reader_systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
+    bool valid = systemtime_at(reader->tvb, reader->pos, reader->encoding, &when);
     reader->item = proto_tree_add_time(reader->tree, hf, reader->tvb, reader->pos, 16, &when);
     if (!valid) {
         findings_add(reader->report, reader->item, FINDING_TIME, "%s is not a date", reader_field_name(hf));

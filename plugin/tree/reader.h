@@ -64,7 +64,6 @@ void reader_filetime(bounded_reader *reader, int hf);
 
 /* SYSTEMTIME ([MS-DTYP] 2.3.13): eight 16-bit words, UTC, as FT_ABSOLUTE_TIME over all 16 bytes. */
 void reader_systemtime(bounded_reader *reader, int hf);
-bool reader_systemtime_at(tvbuff_t *tvb, uint32_t offset, unsigned encoding, nstime_t *when);
 
 /* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
  * name PERF_NAME_MAX characters, else PERF_TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
