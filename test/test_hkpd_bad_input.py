@@ -112,7 +112,7 @@ def test_13_22_to_34_numbers_that_lead_the_walk(tshark, tmp_path, two_pass):
     process, instance = (230, 'object'), (230, 'instance', 1)
     indexes = [o.index for o in machine()]
     check(tshark, tmp_path, [put(process, 'counters', 1000), put(process, 'instances', 8), put(process, 'instances', -4)],
-          ['count'], two_pass=two_pass)
+          ['count', 'size'], two_pass=two_pass)
     lengths = [(instance, 'size', 25), ((230, 'counters', 1), 'size', 15), ((230, 'definition', 0), 'size', 39),
                (process, 'definitions', 63), (process, 'header', 63), (process, 'total', 63), ((4800, 'object'), 'total', 1000),
                ((), 'total', 1000), ((), 'header', 87)]

@@ -67,6 +67,31 @@ def test_a_counter_block_that_says_another_size(tshark, tmp_path, size, last):
     assert sum(r['result'] != '' for r in rows) == 2 * (3 * 15 + 1)
 
 
+def test_what_is_left_out_is_counted(tshark, tmp_path):
+    """Two lengths are wrong of one instance: values before it are read, none of it, and what stands behind the object. Exports say how
+    many are missing."""
+    scene = Scene()
+    objects = [processors(2), Object(2, 'System', [Counter(44, 'Queue', TYPES['PERF_COUNTER_BULK_COUNT'], grows(1, 1))])]
+    talk = Talk(scene, objects=objects)
+    talk.open()
+    talk.titles()
+    for n in range(3):
+        b = talk.block()
+        if n == 1:
+            says((238, 'instance', 1), 48)(b)
+            says((238, 'counters', 2), 8)(b)
+        talk.ask('238 2', bytes(b.record))
+        talk.clock.tick()
+    capture = scene.write(tmp_path / 'damaged.pcap')
+    _, said = tshark.run('-q', '-r', capture, '-z', 'pcq,long,%s' % (tmp_path / 'long.csv'))
+    with open(tmp_path / 'long.csv', newline='') as f:
+        frames = [row['frame'] for row in csv.DictReader(f)]
+    assert sorted(frames.count(n) for n in set(frames)) == [16, 46, 46]
+    assert 'values left out of answers that do not add up: 30;' in said
+    messages = [m for _, m in tshark.fields(capture, ['frame.number', '_ws.expert.message'], '-Y', '_ws.malformed || hkpd.expert.size')]
+    assert len(messages) == 1 and 'what follows does not fit: the object\'s rest is skipped' in messages[0]
+
+
 # --- Answers of a bare header
 
 def bare_header(talk):
@@ -183,7 +208,7 @@ def test_an_instance_that_begins_again_while_another_ends(tmp_path, course, made
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert reasons['a', 'Work/sec'][1:] == ['', '', BACKWARDS, '', '']
     assert resets == {'(a)\\Work/sec': 1, '(b)\\Work/sec': 0, '(c)\\Work/sec': 0}
-    assert len(found) == 1 and found[0]['count'] == 1 and 'Set(a)\\Work/sec (instance Set(a))' in json.dumps(found).replace('\\\\', '\\')
+    assert len(found) == 1 and 'Instance Set(a) of SRV01 began again (1 went backwards)' in found[0]['text']
 
 
 @PROTOCOLS
@@ -192,8 +217,8 @@ def test_an_object_that_begins_again(tmp_path, course, made):
     rows = summed('_Total', [{'a': 1000 + 10 * n if n < 3 else n, 'b': 7000 + n if n < 3 else n} for n in range(6)])
     reasons, resets, found = course(made({'Work/sec': rows}, tmp_path))
     assert all(reasons[name, 'Work/sec'][1:] == ['', '', BACKWARDS, '', ''] for name in ('a', 'b', '_Total'))
-    assert set(resets.values()) == {1} and len(found) == 1 and found[0]['count'] == 3
-    assert '(object Set)' in json.dumps(found)
+    assert set(resets.values()) == {1} and len(found) == 1
+    assert 'Object Set of SRV01 began again (3 went backwards)' in found[0]['text']
 
 
 @PROTOCOLS

@@ -903,6 +903,8 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         p->tapped.answer = &p->answer;
         p->tapped.has_counters = p->answer.sample != NULL;
         p->tapped.counters = summary.definitions;
+        p->tapped.values_left_out = summary.values_left_out;
+        p->tapped.objects_left_out = summary.objects_left_out;
     }
 }
 

@@ -101,16 +101,16 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
 
 /* --- Lengths that contradict each other -------------------------------------------------------------------------- */
 
-/* How the length of an instance or counter block is read where what it says contradicts what stands in or behind it: the others of
- * its object that do are read likewise. */
+/* How the lengths of an object's instances or of its counter blocks are read where they contradict the others. All counter blocks of an
+ * object have one size, and an instance ends with its name: as many sizes as that can be. */
 enum {
     AS_SAID,
-    PADDED, /* it leaves padding out */
-    NAME,   /* an instance ends with its name, */
+    NAME, /* an instance ends with its name, or behind its padding; */
     NAME_PADDED,
-    REACH, /* a counter block with its values, */
+    REACH, /* counter blocks end with the last of their values, */
     REACH_PADDED,
-    ALIKE,            /* or it is as long as the one before */
+    ALIKE, /* or are as long as the one before, or the first */
+    ALIKE_PADDED,
     WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
     NUM_READINGS
 };
@@ -130,57 +130,43 @@ static inline bool has_room(const perf_block_walk *walk, uint32_t at, uint32_t s
     return size >= least_size(walk, what) && size <= walk->object.end - at;
 }
 
-/* Bytes of an instance's definition and name. */
-static uint32_t named_size(const perf_block_walk *walk, uint32_t at)
+/* Bytes of an instance's definition and name, 0 if that is nowhere. */
+static inline uint32_t named_size(const perf_block_walk *walk, uint32_t at)
 {
     uint32_t offset = perf_block_u32(walk, at + 16), room = perf_block_u32(walk, at + 20);
 
-    return offset < PERF_INSTANCE_DEFINITION_SIZE || room > UINT32_MAX - offset ? PERF_INSTANCE_DEFINITION_SIZE
-                                                                                : offset + room;
+    return offset >= PERF_INSTANCE_DEFINITION_SIZE && room <= UINT32_MAX - offset ? offset + room : 0;
 }
 
-/* Its length by the reading of its object, 0 if that is none of it. */
+static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint32_t size)
+{
+    uint32_t named = named_size(walk, at);
+
+    return named > 0 && (size == named || size == perf_align8(named));
+}
+
+/* Its length by the reading of its object, 0 if it has none by that. */
 static uint32_t size_read(const perf_block_walk *walk, uint32_t at, structure what)
 {
+    uint32_t said = perf_block_u32(walk, at);
     bool is_instance = what == AN_INSTANCE;
 
     switch (walk->object.reading) {
-    case PADDED:
-        return perf_align8(perf_block_u32(walk, at));
+    case AS_SAID:
+    case WITHOUT_FARTHEST:
+        return said;
     case NAME:
-        return is_instance ? named_size(walk, at) : 0;
+        return is_instance ? named_size(walk, at) : said;
     case NAME_PADDED:
-        return is_instance ? perf_align8(named_size(walk, at)) : 0;
-    case REACH:
-        return is_instance ? 0 : least_size(walk, what);
-    case REACH_PADDED:
-        return is_instance ? 0 : perf_align8(least_size(walk, what));
-    case ALIKE:
-        return is_instance ? 0 : walk->object.counters_size;
+        return is_instance ? perf_align8(named_size(walk, at)) : said;
     default:
-        return 0;
-    }
-}
-
-/* The length of a structure, as it says or else as it is read, behind which `depth` more structures follow with lengths that have room; 0 if
- * neither. `left` instances are to come behind it. */
-static uint32_t size_leading_on(const perf_block_walk *walk, uint32_t at, structure what, uint32_t left, unsigned depth)
-{
-    uint32_t fixed = what == AN_INSTANCE ? PERF_INSTANCE_DEFINITION_SIZE : PERF_COUNTER_BLOCK_SIZE;
-    bool is_end = depth == 0 || (what == COUNTERS && left == 0);
-
-    if (walk->object.end - at < fixed) {
-        return 0;
-    }
-    const uint32_t sizes[] = {perf_block_u32(walk, at), size_read(walk, at, what)};
-    for (unsigned i = 0; i < (walk->object.reading == AS_SAID ? 1 : 2); i++) {
-        if (has_room(walk, at, sizes[i], what) &&
-            (is_end || size_leading_on(walk, at + sizes[i], what == COUNTERS ? AN_INSTANCE : COUNTERS,
-                                       left - (what == COUNTERS), depth - 1) > 0)) {
-            return sizes[i];
+        if (is_instance) {
+            return ends_with_name(walk, at, said) ? said : 0;
         }
     }
-    return 0;
+    uint32_t takes = walk->object.reading < ALIKE ? least_size(walk, COUNTERS) : walk->object.counters_alike;
+    bool is_padded = walk->object.reading == REACH_PADDED || walk->object.reading == ALIKE_PADDED;
+    return is_padded ? perf_align8(takes) : takes;
 }
 
 /* Walks on to the end of the object, which looks for no other reading. False if something is wrong. */
@@ -201,10 +187,9 @@ static bool try_out(perf_block_walk *trial)
 /* All of the object from here on is whole, and ends where the object does. */
 static bool fits_exactly(perf_block_walk *trial)
 {
-    return try_out(trial) && trial->object.end - trial->pos < 8;
+    return try_out(trial) && trial->pos == trial->object.end;
 }
 
-/* Tries one reading on the rest of the object. */
 static bool reading_fits(const perf_block_walk *walk, uint8_t reading, perf_block_walk *trial)
 {
     *trial = *walk;
@@ -216,46 +201,43 @@ static bool reading_fits(const perf_block_walk *walk, uint8_t reading, perf_bloc
     return fits_exactly(trial);
 }
 
-/* The one reading that makes the rest of the object fit, best without padding behind it; none where several do. All of them are tried
+/* Looks for the one reading that makes the rest of the object fit exactly: as it says, or else there is none where several do. All are tried
  * once for an object, so that they cost in proportion to its bytes. */
-static bool find_reading(perf_block_walk *walk)
+static void find_reading(perf_block_walk *walk)
 {
-    uint32_t said = perf_block_u32(walk, walk->pos), left = walk->object.end - walk->pos, padding = UINT32_MAX;
-    perf_block_walk trial, found = *walk;
+    uint32_t said = perf_block_u32(walk, walk->pos), left = walk->object.end - walk->pos, count = 0;
+    perf_block_walk trial, found;
 
     walk->object.is_searched = true;
+    walk->object.counters_alike = walk->object.counters_size;
     if (walk->object.counters_size == 0 && said <= left && left - said >= PERF_COUNTER_BLOCK_SIZE) {
-        walk->object.counters_size = perf_block_u32(walk, walk->pos + said); /* of the first, for those behind it */
+        walk->object.counters_alike = perf_block_u32(walk, walk->pos + said);
     }
-    for (uint8_t reading = AS_SAID + 1; reading < NUM_READINGS; reading++) {
-        if (!reading_fits(walk, reading, &trial)) {
-            continue;
+    for (uint8_t reading = AS_SAID; reading < NUM_READINGS && (count == 0 || found.object.reading != AS_SAID);
+         reading++) {
+        if (reading_fits(walk, reading, &trial)) {
+            bool is_same = count > 0 && trial.object.read_at == found.object.read_at &&
+                           trial.object.read_size == found.object.read_size;
+            found = count == 0 ? trial : found;
+            count += !is_same;
         }
-        uint32_t rest = trial.object.end - trial.pos;
-        bool is_same = trial.object.read_at == found.object.read_at && trial.object.read_size == found.object.read_size;
-        if (rest < padding) {
-            found = trial;
-        } else if (rest == padding && !is_same) {
-            found.object.reading = AS_SAID; /* there are several */
-        }
-        padding = rest < padding ? rest : padding;
     }
-    if (padding == UINT32_MAX || found.object.reading == AS_SAID) {
-        return false;
+    walk->object.is_damaged = count != 1;
+    if (!walk->object.is_damaged) {
+        walk->object.reading = found.object.reading;
+        walk->object.reach = found.object.reach;
+        walk->object.misplaced = found.object.misplaced;
     }
-    walk->object.reading = found.object.reading;
-    walk->object.reach = found.object.reach;
-    walk->object.misplaced = found.object.misplaced;
-    return true;
 }
 
-/* The next instance of those that are what they say, and its counter block, have room. */
+/* The next instance of those that are what they say, and its counter block, have room, and the instance ends with its name. */
 static bool verify_instance(perf_block_walk *walk)
 {
     uint32_t at = walk->object.verified, left = walk->object.end - at;
     uint32_t size = left >= PERF_INSTANCE_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
 
-    if (!has_room(walk, at, size, AN_INSTANCE) || left - size < PERF_COUNTER_BLOCK_SIZE) {
+    if (!has_room(walk, at, size, AN_INSTANCE) || left - size < PERF_COUNTER_BLOCK_SIZE ||
+        !ends_with_name(walk, at, size)) {
         return false;
     }
     uint32_t counters = perf_block_u32(walk, at + size);
@@ -267,47 +249,49 @@ static bool verify_instance(perf_block_walk *walk)
     return true;
 }
 
-/* All that is looked at where a structure stands is what it says: an instance, its counter block, and the next instance with its own. Of
- * an object that is sound each is looked at once. */
+/* What stands here is what it says, without a doubt: an instance, its counter block, and the next instance with its own. Of an object that
+ * is sound each is looked at once. */
 static bool is_verified(perf_block_walk *walk, structure what)
 {
     uint32_t before = walk->instance.number + 1; /* instances */
 
-    if (walk->object.reading != AS_SAID || before == 0) {
-        return false;
+    if (what == COUNTERS && before == 0) {
+        return has_room(walk, walk->pos, perf_block_u32(walk, walk->pos), COUNTERS);
     }
     uint32_t wanted = what == COUNTERS ? before : walk->left > 1 ? before + 2 : before + 1;
     while (walk->object.num_verified < wanted && what == AN_INSTANCE && verify_instance(walk)) {
     }
-    return walk->object.num_verified >= wanted;
+    return walk->object.reading == AS_SAID && walk->object.num_verified >= wanted;
 }
 
-/* The length of what stands here, as it is said or read; 0 if it is wrong. What contradicts it can also be wrong: an instance that ends with
- * its name is certain then, and so is a counter block's beginning. */
+/* Whether what stands here is read so: the first of its object; others say the same, or leave padding out too. */
+static bool may_be_read(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
+{
+    if (walk->object.read_at == 0) {
+        walk->object.read_at = walk->pos;
+        walk->object.read_said = said;
+        walk->object.read_size = size;
+    }
+    return walk->object.read_at == walk->pos ||
+           said == (what == COUNTERS ? walk->object.read_said : named_size(walk, walk->pos));
+}
+
+/* The length of what stands here, as it is said or read; 0 if it is wrong. In an object that is damaged an instance is certain that ends with
+ * its name, and so is where its counter block begins. */
 static uint32_t find_size(perf_block_walk *walk, structure what)
 {
-    uint32_t at = walk->pos, said = perf_block_u32(walk, at), left = walk->left, depth = 2;
+    uint32_t at = walk->pos, said = perf_block_u32(walk, at);
 
-    if (is_verified(walk, what)) {
+    if (!walk->object.is_damaged && is_verified(walk, what)) {
         return said;
     }
-    if (what == AN_INSTANCE) {
-        depth = 3;
-        left--;
-    } else if (walk->instance.number == PERF_NO_INSTANCE_NUMBER) {
-        left = 0;
+    if (!walk->is_trial && !walk->object.is_searched) {
+        find_reading(walk);
     }
-    uint32_t size = size_leading_on(walk, at, what, left, depth);
-    if (size == 0 && !walk->is_trial && !walk->object.is_searched && find_reading(walk)) {
-        size = size_leading_on(walk, at, what, left, depth);
-    }
-    if (size == 0 && !walk->is_trial && has_room(walk, at, said, what)) {
-        uint32_t named = what == AN_INSTANCE ? named_size(walk, at) : said;
-        return named == said || perf_align8(named) == said ? said : 0;
-    }
-    if (size != said && walk->object.read_at == 0) {
-        walk->object.read_at = at;
-        walk->object.read_size = size;
+    uint32_t size = walk->object.is_damaged ? said : size_read(walk, at, what);
+    bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, at, said);
+    if (!is_certain || !has_room(walk, at, size, what) || (size != said && !may_be_read(walk, said, size, what))) {
+        return 0;
     }
     return size;
 }
@@ -492,7 +476,8 @@ static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
 {
     uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), structures, found = 0;
     bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= walk->size - at;
-    bool is_padded = is_sane && object_is_followed(walk, perf_align8(said));
+    bool is_last = is_sane && walk->objects_left == 0 && walk->size - at - said < 8;
+    bool is_padded = is_sane && !is_last && object_is_followed(walk, perf_align8(said));
 
     *is_whole = structures_size(walk,
                                 is_padded ? at + perf_align8(said)
@@ -509,7 +494,7 @@ static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
             take_size(&found, sizes[i]);
         }
     }
-    if (found == 0 || found == SEVERAL) {
+    if ((is_last && is_confirmed) || found == 0 || found == SEVERAL) {
         walk->is_lost = !is_confirmed;
         walk->objects_left = is_confirmed ? walk->objects_left : 0;
         found = is_sane ? said : 0;
@@ -521,7 +506,7 @@ static perf_block_event read_object_size(perf_block_walk *walk)
 {
     uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at;
     bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_whole = true;
-    bool leads_on = is_sane && (left - said < 8 || (walk->objects_left > 0 && object_begins(walk, at + said)));
+    bool leads_on = is_sane && (walk->objects_left > 0 ? object_begins(walk, at + said) : left == said);
     uint32_t size = leads_on ? said : find_object_size(walk, &is_whole);
 
     walk->object.end = at + (size > 0 ? size : left);
@@ -570,13 +555,14 @@ static perf_block_event end_object(perf_block_walk *walk)
     return perf_block_next(walk);
 }
 
-/* HeaderLength and DefinitionLength of an object. */
+/* HeaderLength and DefinitionLength of an object, and NumCounters. */
 typedef struct {
     uint32_t header;
     uint32_t definitions;
+    uint32_t count;
 } object_parts;
 
-static bool parts_fit(const perf_block_walk *walk, object_parts parts)
+static bool parts_fit(const perf_block_walk *walk, object_parts parts, bool exactly)
 {
     perf_block_walk trial = *walk;
     uint32_t at = walk->object.offset, room = walk->object.end - at;
@@ -586,41 +572,53 @@ static bool parts_fit(const perf_block_walk *walk, object_parts parts)
     }
     trial.pos = at + parts.header;
     trial.object.bodies = at + parts.definitions;
+    trial.left = parts.count;
     trial.state = NEXT_DEFINITION;
-    return fits_exactly(&trial);
+    return exactly ? fits_exactly(&trial) : try_out(&trial);
 }
 
-/* One of them is wrong: definitions begin behind PERF_OBJECT_TYPE, or the first instance or counter block behind them. */
-static object_parts find_parts(const perf_block_walk *walk, object_parts said, uint64_t takes)
+/* One of them is wrong: definitions begin behind PERF_OBJECT_TYPE, or the first instance or counter block behind them, or there are more or
+ * fewer. False if none fits, or several do. */
+static bool find_parts(const perf_block_walk *walk, object_parts *parts)
 {
-    object_parts other_header = {PERF_OBJECT_TYPE_SIZE, said.definitions};
-    object_parts other_definitions = {said.header, (uint32_t)(said.header + takes)};
+    const uint32_t takes = parts->count * PERF_COUNTER_DEFINITION_SIZE, room = parts->definitions - parts->header;
+    const object_parts others[] = {{PERF_OBJECT_TYPE_SIZE, parts->definitions, parts->count},
+                                   {parts->header, parts->header + takes, parts->count},
+                                   {parts->header, parts->definitions, room / PERF_COUNTER_DEFINITION_SIZE}};
+    unsigned found = 0, count = 0;
 
-    if (parts_fit(walk, said)) {
-        return said;
+    if (parts_fit(walk, *parts, false)) {
+        return true;
     }
-    bool fits_header = said.header != PERF_OBJECT_TYPE_SIZE && parts_fit(walk, other_header);
-    bool fits_definitions = takes <= walk->size && said.header <= walk->size && parts_fit(walk, other_definitions);
-    return fits_header == fits_definitions ? said : fits_header ? other_header : other_definitions;
+    bool has_header = parts->header == PERF_OBJECT_TYPE_SIZE; /* else it is what is wrong, or DefinitionLength */
+    for (unsigned i = has_header; i < 2U + has_header; i++) {
+        if (parts_fit(walk, others[i], true)) {
+            found = i;
+            count++;
+        }
+    }
+    parts->header = count == 1 ? others[found].header : parts->header;
+    parts->definitions = count == 1 ? others[found].definitions : parts->definitions;
+    return count == 1;
 }
 
 /* Where the definitions and the instances are. */
 static perf_block_event read_object_parts(perf_block_walk *walk)
 {
     uint32_t at = walk->object.offset, room = walk->object.end - at;
-    const object_parts said = {perf_block_u32(walk, at + 8), perf_block_u32(walk, at + 4)};
+    const object_parts said = {perf_block_u32(walk, at + 8), perf_block_u32(walk, at + 4),
+                               perf_block_u32(walk, at + 32)};
     object_parts parts = said;
-    uint64_t takes = (uint64_t)perf_block_u32(walk, at + 32) * PERF_COUNTER_DEFINITION_SIZE;
+    uint64_t takes = (uint64_t)said.count * PERF_COUNTER_DEFINITION_SIZE;
+    bool is_regular = said.header + takes == said.definitions, is_found = is_regular || walk->is_trial;
 
-    walk->left = perf_block_u32(walk, at + 32);
+    walk->left = said.count;
     walk->definition.number = UINT32_MAX;
-    if (!walk->is_trial && said.header + takes != said.definitions) {
-        parts = find_parts(walk, said, takes);
-    }
+    is_found = is_found || find_parts(walk, &parts);
     if (parts.header < PERF_OBJECT_TYPE_SIZE || parts.header > room) {
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, parts.header, room, NEXT_OBJECT_END);
     }
-    if (parts.definitions < parts.header || parts.definitions > room) {
+    if (!is_found || parts.definitions < parts.header || parts.definitions > room) {
         return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, parts.definitions, room, NEXT_OBJECT_END);
     }
     walk->pos = walk->object.definitions = at + parts.header;
@@ -661,16 +659,17 @@ static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
     return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
 }
 
-/* Where there is room for definitions of 40 bytes alone, and one says something else, all are read so if the object fits then. */
+/* Where there is room for definitions of 40 bytes alone, and one says something else, all are read so if the object fits then; 0 if it
+ * does not. */
 static uint32_t read_definition_size(perf_block_walk *walk, uint32_t said)
 {
-    if (said != PERF_COUNTER_DEFINITION_SIZE && walk->object.is_regular && !walk->is_trial) {
+    if (said != PERF_COUNTER_DEFINITION_SIZE && walk->object.is_regular && walk->object.definition_size == 0) {
         perf_block_walk trial = *walk;
-        walk->object.is_regular = false; /* to be tried once */
         trial.object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
-        if (fits_exactly(&trial)) {
-            walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
+        if (walk->is_trial || !fits_exactly(&trial)) {
+            return 0;
         }
+        walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
     }
     return definition_size(walk, walk->pos);
 }
@@ -684,7 +683,8 @@ static perf_block_event read_definition(perf_block_walk *walk)
     uint32_t size = walk->left > 0 && left >= PERF_COUNTER_DEFINITION_SIZE ? read_definition_size(walk, said) : said;
     bool fits = size >= PERF_COUNTER_DEFINITION_SIZE && size <= left;
 
-    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits) {
+    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits || (walk->is_trial && left > 0)) {
+        walk->object.is_searched = walk->object.is_damaged = true;
         return fault(walk, PERF_BLOCK_FAULT_DEFINITION_COUNT, walk->object.offset + 32,
                      perf_block_u32(walk, walk->object.offset + 32), count + left / PERF_COUNTER_DEFINITION_SIZE,
                      NEXT_BODIES);
@@ -698,7 +698,9 @@ static perf_block_event read_definition(perf_block_walk *walk)
     walk->definition.offset = at;
     walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
     if (!fits) {
-        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, size, left, NEXT_BODIES);
+        walk->object.is_searched = walk->object.is_damaged = true;
+        walk->object.is_regular = false;
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, said, left, NEXT_BODIES);
     }
     walk->definition.size = size;
     walk->object.num_definitions++;
@@ -854,6 +856,9 @@ static perf_block_event read_counters(perf_block_walk *walk)
                       is_small ? PERF_BLOCK_FAULT_COUNTERS_SMALL : PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said,
                       is_small ? walk->object.reach : left, NEXT_OBJECT_END);
     }
+    if (walk->is_trial && walk->object.counters_size > 0 && walk->object.counters_size != size) { /* all have one */
+        return fault(walk, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, left, NEXT_OBJECT_END);
+    }
     walk->object.counters_size = size;
     walk->pos = at + size;
     walk->value.column = UINT32_MAX;
@@ -932,7 +937,8 @@ bool perf_block_does_harm(const perf_block_walk *walk)
  * those. */
 static uint64_t announced_values(const perf_block_walk *walk, uint64_t more)
 {
-    uint64_t room = walk->object.end - walk->object.offset - PERF_OBJECT_TYPE_SIZE;
+    uint32_t end = walk->is_lost ? walk->size : walk->object.end;
+    uint64_t room = end - walk->object.offset - PERF_OBJECT_TYPE_SIZE;
     uint64_t counters = perf_block_u32(walk, walk->object.offset + 32), most = room / PERF_COUNTER_DEFINITION_SIZE;
     uint64_t rows = walk->object.num_instances >= 0 ? (uint64_t)walk->object.num_instances + more : 1;
     uint64_t row = (walk->object.reach <= room ? least_size(walk, COUNTERS) : PERF_COUNTER_BLOCK_SIZE) +

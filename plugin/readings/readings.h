@@ -199,8 +199,7 @@ uint32_t readings_raw_size(readings *r);
 
 typedef struct {
     uint32_t values;  /* that went backwards with all of their instance; 0: nothing began again */
-    const char *path; /* of the first, */
-    const char *what; /* and what began again with it: "machine", "object Processor", "instance Processor(0)" */
+    const char *what; /* began again with the first of them: "The whole", "Object Processor", "Instance Processor(0)" */
 } readings_reset;
 
 /* Reads the answer twice: for one in which a value went backwards. */

@@ -70,15 +70,14 @@ static void count_courses(resets *found, const readings_answer *answer)
     }
 }
 
-/* "machine", "object Processor", "instance Processor(0)" */
 static const char *extent(const resets *found, readings *r)
 {
     const char *instance = readings_instance(r);
 
-    return found->all.on == 0 && found->all.parts_back > 1 ? "machine"
+    return found->all.on == 0 && found->all.parts_back > 1 ? "The whole"
            : !instance || (found->object->on == 0 && found->object->parts_back > 1)
-               ? wmem_strconcat(found->pool, "object ", readings_set(r), NULL)
-               : wmem_strconcat(found->pool, "instance ", readings_set(r), "(", instance, ")", NULL);
+               ? wmem_strconcat(found->pool, "Object ", readings_set(r), NULL)
+               : wmem_strconcat(found->pool, "Instance ", readings_set(r), "(", instance, ")", NULL);
 }
 
 readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer *answer)
@@ -91,7 +90,6 @@ readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer
     readings *r = readings_begin_for_all(pool, answer);
     while (next_value(&found, r, &is_reset)) {
         if (is_reset && found.instance->on == 0 && reset.values++ == 0) {
-            reset.path = wmem_strdup(pool, readings_path(r));
             reset.what = extent(&found, r);
         }
     }

@@ -175,7 +175,11 @@ static void count_answer(tapped_left_out *left, const tapped_call *tapped)
     left->empty += answer->sample && tapped->counters == 0;
     left->samples += answer->handle && answer->sample;
     left->strange += answer->handle == NULL;
-    left->damaged += answer->handle && answer->sample == NULL && !is_cut(answer);
+    if (!is_cut(answer)) {
+        left->damaged += answer->handle && answer->sample == NULL;
+        left->values += tapped->values_left_out;
+        left->objects += tapped->objects_left_out;
+    }
 }
 
 static void count_unread(tapped_left_out *left, const char *why)
@@ -313,6 +317,8 @@ static char *find_note(wmem_allocator_t *pool, const tapped_left_out *left, cons
         {left->strange, left->any_pcq ? "answers of no known query" : "answers of no known handle",
          "the requests were not captured, or not opened"},
         {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
+        {left->values, "values left out of answers that do not add up", "-z expert says where"},
+        {left->objects, "objects left out of answers that do not add up", "-z expert says where"},
         {left->empty, "answers without data",
          left->any_pcq
              ? "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), "

@@ -55,6 +55,9 @@ typedef struct {
     bool has_counters; /* a response says how many counters the query has, or the objects of HKEY_PERFORMANCE_DATA */
     uint32_t counters;
     uint32_t failed; /* blocks of the answer with an error instead of values */
+    uint64_t
+        values_left_out; /* HKEY_PERFORMANCE_DATA: that the answer announces and that cannot be read, since it does not add up, */
+    uint32_t objects_left_out; /* and objects */
     uint32_t event;
     state_host *server;
     state_transport *
@@ -168,12 +171,13 @@ typedef struct {
     uint64_t samples;      /* answers with values */
     uint64_t probes;       /* of samples */
     uint64_t requests;
-    uint64_t responses; /* captured whole */
-    uint64_t strange;   /* answers of no known query */
-    uint64_t empty;     /* successful responses without the data that was asked for */
-    uint64_t damaged;   /* answers that do not add up */
-    uint64_t titles;    /* lists of them that could not be read whole */
-    uint64_t failed;    /* calls, and how the first did */
+    uint64_t responses;       /* captured whole */
+    uint64_t strange;         /* answers of no known query */
+    uint64_t empty;           /* successful responses without the data that was asked for */
+    uint64_t damaged;         /* answers that do not add up, */
+    uint64_t values, objects; /* and what is left out of them and of others */
+    uint64_t titles;          /* lists of them that could not be read whole */
+    uint64_t failed;          /* calls, and how the first did */
     const char *failed_operation;
     const char *failed_error;
     struct {

@@ -123,7 +123,7 @@ static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_a
 
     if (reset.values > 0) {
         if (verdict_book(talk, BOOK_RESET, pinfo)) {
-            in->first = g_strdup_printf("%s (%s)", reset.path, reset.what);
+            in->first = g_strdup(reset.what);
         }
         in->things += reset.values - 1;
     }
@@ -238,7 +238,7 @@ static const struct {
     [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER,
                            "$S answers $C with $E instead of values ($N), first $F"},
     [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C counters ($N, $E), first $F"},
-    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$S began $F of $C again ($N went backwards)"},
+    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again ($N went backwards)"},
     [BOOK_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
                       "The capture does not prove whose values of $S to $C are: $N assumed"},
     [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE,

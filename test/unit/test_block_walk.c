@@ -533,7 +533,7 @@ static void test_ways_that_lead_nowhere(void)
     }
 }
 
-/* Instances without a name have nothing but their fixed fields. */
+/* Instances without a name have nothing but their fixed fields: they prove nothing, unless the object ends with the last. */
 static void test_instances_without_names(void)
 {
     uint32_t size;
@@ -541,9 +541,10 @@ static void test_instances_without_names(void)
     perf_block_walk fault;
     unsigned faults;
 
+    assert(sound_objects(data, size, &faults, &fault) == 1 && faults == 0);
     put(data + 88 + 40, 5);
     assert(sound_objects(data, size, &faults, &fault) == 0 && faults == 1);
-    assert(fault.fault.what == PERF_BLOCK_FAULT_INSTANCE_REST && fault.fault.stated == 5 && fault.fault.found == 6);
+    assert(fault.fault.what == PERF_BLOCK_FAULT_INSTANCE_SIZE && fault.fault.offset == 88 + 64 + 40);
     free(data);
 }
 
@@ -698,7 +699,7 @@ static void print_walk(char *to, const uint8_t *data, uint32_t size)
 
 typedef struct {
     const plan *plans; /* of two objects; NULL: three objects of build() */
-    uint32_t changes[12];
+    uint32_t changes[20];
     uint32_t cut; /* to so many bytes */
     const char *found;
 } damage;
@@ -714,7 +715,7 @@ static void check_damage(const damage *row)
     } else {
         build_objects(data);
     }
-    for (unsigned i = 0; i < 12 && row->changes[i] != 0; i += 2) {
+    for (unsigned i = 0; i < 20 && row->changes[i] != 0; i += 2) {
         put(data + row->changes[i], row->changes[i + 1]);
     }
     expect_walk(print_walk, data, row->cut > 0 ? row->cut : size, row->found);
@@ -765,7 +766,10 @@ static void test_damage(void)
         {NULL, {132, 1200}, 0, "I232+32:2,4 "},
         {NULL, {184, 1}, 0, "V272+1 V280+8 "},
         /* a definition that leads beyond the data */
-        {NULL, {632, 3, 664, 1400}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 "},
+        {NULL,
+         {664, 1400, 776, 0},
+         0,
+         "D664+40 DEFINITION_SIZE@664:1400,80 I744+32:2,4 C776+4 COUNTERS_SIZE@776:0,80 "},
         {blank_behind, {28, 3}, 0, "OBJECT_BLANK@28:3,2 "},
         {NULL, {0}, 7, "HEADER_SHORT@0:7,88 "},
         {NULL, {24, 96, 80, 1, 84, 88}, 0, "H88 READ_HEADER@24:96,88 O88+256 "},
@@ -803,6 +807,7 @@ static void test_lengths_that_contradict(void)
 {
     static const plan many[] = {{15, 2, 8, 4, 128, 0}, {1, 1, 8, 4, 16, 0}};
     static const plan roomy[] = {{1, 3, 8, 4, 48, 0}, {1, 1, 8, 4, 48, 0}};
+    static const plan two[] = {{1, 2, 8, 4, 48, 0}, {1, 1, 8, 4, 48, 0}};
     static const plan one[] = {{1, 1, 8, 4, 48, 0}, {1, 1, 8, 4, 48, 0}};
     static const plan alone[] = {{1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4},
                                  {1, (uint32_t)PERF_INSTANCES_NONE, 4, 0, 12, 4}};
@@ -811,14 +816,26 @@ static void test_lengths_that_contradict(void)
         {many, {944, 64}, 0, "V904+8 I912+32:0,2 C944+128 READ_COUNTERS@944:64,128 V952+8 "},
         {many, {784, 64, 944, 64}, 0, "C784+128 READ_COUNTERS@784:64,128 V792+8 "},
         {many, {784, 64, 944, 64}, 0, "C944+128 READ_COUNTERS@944:64,128 V952+8 "},
-        /* one is as long as the one before, if no instance begins where its values end */
+        /* one is as long as the one before, or leaves its padding out, if no instance begins where its values end */
         {roomy, {304, 0}, 0, "C304+48 READ_COUNTERS@304:0,48 V312+8 I352+32:0,2 "},
-        {roomy, {304, 0, 320, 64}, 0, "V232+8 I272+32:0,2 C304+4 COUNTERS_SIZE@304:0,128 O432+184 "},
-        {roomy, {304, 0, 320, 64}, 0, "E 2/2/3/2 o88 o432 left out 2/0"},
+        {two, {224, 44}, 0, "C224+48 READ_COUNTERS@224:44,48 V232+8 I272+32:0,2 C304+48 "},
+        {two,
+         {224, 44, 240, 96, 256, 24, 260, 72, 336, 16},
+         0,
+         "C224+44 V232+8 I268+24:0,0 INSTANCE_SIZE@268:0,84 O352+"},
+        {two, {224, 44, 240, 96, 256, 24, 260, 72, 336, 16}, 0, "left out 1/0"},
         /* an instance is as long as its name, or as the next multiple of 8 */
         {roomy, {272, 0}, 0, "I272+32:0,2 READ_INSTANCE@272:0,32 C304+48 V312+8 I352+32:0,2 "},
-        {roomy, {272, 0, 300, 52}, 0, "V232+8 I272+24:0,0 INSTANCE_SIZE@272:0,160 O432+184 "},
-        {roomy, {272, 0, 300, 52}, 0, "E 2/2/3/2 o88 o432 left out 2/0"},
+        {two,
+         {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0},
+         376,
+         "I192+32:0,2 READ_INSTANCE@192:0,32 C224+48 V232+8 I272+56:0,2 "},
+        {two,
+         {20, 376, 28, 1, 88, 288, 272, 56, 292, 32, 328, 48, 192, 0, 220, 48, 268, 60, 284, 36},
+         376,
+         "I192+24:0,0 INSTANCE_SIZE@192:0,184 E 1/1/1/0 o88 left out 2/0"},
+        /* what stands 4 bytes behind would be a counter block that ends with the object, but the first has another size */
+        {two, {272, 36, 308, 44}, 0, "I272+32:0,2 READ_INSTANCE@272:36,32 C304+48 V312+8 O352+"},
         /* where they leave their padding out, all do */
         {NULL, {232, 28, 288, 28}, 0, "I232+32:2,4 READ_INSTANCE@232:28,32 C264+24 "},
         {NULL, {232, 28, 288, 28}, 0, "I288+32:2,4 READ_INSTANCE@288:28,32 C320+24 "},
@@ -830,17 +847,15 @@ static void test_lengths_that_contradict(void)
          "O88+240~ OBJECT_SIZE@88:0,240 D152+40 C192+12 V196+4 E 1/1/0/1 o88 left out 0/1"},
         /* definitions begin behind the fixed fields, or the first instance behind the definitions */
         {one, {96, 72}, 0, "O88+184 READ_OBJECT_HEADER@96:72,64 D152+40 I192+32:0,2 C224+48 V232+8 "},
-        {one,
-         {96, 72, 160, 40, 196, 8, 200, 32, 232, 40},
-         0,
-         "O88+184~ DEFINITION_COUNT@120:1,0 I192+32:0,2 C224+48 O272+184 "},
+        {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "O88+184~ OBJECT_DEFINITIONS@92:104,184 O272+184 "},
         {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "left out 1/0"},
         /* all definitions have 40 bytes where there is room for no more, or they are not read so */
         {NULL, {408, 0, 448, 44}, 0, "D408+40 READ_DEFINITION@408:0,40 D448+40 READ_DEFINITION@448:44,40 I488+32:2,4 "},
         {NULL,
-         {376, 3, 408, 0},
+         {408, 0, 488, 0},
          0,
-         "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+32:2,4 C520+24 I544+32:2,4 C576+24 O600+256 "},
+         "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
+        {NULL, {376, 3, 408, 0}, 0, "O344+256~ OBJECT_DEFINITIONS@348:144,256 O600+256 "},
         /* two lengths are wrong, and what is behind the object is found all the same */
         {NULL, {488, 0, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
         {NULL, {488, 40, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
@@ -848,7 +863,7 @@ static void test_lengths_that_contradict(void)
         {NULL, {520, 0, 544, 0, 568, 0}, 0, "I488+32:2,4 C520+4 COUNTERS_SIZE@520:0,80 O600+256 "},
         /* a counter block that is too small has no values, though all but one lie in it and what follows is found */
         {NULL, {488, 40, 528, 11}, 0, "I488+32:2,4 READ_INSTANCE@488:40,32 C520+24 V528+8 V536+8 I544+32:2,4 "},
-        {NULL, {488, 40, 528, 16, 512, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
+        {NULL, {488, 40, 508, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
     };
     uint8_t data[SIZE + 8];
     perf_block_walk walk;
@@ -869,6 +884,127 @@ static void test_lengths_that_contradict(void)
         assert(walk.fault.what == (is_ambiguous ? PERF_BLOCK_FAULT_HEADER_SIZE : PERF_BLOCK_FAULT_READ_HEADER));
         assert(walk.header.size == (is_ambiguous ? 88 : 96));
     }
+}
+
+/* --- Any length of any block ---------------------------------------------------------------------------------------- */
+
+static uint32_t random_state = 7;
+
+static uint32_t random_below(uint32_t limit)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state % limit;
+}
+
+/* A block that somebody could send: where its lengths are, and of each byte the number of the value that begins there. */
+typedef struct {
+    uint8_t data[8192];
+    uint8_t values[8192];
+    uint32_t lengths[256];
+    uint32_t num_lengths;
+} some_block;
+
+static void put_length(some_block *block, uint32_t at, uint32_t length)
+{
+    put(block->data + at, length);
+    block->lengths[block->num_lengths++] = at;
+}
+
+static uint32_t put_counters(some_block *block, uint32_t at, uint32_t size, const uint32_t *offsets, uint32_t count)
+{
+    put_length(block, at, size);
+    for (uint32_t i = 4; i < size; i += 4) {
+        put(block->data + at + i, 0x80000000 | random_below(0x7FFFFFFF)); /* no length */
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        block->values[at + offsets[i]] = (uint8_t)(i + 1);
+    }
+    return at + size;
+}
+
+static uint32_t put_some_object(some_block *block, uint32_t at)
+{
+    uint32_t begin = at, count = 1 + random_below(4), instances = random_below(5), offsets[4], end = 8;
+    bool is_alone = random_below(5) == 0;
+
+    put_length(block, begin + 4, 64 + 40 * count);
+    put_length(block, begin + 8, 64);
+    put(block->data + begin + 32, count);
+    put(block->data + begin + 40, is_alone ? (uint32_t)PERF_INSTANCES_NONE : instances);
+    at += 64;
+    for (uint32_t i = 0; i < count; i++, at += 40) {
+        uint32_t width = random_below(2) ? 4 : 8;
+        offsets[i] = (end + width - 1) / width * width;
+        end = offsets[i] + width;
+        put_length(block, at, 40);
+        put(block->data + at + 32, width);
+        put(block->data + at + 36, offsets[i]);
+    }
+    for (uint32_t i = 0; i < (is_alone ? 1 : instances); i++) {
+        uint32_t name = 2 + 2 * random_below(9), size = (24 + name + 7) / 8 * 8;
+        if (!is_alone) {
+            put_length(block, at, size);
+            put(block->data + at + 16, 24);
+            put(block->data + at + 20, name);
+            at += size;
+        }
+        at = put_counters(block, at, (end + 7) / 8 * 8, offsets, count);
+    }
+    put_length(block, begin, at - begin);
+    return at;
+}
+
+static uint32_t build_some(some_block *block)
+{
+    uint32_t objects = 1 + random_below(3), at = 88;
+
+    memset(block, 0, sizeof *block);
+    memcpy(block->data, "P\0E\0R\0F", 8);
+    put(block->data + 8, 1);
+    put(block->data + 12, 1);
+    put_length(block, 24, 88);
+    put(block->data + 28, objects);
+    for (uint32_t i = 0; i < objects; i++) {
+        at = put_some_object(block, at);
+    }
+    put_length(block, 20, at);
+    return at;
+}
+
+/* Values that the walk announces; each of them is one. */
+static uint32_t count_true_values(const some_block *block, uint32_t size)
+{
+    perf_block_walk walk;
+    perf_block_event event;
+    uint32_t count = 0;
+
+    perf_block_init(&walk, block->data, size);
+    while ((event = perf_block_next(&walk)) != PERF_BLOCK_END) {
+        if (event == PERF_BLOCK_VALUE) {
+            assert(block->values[walk.value.offset] == 1 + (walk.value.definition - walk.object.offset - 64) / 40);
+            count++;
+        }
+    }
+    return count;
+}
+
+/* One length is wrong, by a little or by anything: hardly ever more than one reading fits, and no value is taken from where none is. */
+static void test_any_length(void)
+{
+    static some_block block;
+    uint32_t whole = 0;
+
+    for (int round = 0; round < 20000; round++) {
+        uint32_t size = build_some(&block), values = count_true_values(&block, size);
+        uint32_t at = block.lengths[random_below(block.num_lengths)], said = perf_le32(block.data + at);
+        const uint32_t lies[] = {0,        random_below(200), said + 8,   said - 8,
+                                 said + 4, said - 4,          0xFFFFFFFF, 8 * random_below(40)};
+        put(block.data + at, lies[random_below(8)]);
+        whole += count_true_values(&block, size) == values;
+    }
+    assert(whole > 19900);
 }
 
 /* A second walk of the same bytes begins at the second object. */
@@ -947,6 +1083,7 @@ int main(void)
     test_header_fields();
     test_damage();
     test_lengths_that_contradict();
+    test_any_length();
     test_going_to_an_object();
     test_a_name_that_fills_its_length();
     test_definitions_without_values_are_no_sample();
