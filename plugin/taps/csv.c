@@ -60,7 +60,7 @@ void csv_number(GString *csv, double value)
     char text[NUMBER_SIZE];
     bool is_whole = value == floor(value) && fabs(value) < 0x1p63;
 
-    g_ascii_formatd(text, sizeof text, is_whole ? "%.0f" : formats[0], value);
+    g_ascii_formatd(text, sizeof text, is_whole ? "%.0f" : formats[0], value + 0.0); /* 0 for -0 */
     for (unsigned i = 1; !is_whole && i < G_N_ELEMENTS(formats) && g_ascii_strtod(text, NULL) != value; i++) {
         g_ascii_formatd(text, sizeof text, formats[i], value);
     }
@@ -70,9 +70,9 @@ void csv_number(GString *csv, double value)
 /* --- Times ------------------------------------------------------------------------------------------------------- */
 
 /* Of a time that no calendar has, its first. */
-static char *formatted(const nstime_t *time, const char *format)
+static char *formatted(const nstime_t *when, const char *format)
 {
-    GDateTime *date = g_date_time_new_from_unix_utc((int64_t)time->secs);
+    GDateTime *date = g_date_time_new_from_unix_utc((int64_t)when->secs);
 
     date = date ? date : g_date_time_new_from_unix_utc(0);
     char *text = g_date_time_format(date, format);
@@ -80,18 +80,18 @@ static char *formatted(const nstime_t *time, const char *format)
     return text;
 }
 
-void csv_pdh_time(GString *csv, const nstime_t *time)
+void csv_pdh_time(GString *csv, const nstime_t *when)
 {
-    char *text = formatted(time, "%m/%d/%Y %H:%M:%S");
+    char *text = formatted(when, "%m/%d/%Y %H:%M:%S");
 
-    g_string_append_printf(csv, "\"%s.%03d\",", text, time->nsecs / 1000000);
+    g_string_append_printf(csv, "\"%s.%03d\",", text, when->nsecs / 1000000);
     g_free(text);
 }
 
-void csv_time(GString *csv, const nstime_t *time)
+void csv_time(GString *csv, const nstime_t *when)
 {
-    char *text = formatted(time, "%Y-%m-%dT%H:%M:%S");
+    char *text = formatted(when, "%Y-%m-%dT%H:%M:%S");
 
-    g_string_append_printf(csv, "%s.%09dZ,", text, time->nsecs);
+    g_string_append_printf(csv, "%s.%09dZ,", text, when->nsecs);
     g_free(text);
 }

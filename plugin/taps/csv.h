@@ -20,7 +20,7 @@ void csv_pdh_text(GString *csv, const char *text);
 void csv_pdh_number(GString *csv, double value);
 
 /* "11/21/2026 21:43:44.123", UTC, rounded down. */
-void csv_pdh_time(GString *csv, const nstime_t *time);
+void csv_pdh_time(GString *csv, const nstime_t *when);
 
 /* --- RFC 4180 ----------------------------------------------------------- */
 
@@ -32,4 +32,4 @@ void csv_integer(GString *csv, uint64_t value);
 void csv_number(GString *csv, double value);
 
 /* 2026-11-21T21:43:44.123456789Z */
-void csv_time(GString *csv, const nstime_t *time);
+void csv_time(GString *csv, const nstime_t *when);

@@ -27,7 +27,7 @@ typedef struct {
 
 /* An answer. */
 typedef struct {
-    nstime_t time;
+    nstime_t when;
     bool has_time;
     const state_sample *sample; /* of the document's handle, as long as that is known */
     GArray *cells;              /* document_cell */
@@ -253,7 +253,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
     }
     readings *r = readings_begin_for_all(pinfo->pool, tapped->answer);
     document *doc = document_of(d, tapped->answer->handle);
-    document_row row = {.time = pinfo->abs_ts,
+    document_row row = {.when = pinfo->abs_ts,
                         .has_time = (pinfo->presence_flags & PINFO_HAS_TS) != 0,
                         .sample = tapped->answer->sample};
 
@@ -456,7 +456,7 @@ static void write_row(document *doc, const document_row *row, writing *w)
         }
     }
     if (row->has_time) {
-        csv_pdh_time(w->text, &row->time);
+        csv_pdh_time(w->text, &row->when);
     } else {
         csv_pdh_text(w->text, " ");
     }
