@@ -8,7 +8,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene
-from gen.story_script import NONE, Script, ask, counter, learn, multiple, run, single, story
+from gen.story_script import NONE, Script, answers, ask, counter, learn, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
@@ -158,7 +158,7 @@ def test_the_own_id_of_a_counterset_tells(export, apart, passes):
 @PASSES
 @pytest.mark.parametrize('asked', [[(NONE, '*')], [(6, '*'), (9, '*')], [(NONE, 'svc')], [(6, 'svc'), (9, 'svc')]],
                          ids=['all', 'a-block-each', 'all-of-one', 'each-of-one'])
-def test_one_that_is_alone_and_has_another_own_id(export, asked, passes):
+def test_one_that_is_alone_and_has_another_own_id(export, tshark, tmp_path, asked, passes):
     """Its answers differ in their numbers alone; a block of one instance tells nothing else of it."""
     rows = lambda number: [(0, 'svc', 0 if number < 2 else 1)]
     s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
@@ -166,6 +166,9 @@ def test_one_that_is_alone_and_has_another_own_id(export, asked, passes):
     scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, *x) for x in asked], 4)))
     results = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
     assert results == [FIRST, '7', MOVED, '14']
+    info = tshark.info(scene.write(tmp_path / 'a.pcap'), *passes)
+    for number, shown in zip([n for n, _ in answers(scene)], (FIRST, ' = 7.0', MOVED, ' = 14.0')):
+        assert shown in info[number]
 
 
 def test_own_ids_that_repeat_prove_nothing(export):

@@ -116,3 +116,23 @@ def test_what_was_found(tshark, tmp_path, name, passes):
     Session(world, scene, seed, address(0)).run(written(text))
     out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *passes)
     assert long_rows(out) and false_rows(long_rows(out), world) == []
+
+
+@pytest.mark.parametrize('kind', ['orderly', 'losses', 'own-ids', 'registry', 'renewed-ids', 'merged'])
+def test_info_says_what_an_export_says(tshark, tmp_path, kind):
+    """Info finds its one value in the sample before without tables: result, reason and mark are those of a look at all values."""
+    world, scene, rows, checked = World(), Scene(), {}, 0
+    for place in range(60):
+        add_session(world, scene, kind, SEED + place, place)
+    path = scene.write(tmp_path / 'a.pcap')
+    for row in long_rows(tshark.run('-q', '-r', path, '-z', 'pcq,long,-')[0]):
+        rows.setdefault((row['frame'], re.sub(r'^\\\\[^\\]*', '', row['path'])), row)
+    for number, info in tshark.fields(path, ['frame.number', '_ws.col.Info'], '-Y', 'pcq.block || hkpd.data_block'):
+        headline = re.search(r'(\\[^=]*) = (.*)', info)
+        if headline:
+            row, shown = rows[number, headline[1]], re.split(r', [\d,]+ more value|; \d+ failed| \(\d+ (?:block|object)', headline[2])[0]
+            result = row['result'] and {'{:,.1f}'.format(float(row['result'])), '{:,}'.format(int(float(row['result'])))}
+            assert shown.split(' ')[0] in result if result else '(raw; %s' % row['reason'] in shown, (number, info, row)
+            assert (row['assumed'] == '1') == shown.endswith(('(assumed)', '(order assumed)')), (number, info, row)
+            checked += 1
+    assert checked > 90

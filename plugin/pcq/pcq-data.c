@@ -496,4 +496,5 @@ void pcq_data_register(int proto)
 
     proto_register_subtree_array(ett, array_length(ett));
     value_fields_register(proto, "pcq", &pcq_fields);
+    pcq_readings_register();
 }

@@ -42,7 +42,9 @@ typedef struct {
     uint32_t event;                 /* as of when its identifiers count */
     const state_sample *sample;     /* NULL if the answer is no sample */
     bool has_doubts;                /* it is none, or some of its blocks are not sound */
-    wmem_array_t *blocks;           /* block_entry; NULL as long as none was asked for */
+    wmem_array_t *blocks;           /* block_entry, as far as one was asked for; NULL before */
+    perf_walk scout;                /* behind the last of them */
+    bool has_all_blocks;
     const state_query_index *index; /* QueryCounterInfo's list; NULL without one: then */
     state_assignment
         assigned;    /* whose the blocks are is worked out from all at once; its blocks are NULL until needed */
@@ -57,34 +59,36 @@ static reading_table *pcq_view_table(pcq_view *view, uint32_t block);
 
 /* --- Blocks ------------------------------------------------------------------------------------------------------ */
 
-static wmem_array_t *blocks_of(pcq_view *view)
+static uint32_t count_blocks_until(pcq_view *view, uint32_t block)
 {
-    perf_walk_event event;
-    perf_walk scout;
+    perf_walk *scout = &view->scout;
 
     if (view->blocks == NULL) {
         view->blocks = wmem_array_sized_new(view->base.pool, sizeof(block_entry), 1); /* many answers have no other */
-        perf_walk_init(&scout, view->base.bytes, view->base.size);
-        while ((event = perf_walk_next(&scout)) != PERF_WALK_END) {
-            if (event == PERF_WALK_BLOCK) {
-                bool is_doubtful = view->has_doubts && !perf_walk_block_sound(&scout);
-                block_entry entry = {scout.block.offset, scout.block.type, is_doubtful, NULL};
-                wmem_array_append_one(view->blocks, entry);
-                perf_walk_skip_block(&scout);
-            }
-        }
+        perf_walk_init(scout, view->base.bytes, view->base.size);
     }
-    return view->blocks;
+    while (wmem_array_get_count(view->blocks) <= block && !view->has_all_blocks) {
+        perf_walk_event event = perf_walk_next(scout);
+        if (event == PERF_WALK_BLOCK) {
+            bool is_doubtful = view->has_doubts && !perf_walk_block_sound(scout);
+            block_entry entry = {scout->block.offset, scout->block.type, is_doubtful, NULL};
+            wmem_array_append_one(view->blocks, entry);
+            perf_walk_skip_block(scout);
+        }
+        view->has_all_blocks = event == PERF_WALK_END;
+    }
+    return wmem_array_get_count(view->blocks);
 }
 
 static uint32_t count_blocks(pcq_view *view)
 {
-    return wmem_array_get_count(blocks_of(view));
+    return count_blocks_until(view, UINT32_MAX);
 }
 
+/* It holds until another is asked for. */
 static block_entry *block_at(pcq_view *view, uint32_t block)
 {
-    return block < count_blocks(view) ? wmem_array_index(view->blocks, block) : NULL;
+    return block < count_blocks_until(view, block) ? wmem_array_index(view->blocks, block) : NULL;
 }
 
 /* True if it is not certain which of the block's values stands where: it is compared with nothing. */
@@ -643,6 +647,160 @@ static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
            same_identifier_at(there, block, pcq_view_identifier(here, block));
 }
 
+/* --- One value alone ---------------------------------------------------------------------------------------------- */
+
+/* What the identifiers of an index ask for. */
+typedef struct {
+    uint32_t as_of; /* what was known of the server's names then */
+    bool patterns;
+    bool own_ids; /* all counters of a set, or those that are a process' or thread's own id */
+} asked_facts;
+
+static wmem_map_t *asked; /* state_query_index -> asked_facts; emptied with the file */
+
+static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
+{
+    const state_subject subject = facts_subject(identifier->guid, identifier->counter_id);
+    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->event).fact;
+
+    return identifier->counter_id == PERF_NO_ID ||
+           (name && (strcmp(name->name, "ID Process") == 0 || strcmp(name->name, "ID Thread") == 0));
+}
+
+static const asked_facts *asked_by(pcq_view *view)
+{
+    static const asked_facts any = {0, true, true};
+    asked_facts *found = view->index ? wmem_map_lookup(asked, view->index) : NULL;
+
+    if (view->index == NULL) {
+        return &any;
+    }
+    if (found == NULL) {
+        found = wmem_new0(wmem_file_scope(), asked_facts);
+        wmem_map_insert(asked, view->index, found);
+    } else if (found->as_of == view->server->facts_version && view->server->renewed == 0) {
+        return found;
+    }
+    *found = (asked_facts){.as_of = view->server->facts_version};
+    for (uint32_t i = 0; i < view->index->count; i++) {
+        found->patterns |= view->index->by_index[i].asks != PERF_ASKS_ONE;
+        found->own_ids |= may_be_own_id(view, &view->index->by_index[i]);
+    }
+    return found;
+}
+
+/* The first instance of a name in a block, where it stands; false if there is none. */
+static bool find_named(pcq_view *view, uint32_t block, const reading_name *name, perf_walk *found)
+{
+    perf_walk_block(found, view->base.bytes, view->base.size, block_at(view, block)->offset);
+    return perf_walk_find_named(found, name->bytes, name->size);
+}
+
+/* No other behind the first has the name. */
+static bool is_alone(const pcq_view *view, const reading_name *name, const perf_walk *first)
+{
+    state_sample *sample = (state_sample *)view->sample; /* which keeps it for the next look */
+    perf_walk rest = *first;
+
+    if (sample->alone != first->instance.offset) {
+        if (perf_walk_find_named(&rest, name->bytes, name->size)) {
+            return false;
+        }
+        sample->alone = first->instance.offset;
+    }
+    return true;
+}
+
+static perf_raw number_alone(const pcq_view *view, perf_walk instance, uint32_t column)
+{
+    perf_walk_event event;
+
+    while ((event = perf_walk_next(&instance)) == PERF_WALK_VALUE || event == PERF_WALK_FAULT) {
+        if (event == PERF_WALK_VALUE && instance.value.column == column) {
+            return pcq_raw_at(&view->data, instance.value.offset);
+        }
+    }
+    return (perf_raw){0, 0};
+}
+
+/* `name`: NULL in a block without instances. */
+static perf_raw own_id_alone(pcq_view *view, const state_identifier *identifier, const reading_name *name)
+{
+    state_identifier all = *identifier;
+    perf_walk found;
+
+    all.counter_id = PERF_NO_ID;
+    const own_ids_place *place = wmem_map_lookup(view_own_ids(view), &all);
+    if (place == NULL) {
+        return (perf_raw){0, 0};
+    }
+    if (name == NULL || !place->table->has_instances) {
+        return readings_table_cell(place->table, 0, place->column);
+    }
+    return find_named(view, place->table->number, name, &found) ? number_alone(view, found, place->column)
+                                                                : (perf_raw){0, 0};
+}
+
+/* The row's instance and that of its name in the other sample, of which neither has another of its name, and which have the same id. */
+static bool is_same_alone(const pcq_wanted *want, pcq_view *view, const reading_name *name, perf_walk *found)
+{
+    perf_walk here;
+
+    return find_named(want->here, want->block, name, &here) && here.instance.index == want->row &&
+           find_named(view, want->block, name, found) && found->instance.id == here.instance.id &&
+           is_alone(want->here, name, &here) && is_alone(view, name, found);
+}
+
+/* The block has the same identifier in both samples, for sure, and is one of values. */
+static bool is_same_for_sure(pcq_view *view, pcq_view *here, uint32_t block)
+{
+    bool has_doubts = view->has_doubts || here->has_doubts;
+    const state_identifier *identifier = has_doubts ? NULL : pcq_view_identifier(here, block);
+
+    return identifier && same_identifier_at(view, block, identifier) && !pcq_view_assumed(here, block) &&
+           !pcq_view_assumed(view, block) && block_at(view, block)->type == block_at(here, block)->type &&
+           block_at(here, block)->type != PERF_ERROR_RETURN;
+}
+
+/* True if the process' or thread's own ids say the same in both, or neither has one. */
+static bool is_same_process(pcq_view *view, pcq_view *here, uint32_t block, const reading_name *name)
+{
+    const state_identifier *identifier = pcq_view_identifier(here, block);
+
+    if (!asked_by(here)->own_ids && !asked_by(view)->own_ids) {
+        return true;
+    }
+    perf_raw own = own_id_alone(here, identifier, name), there = own_id_alone(view, identifier, name);
+    return own.size == there.size && own.value == there.value;
+}
+
+/* Without tables, which cost more than all else of an answer of which one value is asked for: what stands in the block of the same
+ * identifier in both samples, of the only instance of its name. False where this does not prove it. */
+static bool pcq_view_find_alone(pcq_view *view, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    pcq_view *here = want->here;
+    uint32_t block = want->block;
+    perf_walk found;
+
+    if (!is_same_for_sure(view, here, block)) {
+        return false;
+    }
+    pcq_table *table = (pcq_table *)pcq_view_table(view, block);
+    uint32_t column = column_of(view, table, want);
+    reading_table *row = table->base.has_instances ? pcq_view_table(here, block) : NULL;
+    const reading_name *name = row ? &readings_table_instance(row, want->row)->key.name : NULL;
+    bool may_have_namesakes =
+        pcq_view_identifier(here, block)->instance && (asked_by(here)->patterns || asked_by(view)->patterns);
+    if (column == UINT32_MAX || (name ? !is_same_alone(want, view, name, &found) : may_have_namesakes) ||
+        !is_same_process(view, here, block, name)) {
+        return false;
+    }
+    *has_counter = true;
+    *place =
+        (reading_place){.raw = name ? number_alone(view, found, column) : readings_table_cell(&table->base, 0, column)};
+    return place->raw.size > 0;
+}
+
 /* Where it stands in a sample. `has_counter` is set if the counter is there, whether the instance is or not. */
 static bool pcq_view_find(pcq_view *view, const pcq_wanted *want, reading_place *place, bool *has_counter)
 {
@@ -917,14 +1075,15 @@ bool pcq_readings_next_failed(readings *r)
     perf_walk_event event;
 
     while ((event = perf_walk_next(walk)) != PERF_WALK_END) {
-        if (event != PERF_WALK_BLOCK) {
-            continue;
-        }
-        enter_block(r);
-        if (walk->block.type == PERF_ERROR_RETURN) {
+        bool is_failed = event == PERF_WALK_BLOCK && walk->block.type == PERF_ERROR_RETURN;
+        if (is_failed) {
+            enter_block(r);
             return true;
         }
-        perf_walk_skip_block(walk);
+        if (event == PERF_WALK_BLOCK) {
+            perf_walk_skip_block(walk);
+        }
+        perf_walk_pass_blocks(walk);
     }
     return false;
 }
@@ -997,10 +1156,25 @@ static bool form_needs_pairing(pcq_view *view)
     return form->paired == PERF_FORM_BY_INSTANCE;
 }
 
+/* So many answers of a form are worth finding out whether all of it needs pairing. */
+#define MANY_OF_A_FORM 16
+
+static bool is_pairing_worth(const pcq_view *view)
+{
+    const perf_form *form = view->sample->form;
+
+    return form->paired != PERF_FORM_NOT_KNOWN || form->users >= MANY_OF_A_FORM;
+}
+
 static bool find_place(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
 
+    pcq_wanted want = wanted(r, r->at.counter->id);
+    if (r->for_one && !(stream->one_form && is_pairing_worth(&stream->current)) &&
+        pcq_view_find_alone(&stream->previous, &want, place, has_counter)) {
+        return true;
+    }
     if (stream->one_form && stream->compared_block == UINT32_MAX) {
         stream->one_form = !form_needs_pairing(&stream->current);
     }
@@ -1013,7 +1187,6 @@ static bool find_place(readings *r, reading_place *place, bool *has_counter)
         *place = (reading_place){.raw = pcq_raw_at(&stream->previous.data, stream->walk.value.offset)};
         return place->raw.size > 0;
     }
-    pcq_wanted want = wanted(r, r->at.counter->id);
     if (pcq_view_find(&stream->previous, &want, place, has_counter)) {
         return true;
     }
@@ -1072,6 +1245,11 @@ static perf_raw operand(readings *r, sample_view *view, const reading_place *pla
 static bool is_doubtful(readings *r)
 {
     return pcq_view_doubtful(&stream_of(r)->current, r->number);
+}
+
+void pcq_readings_register(void)
+{
+    asked = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
 }
 
 const readings_layout pcq_readings_layout = {

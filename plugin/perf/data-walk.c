@@ -520,11 +520,80 @@ static bool usual_row(const uint8_t *at, uint32_t left, uint32_t columns, uint32
     return perf_has_zero_unit(perf_le64(at + size - 8)) && count_usual(at + size, columns) == columns;
 }
 
+/* A usual block: dwErrorCode 0, dwType PERF_SINGLE_COUNTER, and nothing but the usual value. */
+static bool is_usual_block(const uint8_t *at)
+{
+    return perf_le64(at) == (uint64_t)PERF_SINGLE_COUNTER << 32 && perf_le32(at + 8) == PERF_COUNTER_HEADER_SIZE + 16 &&
+           beyond_usual(at + PERF_COUNTER_HEADER_SIZE) < 8;
+}
+
+uint32_t perf_walk_pass_blocks(perf_walk *walk)
+{
+    uint32_t passed = 0, size = PERF_COUNTER_HEADER_SIZE + 16;
+    bool is_read = walk->state == NEXT_VALUE && walk->values_left == 0 && walk->block.type == PERF_SINGLE_COUNTER &&
+                   walk->pos == walk->block.limit && !walk->block.open_end;
+
+    if (is_read && !walk->one_block) {
+        leave_block(walk);
+    }
+    while (walk->state == NEXT_BLOCK && passed < walk->blocks_left && walk->size - walk->pos >= size &&
+           is_usual_block(walk->data + walk->pos)) {
+        walk->pos += size;
+        passed++;
+    }
+    walk->blocks_left -= passed;
+    walk->block.index += passed;
+    return passed;
+}
+
+static bool is_between_rows(const perf_walk *walk)
+{
+    return walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
+}
+
+/* A usual row has the name. Mostly its end tells that it has not. */
+static inline bool is_named(const uint8_t *at, const uint8_t *name, uint32_t size)
+{
+    const uint8_t *there = at + PERF_INSTANCE_HEADER_SIZE;
+    uint32_t end = size < 8 ? 0 : size - 8;
+
+    return size + 2 <= perf_le32(at) - PERF_INSTANCE_HEADER_SIZE && perf_le16(there + size) == 0 &&
+           (size < 8 || perf_le64(there + end) == perf_le64(name + end)) && memcmp(there, name, size) == 0;
+}
+
+static void pass_others(perf_walk *walk, const uint8_t *name, uint32_t size)
+{
+    uint32_t row_size;
+
+    while (walk->instances_left > 0 &&
+           usual_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &row_size) &&
+           !is_named(walk->data + walk->pos, name, size)) {
+        walk->pos += row_size;
+        walk->instances_left--;
+        walk->instance.index++;
+    }
+}
+
+bool perf_walk_find_named(perf_walk *walk, const uint8_t *name, uint32_t size)
+{
+    perf_walk_event event;
+
+    do {
+        perf_walk_pass_values(walk);
+        if (is_between_rows(walk)) {
+            pass_others(walk, name, size);
+        }
+        event = perf_walk_next(walk);
+    } while (event != PERF_WALK_END && !(event == PERF_WALK_INSTANCE && walk->instance.name_size == size &&
+                                         memcmp(walk->data + walk->instance.name, name, size) == 0));
+    return event != PERF_WALK_END;
+}
+
 uint32_t perf_walk_pass_rows(perf_walk *walk)
 {
     uint32_t passed = 0;
     uint32_t size;
-    bool between_rows = walk->state == NEXT_INSTANCE || (walk->state == NEXT_VALUE && walk->values_left == 0);
+    bool between_rows = is_between_rows(walk);
 
     while (between_rows && passed < walk->instances_left &&
            usual_row(walk->data + walk->pos, walk->limit - walk->pos, walk->counters.count, &size)) {
@@ -576,6 +645,10 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         }
         summary->values += event == PERF_WALK_VALUE;
         summary->values += perf_walk_pass_values(&walk);
+        uint32_t passed = perf_walk_pass_blocks(&walk);
+        summary->blocks += passed;
+        summary->sound_blocks += passed;
+        summary->values += passed;
         summary->values += perf_walk_pass_rows(&walk) * walk.counters.count;
     }
     summary->sound_blocks += sound;

@@ -163,6 +163,13 @@ uint32_t perf_walk_pass_values(perf_walk *walk);
 /* The same for whole instances with all their values. */
 uint32_t perf_walk_pass_rows(perf_walk *walk);
 
+/* The same for blocks that hold one such number each. */
+uint32_t perf_walk_pass_blocks(perf_walk *walk);
+
+/* Of a walk of one block: goes on to its next instance with that name (`size` bytes without a terminator), as if it had just
+ * announced it; false if there is none. */
+bool perf_walk_find_named(perf_walk *walk, const uint8_t *name, uint32_t size);
+
 /* True if the current block is one of instances with headers. */
 static inline bool perf_walk_has_instances(const perf_walk *walk)
 {

@@ -123,6 +123,7 @@ typedef struct readings {
     uint64_t text_left; /* bytes that paths may still take before their names are shortened */
     uint64_t raw_left;  /* bytes that may still be shown of values that are no numbers: values can overlap */
 
+    bool for_one;        /* for whoever sets it: of one value or two is more asked than their path */
     bool for_all;        /* begun with readings_begin_for_all() */
     uint64_t bytes_left; /* that values may still take then, those that overlap each for itself */
 

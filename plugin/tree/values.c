@@ -459,28 +459,39 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return survey.covered;
 }
 
-/* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
-static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer)
+/* At its first value. */
+static readings *begin_headline(wmem_allocator_t *pool, const readings_answer *answer)
 {
     readings *r = readings_begin(pool, answer);
 
-    for (unsigned i = 0; i < MAX_LOOKED_THROUGH && readings_next(r); i++) {
-        const char *instance = readings_instance(r);
-        if (i == 0 && readings_path(r) == NULL) {
-            return NULL;
-        }
-        if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
-            return r;
-        }
-    }
-    r = readings_begin(pool, answer);
+    r->for_one = true;
     return readings_next(r) ? r : NULL;
 }
 
-/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
-static const char *headline(wmem_allocator_t *pool, const readings_answer *answer)
+/* At the value that stands for an answer of so many: that of _Total if it is among the first, else the first. NULL: that has no path. */
+static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
 {
-    readings *r = find_headline(pool, answer);
+    readings *r = begin_headline(pool, answer);
+
+    if (r == NULL || readings_path(r) == NULL || count == 1) {
+        return r && readings_path(r) ? r : NULL;
+    }
+    for (unsigned i = 0; i < MAX_LOOKED_THROUGH; i++) {
+        const char *instance = readings_instance(r);
+        if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
+            return r;
+        }
+        if (!readings_next(r)) {
+            break;
+        }
+    }
+    return begin_headline(pool, answer);
+}
+
+/* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
+static const char *headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+{
+    readings *r = find_headline(pool, answer, count);
 
     if (r == NULL) {
         return NULL;
@@ -495,7 +506,7 @@ const char *values_headline(wmem_allocator_t *pool, const readings_answer *answe
 {
     wmem_strbuf_t *watched = wmem_strbuf_new(pool, "");
     unsigned shown = count > 0 && watch_has_rows() ? watched_headline(watched, pool, answer) : 0;
-    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer);
+    const char *head = shown > 0 || count == 0 ? wmem_strbuf_get_str(watched) : headline(pool, answer, count);
     shown += shown == 0 && count > 0 && head;
     const char *more = count == 0 && !failed ? "no value"
                        : count == shown      ? ""

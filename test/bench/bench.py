@@ -19,7 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from shapes import AT_MARKER, BUDGET, GROWING, PEERS, SHAPES, Capture, day, measured
+from shapes import AT_MARKER, BUDGET, GROWING, LISTED, MOST_OF_LIST, PEERS, SHAPES, Capture, day, measured
 
 NOWHERE = '/nonexistent'
 ALL = {**SHAPES, **PEERS}
@@ -239,6 +239,19 @@ class Bench:
                                           lambda lines: of_object(lines, 'pcq.so')) for way in BUDGET_WAYS}
         return {n: {way: round(asked[way].result()[n], 1) for way in BUDGET_WAYS} for n in BUDGET}
 
+    def lists(self):
+        """{shape: how many times as much as without the plugin a list costs}"""
+        got = {k: f.result() for k, f in self.ask(LISTED, 'list').items()}
+        return {n: got['with'][n] / got['without'][n] for n in LISTED}
+
+
+def check_lists(bench):
+    failed = 0
+    for name, times in bench.lists().items():
+        failed += times > MOST_OF_LIST
+        print('%-12s%-16s%10.3f of %10.3f%s' % (name, 'list, times', times, MOST_OF_LIST, '  OVER' if times > MOST_OF_LIST else ''))
+    return 1 if failed else 0
+
 
 def check_budget(bench, path, write):
     now = bench.budget()
@@ -274,7 +287,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(folder, a.plugins, a.floor)
         if a.budget:
-            sys.exit(check_budget(bench, a.budget, a.write))
+            sys.exit(check_budget(bench, a.budget, a.write) | check_lists(bench))
         if a.memory:
             sys.exit(not bench.memory(a.memory))
         if not a.what or not set(a.what) <= set(OTHERS):

@@ -139,6 +139,26 @@ def blocks(answers, count=10000):
     return p.capture
 
 
+def tall_comings(answers, count):
+    """Instances of one counter that come and go."""
+    p = query(1)
+    p.change([identifier(0)])
+    for n, names in enumerate(comings_and_goings(answers, count, 2)):
+        p.data(block(4, instances([instance(x, int(x[-5:])) + values(1, 1000 * n) for x in names])))
+    return p.capture
+
+
+def blocks_comings(answers, count=10000):
+    """Instances, each in a block of its own, of which one or another has an error in every second answer."""
+    p = query(1)
+    p.change([identifier(0, 'instance %d' % i) for i in range(count)])
+    p.info([identifier(0, 'instance %d' % i, index=i) for i in range(count)])
+    for n in range(answers):
+        gone = 7919 * n % (count - 1) + 1 if n % 2 else None
+        p.data(*[block(0, b'', 4201) if i == gone else block(1, values(1, 1000 * n + i)) for i in range(count)])
+    return p.capture
+
+
 def small(answers):
     p = query(1)
     p.change([identifier(0, None)])
@@ -178,6 +198,16 @@ def hkpd_objects(answers, count=10000):
     return h.capture
 
 
+def hkpd_comings(answers, values, counters=10):
+    """Processes that come and go."""
+    h = Hkpd()
+    h.rpc.max_frag, h.rpc.transport.mss = 4280, 1440
+    h.titles([('230', 'Process')] + [(str(6 + 2 * k), 'counter %d' % k) for k in range(counters)])
+    for n, names in enumerate(comings_and_goings(answers, values // counters, 2)):
+        h.sample(perf_object(230, in_a_row(counters), [row(x, counter_block(counters, 1000 * n)) for x in names]), name='230')
+    return h.capture
+
+
 def udp(capture, port, data):
     head = struct.pack('>4H', 50000, port, 8 + len(data), 0)
     ip = struct.pack('>BBHHHBBH4s4s', 0x45, 0, 28 + len(data), 1, 0x4000, 64, 17, 0, bytes([192, 0, 2, 1]),
@@ -213,7 +243,10 @@ def pcp(answers, rows=1000, metrics=10):
 SHAPES = {
     'one': Shape('1,000 instances x 10 counters', 'value', 10000, (2, 3), lambda n, values: one(n, values // 10)),
     'tall': Shape('10,000 instances x 1 counter', 'value', 10000, (2, 3), lambda n, values: tall(n, values)),
+    'tall-2': Shape('10,000 instances x 1 counter, one of them another in every 2nd answer', 'value', 10000, (2, 12), tall_comings),
     'blocks': Shape('10,000 blocks of one counter', 'value', 10000, (2, 3), lambda n, values: blocks(n, values)),
+    'blocks-2': Shape('10,000 blocks of one instance, one of them an error in every 2nd answer', 'value', 10000, (2, 12),
+                      blocks_comings),
     'machine': Shape('processors and disks, constant: 1,000 instances x 10', 'value', 10000, (2, 12), machine),
     'processes-2': Shape('1,000 processes x 10, one of them another in every 2nd answer', 'value', 10000, (2, 22),
                          lambda n, values: processes(n, values, 2)),
@@ -224,6 +257,10 @@ SHAPES = {
     'small': Shape('one value an answer', 'call', 1, (30, 130), lambda n, values: small(n)),
     'storm': Shape('registration of sets, three calls each', 'set', 1, (30, 80), lambda n, values: storm(n)),
     'hkpd': Shape('PERF_DATA_BLOCK, 1,000 x 10', 'value', 10000, (2, 3), lambda n, values: hkpd(n, values // 10), 'hkpd'),
+    'hkpd-2': Shape('PERF_DATA_BLOCK, 1,000 processes x 10, one of them another in every 2nd answer', 'value', 10000, (2, 12),
+                    hkpd_comings, 'hkpd'),
+    'hkpd-tall-2': Shape('PERF_DATA_BLOCK, 10,000 processes x 1, the same', 'value', 10000, (2, 12),
+                         lambda n, values: hkpd_comings(n, values, 1), 'hkpd'),
     'hkpd-tall': Shape('PERF_DATA_BLOCK, 10,000 x 1', 'value', 10000, (2, 3),
                        lambda n, values: hkpd(n, values, 1), 'hkpd'),
     'hkpd-objects': Shape('PERF_DATA_BLOCK, 10,000 objects', 'value', 10000, (2, 3),
@@ -238,6 +275,8 @@ PEERS = {
 GROWING = ('one', 'blocks')
 # Small ones for a budget.
 BUDGET = ('one', 'blocks', 'processes-2', 'places', 'small')
+# Whose list costs at most so many times what it costs without the plugin: one value of each answer stands in it.
+LISTED, MOST_OF_LIST = ('one', 'tall', 'tall-2', 'blocks', 'blocks-2', 'processes-2', 'places', 'sizes', 'hkpd-2', 'hkpd-tall-2'), 1.15
 
 
 def measured(shapes, units):

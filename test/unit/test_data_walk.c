@@ -143,6 +143,74 @@ static void test_what_is_passed(void)
     assert(perf_walk_pass_rows(&walk) == 3);
 }
 
+static void put_blocks(buffer *b, uint32_t count)
+{
+    put_header(b, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t block = begin_block(b, PERF_SINGLE_COUNTER);
+        put_value(b, 8, i);
+        end_block(b, block);
+    }
+    finish(b);
+}
+
+/* Blocks of one number, as long as each is usual in type, size, error and value. */
+static void test_blocks_that_are_passed(void)
+{
+    enum { FIRST = 48, BLOCK = 32 };
+    static const uint32_t odd[][2] = {{0, 5}, {4, 2}, {8, 40}, {16, 9}, {20, 24}};
+    perf_data_summary summary;
+    perf_walk walk;
+    buffer b;
+
+    put_blocks(&b, 9);
+    walk = walk_to(&b, PERF_WALK_HEADER);
+    assert(perf_walk_pass_blocks(&walk) == 9 && perf_walk_next(&walk) == PERF_WALK_END);
+    assert(check(&b, &summary) && summary.blocks == 9 && summary.sound_blocks == 9 && summary.values == 9);
+    walk = walk_to(&b, PERF_WALK_VALUE);
+    assert(perf_walk_pass_blocks(&walk) == 8 && walk.block.index == 8 && perf_walk_next(&walk) == PERF_WALK_END);
+    walk = walk_to(&b, PERF_WALK_BLOCK);
+    assert(perf_walk_pass_blocks(&walk) == 0 && perf_walk_next(&walk) == PERF_WALK_VALUE);
+    for (unsigned i = 0; i < sizeof odd / sizeof *odd; i++) {
+        put_blocks(&b, 9);
+        set32(&b, FIRST + 4 * BLOCK + odd[i][0], odd[i][1]);
+        walk = walk_to(&b, PERF_WALK_HEADER);
+        assert(perf_walk_pass_blocks(&walk) == 4);
+        assert(perf_walk_next(&walk) == PERF_WALK_BLOCK && walk.block.index == 4);
+    }
+    put_blocks(&b, 9);
+    set32(&b, 4, 7);
+    walk = walk_to(&b, PERF_WALK_HEADER);
+    assert(perf_walk_pass_blocks(&walk) == 7);
+}
+
+/* Instances by their names: the first, the next, and none. */
+static void test_names_that_are_found(void)
+{
+    static const uint8_t total[] = "0\0,\0_\0T\0o\0t\0a\0l";
+    perf_walk walk;
+    buffer b;
+
+    for (uint32_t columns = 0; columns < 3; columns++) {
+        put_header(&b, 1);
+        put_counterset(&b, 5, columns);
+        finish(&b);
+        for (unsigned usual = 0; usual < 2; usual++) {
+            if (!usual && columns > 0) { /* a value of another size: the row is read step by step */
+                set32(&b, 48 + 16 + 8 + 4 * columns + columns % 2 * 4 + 8 + 16, 9);
+            }
+            walk = walk_to(&b, PERF_WALK_BLOCK);
+            assert(perf_walk_find_named(&walk, total, sizeof total) && walk.instance.id == 1);
+            assert(perf_walk_find_named(&walk, total, sizeof total) && walk.instance.id == 3);
+            assert(!perf_walk_find_named(&walk, total, sizeof total));
+            walk = walk_to(&b, PERF_WALK_BLOCK);
+            assert(!perf_walk_find_named(&walk, total, sizeof total - 3));
+            walk = walk_to(&b, PERF_WALK_BLOCK);
+            assert(perf_walk_find_named(&walk, total, 0) && walk.instance.id == 0);
+        }
+    }
+}
+
 /* dwSize leaves the padding out, and what follows is on the next step of 8 all the same. */
 static void test_sizes_without_padding(void)
 {
@@ -763,6 +831,8 @@ int main(void)
     test_counterset();
     test_passing_values();
     test_what_is_passed();
+    test_blocks_that_are_passed();
+    test_names_that_are_found();
     test_sizes_without_padding();
     test_damage();
     test_every_length();
