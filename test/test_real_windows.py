@@ -270,6 +270,7 @@ def test_elapsed_time(tshark, tmp_path):
     (['site', 'site', 'site#1'], ['site', 'site#1', 'site#1#0']),
     (['site#1', 'site', 'other', 'site'], ['site#1#0', 'site', 'other', 'site#1']),
     (['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1'], ['site', 'site#1', 'site#2', 'C#', 'site#1x', '#1']),
+    (['site', 'site', 'site#1', 'site#1#0', 'site#0'], ['site', 'site#1', 'site#1#0', 'site#1#0#0', 'site#0']),
     (['site', 'site#1', 'site', 'site#1'], ['site', 'site#1#0', 'site#1', 'site#1#1'])])
 @PROTOCOLS
 def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, names, paths):

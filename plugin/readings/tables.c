@@ -319,17 +319,25 @@ bool readings_table_reads_twice(reading_table *table, uint32_t row, const char *
 {
     const char *mark = strrchr(text, '#');
     char *end = NULL;
-    uint64_t ordinal = mark && g_ascii_isdigit(mark[1]) && mark[1] != '0' ? g_ascii_strtoull(mark + 1, &end, 10) : 0;
-    uint32_t size = mark ? unit * (uint32_t)strlen(mark) : 0;
+    bool is_number = mark && g_ascii_isdigit(mark[1]) && (mark[1] != '0' || mark[2] == '\0');
+    uint64_t ordinal = is_number ? g_ascii_strtoull(mark + 1, &end, 10) : 0;
 
-    if (ordinal == 0 || ordinal > UINT32_MAX || *end != '\0' || !readings_table_has_row(table, row)) {
+    if (!is_number || ordinal > UINT32_MAX || *end != '\0' || !readings_table_has_row(table, row)) {
         return false;
     }
     reading_instance_key other = row_at(&table->instances, row)->key;
+    uint32_t size = unit * (uint32_t)strlen(mark);
     readings_table_has_row(table, UINT32_MAX);
     readings_instances_counted(&table->instances, table->rows - 1);
     other.name = (reading_name){other.name.bytes, other.name.size - MIN(size, other.name.size), 0};
-    return find_named(&table->instances, &other, (uint32_t)ordinal) != NULL;
+    const reading_instance *found = find_named(&table->instances, &other, (uint32_t)ordinal);
+    if (found == NULL || ordinal > 0) {
+        return found != NULL;
+    }
+    char *shorter = g_strndup(text, (size_t)(mark - text)); /* "#0" is written behind what reads twice itself */
+    bool reads_twice = readings_table_reads_twice(table, found->row, shorter, unit);
+    g_free(shorter);
+    return reads_twice;
 }
 
 bool readings_name_is_sum(const void *name, uint32_t size)

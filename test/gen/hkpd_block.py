@@ -80,12 +80,13 @@ def rows_of(o, at):
 
 def unique(texts):
     """What paths call instances of these names, one by one: the second of a name gets #1, and one that is called so beside it #0."""
-    out = []
-    for k, text in enumerate(texts):
-        n, (base, mark, number) = texts[:k].count(text), text.rpartition('#')
-        taken = mark and number.isascii() and number.isdigit() and number[0] != '0' and texts.count(base) > int(number)
-        out.append('%s#%d' % (text, n) if n or taken else text)
-    return out
+    def is_taken(text):
+        base, mark, number = text.rpartition('#')
+        if number == '0':
+            return base in texts and is_taken(base)
+        return mark and number.isascii() and number.isdigit() and number[0] != '0' and texts.count(base) > int(number)
+    counts = [texts[:k].count(text) for k, text in enumerate(texts)]
+    return ['%s#%d' % (text, n) if n or is_taken(text) else text for text, n in zip(texts, counts)]
 
 
 class Builder:
