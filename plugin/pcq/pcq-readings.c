@@ -1156,26 +1156,40 @@ static bool form_needs_pairing(pcq_view *view)
     return form->paired == PERF_FORM_BY_INSTANCE;
 }
 
-/* So many answers of a form are worth finding out whether all of it needs pairing. */
-#define MANY_OF_A_FORM 16
-
-static bool is_pairing_worth(const pcq_view *view)
+/* The value is compared by its place in all answers of the form: that it may be was found out for one of them. */
+static bool is_by_place(const readings *r)
 {
-    const perf_form *form = view->sample->form;
+    const pcq_stream *stream = stream_of(r);
+    const pcq_view *view = &stream->current;
+    const perf_form *form = stream->one_form ? view->sample->form : NULL;
 
-    return form->paired != PERF_FORM_NOT_KNOWN || form->users >= MANY_OF_A_FORM;
+    return form && form->alone == stream->walk.value.offset && form->alone_as_of == view->server->facts_version &&
+           view->server->renewed == 0;
+}
+
+static bool find_alone(readings *r, const pcq_wanted *want, reading_place *place, bool *has_counter)
+{
+    pcq_stream *stream = stream_of(r);
+    pcq_view *view = &stream->current;
+    bool is_found = pcq_view_find_alone(&stream->previous, want, place, has_counter);
+
+    if (is_found && stream->one_form && (!asked_by(view)->own_ids || wmem_map_size(view_own_ids(view)) == 0)) {
+        view->sample->form->alone = stream->walk.value.offset;
+        view->sample->form->alone_as_of = view->server->facts_version;
+    }
+    return is_found;
 }
 
 static bool find_place(readings *r, reading_place *place, bool *has_counter)
 {
     pcq_stream *stream = stream_of(r);
-
     pcq_wanted want = wanted(r, r->at.counter->id);
-    if (r->for_one && !(stream->one_form && is_pairing_worth(&stream->current)) &&
-        pcq_view_find_alone(&stream->previous, &want, place, has_counter)) {
+    bool by_place = r->for_one && is_by_place(r);
+
+    if (r->for_one && !by_place && find_alone(r, &want, place, has_counter)) {
         return true;
     }
-    if (stream->one_form && stream->compared_block == UINT32_MAX) {
+    if (stream->one_form && stream->compared_block == UINT32_MAX && !by_place) {
         stream->one_form = !form_needs_pairing(&stream->current);
     }
     if (stream->one_form && stream->compared_block != r->number) {

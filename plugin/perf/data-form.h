@@ -31,7 +31,9 @@ typedef struct {
     uint32_t num_spans;
     unsigned users;           /* for whoever shares it */
     perf_form_pairing paired; /* how two answers are, for whoever compares them, */
-    uint32_t paired_as_of;    /* with what was known then */
+    uint32_t paired_as_of;    /* with what was known then; */
+    uint32_t alone; /* a value that is compared by its place, whatever is true of others, 0 before one is known, */
+    uint32_t alone_as_of; /* with what was known then */
 } perf_form;
 
 /* One answer: its bytes, or those of its form and its numbers. */
