@@ -194,6 +194,7 @@ state_sample *sample_keep_alike(state_handle *handle, const uint8_t *bytes, uint
     state_sample *sample = new_sample(handle, size, event, frame);
     sample->summary = newest->summary;
     sample->alone = newest->alone;
+    sample->headline = newest->headline;
     take_form(sample, newest->form, numbers);
     add_newest(sample);
     return sample;

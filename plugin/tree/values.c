@@ -459,33 +459,48 @@ static unsigned watched_headline(wmem_strbuf_t *text, wmem_allocator_t *pool, co
     return survey.covered;
 }
 
-/* At its first value. */
-static readings *begin_headline(wmem_allocator_t *pool, const readings_answer *answer)
+/* At a value by its place among all. */
+static readings *begin_headline(wmem_allocator_t *pool, const readings_answer *answer, unsigned place)
 {
     readings *r = readings_begin(pool, answer);
+    bool is_there = readings_next(r) != NULL;
 
     r->for_one = true;
-    return readings_next(r) ? r : NULL;
+    for (; is_there && place > 0; place--) {
+        is_there = readings_next(r) != NULL;
+    }
+    return is_there ? r : NULL;
 }
 
-/* At the value that stands for an answer of so many: that of _Total if it is among the first, else the first. NULL: that has no path. */
-static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+/* The place of a value of _Total among the first, 0 without one. */
+static unsigned find_total(readings *r)
 {
-    readings *r = begin_headline(pool, answer);
+    unsigned place = 0;
 
-    if (r == NULL || readings_path(r) == NULL || count == 1) {
-        return r && readings_path(r) ? r : NULL;
-    }
-    for (unsigned i = 0; i < MAX_LOOKED_THROUGH; i++) {
+    do {
         const char *instance = readings_instance(r);
         if (instance && strcmp(instance, "_Total") == 0 && readings_counter(r)) {
-            return r;
+            return place;
         }
-        if (!readings_next(r)) {
-            break;
-        }
+    } while (++place < MAX_LOOKED_THROUGH && readings_next(r));
+    return 0;
+}
+
+/* At the value that stands for an answer: that of _Total if it is among the first, else the first. NULL: that has no path. */
+static readings *find_headline(wmem_allocator_t *pool, const readings_answer *answer, uint64_t count)
+{
+    state_sample *sample = (state_sample *)answer->sample; /* which keeps the place for what has its form */
+    unsigned place = sample && sample->headline > 0 ? sample->headline - 1U : 0;
+    readings *r = begin_headline(pool, answer, place);
+
+    if (r == NULL || readings_path(r) == NULL || count == 1 || (sample && sample->headline > 0)) {
+        return r && readings_path(r) ? r : NULL;
     }
-    return begin_headline(pool, answer);
+    place = find_total(begin_headline(pool, answer, 0));
+    if (sample) {
+        sample->headline = (uint8_t)(1 + place);
+    }
+    return place > 0 ? begin_headline(pool, answer, place) : r;
 }
 
 /* "\Processor(_Total)\% Processor Time = 12.4 %" and a note. */
