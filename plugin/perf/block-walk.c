@@ -309,13 +309,6 @@ static bool object_begins(const perf_block_walk *walk, uint32_t at)
     return header >= PERF_OBJECT_TYPE_SIZE && header <= definitions && definitions <= size && size <= walk->size - at;
 }
 
-/* One more reading fits: of several that differ none is taken. */
-#define SEVERAL UINT32_MAX
-static void take_size(uint32_t *found, uint32_t size)
-{
-    *found = *found == 0 || *found == size ? size : SEVERAL;
-}
-
 /* All objects stand there one behind the other, up to the end. */
 static bool objects_fit(const perf_block_walk *walk, uint32_t at)
 {
@@ -331,22 +324,16 @@ static bool objects_fit(const perf_block_walk *walk, uint32_t at)
 /* HeaderLength, or what it is read as: the first object begins behind the fixed fields or the name. */
 static uint32_t header_size(const perf_block_walk *walk)
 {
-    uint32_t said = perf_block_u32(walk, 24), room = perf_block_u32(walk, 80), name = perf_block_u32(walk, 84),
-             found = 0;
+    uint32_t said = perf_block_u32(walk, 24), room = perf_block_u32(walk, 80), name = perf_block_u32(walk, 84);
+    uint32_t named = name >= PERF_DATA_BLOCK_SIZE && room <= UINT32_MAX - name ? perf_align8(name + room) : 0;
     bool is_sound = said >= PERF_DATA_BLOCK_SIZE && said <= walk->size;
 
     if (walk->objects_left == 0 || (is_sound && object_begins(walk, said))) {
         return said;
     }
-    uint32_t named =
-        name < PERF_DATA_BLOCK_SIZE || room > walk->size || name > walk->size ? PERF_DATA_BLOCK_SIZE : name + room;
-    const uint32_t sizes[] = {PERF_DATA_BLOCK_SIZE, named, perf_align8(named)};
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i] <= walk->size && objects_fit(walk, sizes[i])) {
-            take_size(&found, sizes[i]);
-        }
-    }
-    return found == 0 || found == SEVERAL ? said : found;
+    bool fits_fixed = objects_fit(walk, PERF_DATA_BLOCK_SIZE);
+    bool fits_named = named > PERF_DATA_BLOCK_SIZE && objects_fit(walk, named);
+    return fits_fixed == fits_named ? said : fits_fixed ? PERF_DATA_BLOCK_SIZE : named;
 }
 
 /* The header's own fields place its name inside it, or it has none. */
@@ -470,36 +457,29 @@ static bool object_is_followed(const perf_block_walk *walk, uint32_t size)
     return object_begins(walk, walk->object.offset + size);
 }
 
-/* An object whose size leads nowhere ends where its structures do, or where the padding behind it does, if what follows it is found there
- * alone. Where it is found no structure is looked at a third time, and where it is not nothing more is read. */
+/* An object whose size leads nowhere leaves its padding out, or ends where its structures do, if what follows it is found there alone. Where
+ * it is found no structure is looked at a third time, and where it is not nothing more is read. */
 static uint32_t find_object_size(perf_block_walk *walk, bool *is_whole)
 {
-    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), structures, found = 0;
-    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= walk->size - at;
-    bool is_last = is_sane && walk->objects_left == 0 && walk->size - at - said < 8;
-    bool is_padded = is_sane && !is_last && object_is_followed(walk, perf_align8(said));
+    uint32_t at = walk->object.offset, said = perf_block_u32(walk, at), left = walk->size - at, structures;
+    uint32_t padded = perf_align8(said);
+    bool is_sane = said >= PERF_OBJECT_TYPE_SIZE && said <= left, is_last = walk->objects_left == 0 && left - said < 8;
+    bool fits_padded = is_sane && !is_last && padded != said && object_is_followed(walk, padded);
 
-    *is_whole = structures_size(walk,
-                                is_padded ? at + perf_align8(said)
-                                : is_sane ? at + said
-                                          : walk->size,
-                                &structures);
-    bool is_confirmed = is_sane && *is_whole;
-    if (is_sane && !*is_whole && !is_padded) {
+    *is_whole = structures_size(walk, fits_padded ? at + padded : is_sane ? at + said : walk->size, &structures);
+    bool is_confirmed = is_sane && *is_whole && !fits_padded;
+    if (is_sane && !*is_whole && !fits_padded) {
         *is_whole = structures_size(walk, walk->size, &structures);
     }
-    const uint32_t sizes[] = {perf_align8(said), structures, perf_align8(structures)};
-    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (sizes[i] != said && object_is_followed(walk, sizes[i])) {
-            take_size(&found, sizes[i]);
-        }
+    uint32_t ends = perf_align8(structures) <= left ? perf_align8(structures) : structures;
+    bool fits_ends = ends != said && (ends != padded || !fits_padded) && !(is_last && is_confirmed) &&
+                     object_is_followed(walk, ends);
+    if (fits_padded != fits_ends) {
+        return fits_padded ? padded : ends;
     }
-    if ((is_last && is_confirmed) || found == 0 || found == SEVERAL) {
-        walk->is_lost = !is_confirmed;
-        walk->objects_left = is_confirmed ? walk->objects_left : 0;
-        found = is_sane ? said : 0;
-    }
-    return found;
+    walk->is_lost = !is_confirmed;
+    walk->objects_left = is_confirmed ? walk->objects_left : 0;
+    return is_sane ? said : 0;
 }
 
 static perf_block_event read_object_size(perf_block_walk *walk)
@@ -848,13 +828,11 @@ static perf_block_event read_counters(perf_block_walk *walk)
         return fault(walk, PERF_BLOCK_FAULT_COUNTERS_MISSING, at, left, walk->instance.number + 1, NEXT_OBJECT_END);
     }
     uint32_t said = perf_block_u32(walk, at), size = find_size(walk, COUNTERS);
-    bool is_small = said >= PERF_COUNTER_BLOCK_SIZE && said <= left;
     walk->counters.offset = at;
-    walk->counters.size = size > 0 ? size : is_small ? said : PERF_COUNTER_BLOCK_SIZE;
+    walk->counters.size = size > 0 ? size : PERF_COUNTER_BLOCK_SIZE;
     if (size == 0) {
-        return faulty(walk, PERF_BLOCK_COUNTERS,
-                      is_small ? PERF_BLOCK_FAULT_COUNTERS_SMALL : PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said,
-                      is_small ? walk->object.reach : left, NEXT_OBJECT_END);
+        return faulty(walk, PERF_BLOCK_COUNTERS, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, least_size(walk, COUNTERS),
+                      NEXT_OBJECT_END);
     }
     if (walk->is_trial && walk->object.counters_size > 0 && walk->object.counters_size != size) { /* all have one */
         return fault(walk, PERF_BLOCK_FAULT_COUNTERS_SIZE, at, said, left, NEXT_OBJECT_END);

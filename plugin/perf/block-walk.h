@@ -75,9 +75,8 @@ typedef enum {
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
     X(COUNTERS_SIZE, SIZE, 1, \
-      "ByteLength of the counter block is %u, it can be 4 to %u: the object's rest is skipped") \
-    X(COUNTERS_SMALL, SIZE, 1, \
-      "ByteLength of the counter block is %u, its values need %u: the object's rest is skipped") \
+      "ByteLength of the counter block is %u, its counters take %u, and what follows does not fit: the object's rest " \
+      "is skipped") \
     X(VALUE_PLACE, SIZE, 1, \
       "CounterOffset and CounterSize end at byte %u, a counter block has 4 to %u: this counter's values are left out") \
     X(TRAILING, REST, 0, "%u bytes are left behind the last of %u objects") \

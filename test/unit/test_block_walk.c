@@ -766,10 +766,7 @@ static void test_damage(void)
         {NULL, {132, 1200}, 0, "I232+32:2,4 "},
         {NULL, {184, 1}, 0, "V272+1 V280+8 "},
         /* a definition that leads beyond the data */
-        {NULL,
-         {664, 1400, 776, 0},
-         0,
-         "D664+40 DEFINITION_SIZE@664:1400,80 I744+32:2,4 C776+4 COUNTERS_SIZE@776:0,80 "},
+        {NULL, {664, 1400, 776, 0}, 0, "D664+40 DEFINITION_SIZE@664:1400,80 I744+32:2,4 C776+4 COUNTERS_SIZE@776:0,4 "},
         {blank_behind, {28, 3}, 0, "OBJECT_BLANK@28:3,2 "},
         {NULL, {0}, 7, "HEADER_SHORT@0:7,88 "},
         {NULL, {24, 96, 80, 1, 84, 88}, 0, "H88 READ_HEADER@24:96,88 O88+256 "},
@@ -789,7 +786,7 @@ static void test_damage(void)
         {NULL, {228, 24}, 0, "C264+24 VALUE_PLACE@228:32,24 V272+8 I288+32:2,4 C320+24 V328+8 O344+256 "},
         {NULL, {228, 24}, 0, "E 3/6/6/10 "},
         /* or both: there is no telling what the block is */
-        {NULL, {188, 24, 228, 24}, 0, "C264+24 COUNTERS_SMALL@264:24,32 O344+256 "},
+        {NULL, {188, 24, 228, 24}, 0, "C264+4 COUNTERS_SIZE@264:24,32 O344+256 "},
         /* a value of no bytes is nowhere, and needs none */
         {nameless, {184, 0, 188, 4294967288}, 0, "O88+184 "},
         {narrow, {224, 4}, 0, "C224+8 READ_COUNTERS@224:4,8 V228+4 O232+144 "},
@@ -841,10 +838,11 @@ static void test_lengths_that_contradict(void)
         {NULL, {232, 28, 288, 28}, 0, "I288+32:2,4 READ_INSTANCE@288:28,32 C320+24 "},
         /* an object ends with its structures, or behind their padding */
         {alone, {88, 0}, 0, "O88+120 READ_OBJECT@88:0,120 D152+40 C192+12 V196+4 O208+116 "},
+        {alone, {88, 121}, 0, "O88+120 READ_OBJECT@88:121,120 D152+40 C192+12 V196+4 O208+116 "},
         {alone,
-         {88, 0, 204, 120},
+         {88, 121, 220, 64, 224, 64},
          0,
-         "O88+240~ OBJECT_SIZE@88:0,240 D152+40 C192+12 V196+4 E 1/1/0/1 o88 left out 0/1"},
+         "O88+121 D152+40 C192+12 V196+4 TRAILING@209:119,1 E 1/1/0/1 o88 left out 0/1"},
         /* definitions begin behind the fixed fields, or the first instance behind the definitions */
         {one, {96, 72}, 0, "O88+184 READ_OBJECT_HEADER@96:72,64 D152+40 I192+32:0,2 C224+48 V232+8 "},
         {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "O88+184~ OBJECT_DEFINITIONS@92:104,184 O272+184 "},
@@ -860,7 +858,7 @@ static void test_lengths_that_contradict(void)
         {NULL, {488, 0, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
         {NULL, {488, 40, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
         {NULL, {488, 40, 576, 0}, 0, "E 3/6/5/8 o88 o344 o600 left out 4/0"},
-        {NULL, {520, 0, 544, 0, 568, 0}, 0, "I488+32:2,4 C520+4 COUNTERS_SIZE@520:0,80 O600+256 "},
+        {NULL, {520, 0, 544, 0, 568, 0}, 0, "I488+32:2,4 C520+4 COUNTERS_SIZE@520:0,24 O600+256 "},
         /* a counter block that is too small has no values, though all but one lie in it and what follows is found */
         {NULL, {488, 40, 528, 11}, 0, "I488+32:2,4 READ_INSTANCE@488:40,32 C520+24 V528+8 V536+8 I544+32:2,4 "},
         {NULL, {488, 40, 508, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
