@@ -210,13 +210,15 @@ class Session:
     def __init__(self, world, scene, seed, address, own=False, site=0, told=True):
         pick = random.Random('%d session' % seed)
         self.machine = 'SRV%d' % seed
+        called = [self.machine, self.machine.lower() + '.example.com', self.machine + '.'] if site else [self.machine]
+        self.called = lambda: random.Random('%d %d' % (seed, self.model.clock.number)).choice(called)
         names = {i: list(COUNTERS.values())[(i + site) % 4] for i in COUNTERS} if site else COUNTERS
         crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']), again=own)
 
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
-            return world.value(Thing(self.machine, 'Work', name, thing[1]), (seed, k), at.number)
+            return world.value(Thing('|'.join(called), 'Work', name, thing[1]), (seed, k), at.number)
         counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in names.items()]
         if own:
             counters.insert(seed % 5, counter(OWN, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + 4 * k))
@@ -228,7 +230,7 @@ class Session:
                       for i in range(3)]
         self.scene, self.queries, self.calls = scene, {}, {}
         if told:
-            learn(self.lines[0].client(self.machine), self.set)
+            learn(self.lines[0].client(self.called()), self.set)
         # alone, a block of one instance does not say that others have its name
         self.asked = {i: [ask(self.set, *identifier) for identifier in both] for i, both in enumerate(
             [[(1, '*')], [(2, '*')], [(NONE, '*')], [(1, 'one')], [(2, 'two')], [(3, SHARED), (4, '*')], [(NONE, '_Total')],
@@ -249,7 +251,7 @@ class Session:
         """What cannot be asked any more, since another step was left out, is left out, too."""
         line, p = self.lines[step.connection], {}
         if step.opnum == OPEN:
-            p = dict(szMachine=self.machine)
+            p = dict(szMachine=self.called())
         elif step.query not in self.queries:
             return
         else:
@@ -336,13 +338,19 @@ def registry_steps(world, scene, seed, address, left_out=(), site=0, told=True):
     objects = [Object(230, 'Process', columns, processes),
                Object(232, 'Thread', [Column(5008, second, TYPES[DELTA], thread)],
                       lambda at: [Row(n, parent=(230, i)) for n, i, _ in threads_of(at)])]
-    talk = Talk(scene, objects=objects, server=address, client='10.0.%d.1' % site, system=machine)
-    talk.handles = 1000 * site
-    talk.open()
+
+    def connect(number, like=None):
+        """Now and then anew, over a pipe or TCP, by one or another of its names."""
+        talk = Talk(scene, objects=objects, server=address, client='10.0.%d.1' % site, system=machine, client_port=50001 + number,
+                    smb=bool(site) and pick.random() < .5, called=pick.choice([machine, machine.lower() + '.example.com', address]))
+        talk.handles = 1000 * site + 10 * number
+        talk.clock = like.clock if like else talk.clock
+        talk.open()
+        if told and (like is None or pick.random() < .5):
+            talk.titles()
+        return talk
+    talk = connect(0)
     yield False
-    if told:
-        talk.titles()
-        yield False
     for n in range(pick.randint(3, 9)):
         only, lost = pick.choice([None, None, [230]]), pick.random() < .1
         if n not in left_out and not lost:
@@ -350,6 +358,9 @@ def registry_steps(world, scene, seed, address, left_out=(), site=0, told=True):
             yield True
         else:
             talk.clock.tick()
+        if site and pick.random() < .2:
+            talk = connect(n + 1, talk)
+            yield False
 
 
 # --- What is given out anew ------------------------------------------------------------------------------------------
@@ -439,13 +450,17 @@ def merged(world, scene, seed, address):
             session = Session(world, scene, number, address, site=site, told=told)
             yield from session.step_by_step(steps_of(number, False))
         else:
-            silent = [len(scene.capture.frames), 10 ** 9]
-            world.silent.append(silent)
-            for is_named in registry_steps(world, scene, number, address, site=site, told=told):
-                if is_named:
+            steps, silent = registry_steps(world, scene, number, address, site=site, told=told), [0, -1]
+            before = len(scene.capture.frames)
+            for is_named in steps:
+                if not is_named and silent[1] < before:
+                    silent = [before, 10 ** 9]
+                    world.silent.append(silent)
+                elif is_named:
                     silent[1] = min(silent[1], len(scene.capture.frames) - 1)
                 yield
-    sites = [one(i) for i in range(pick.choice([2, 2, 3]))]
+                before = len(scene.capture.frames)
+    sites = [one(i + 1) for i in range(pick.choice([2, 2, 3]))]
     in_turn = pick.random() < .3
     while sites:
         one = sites[0] if in_turn else pick.choice(sites)
