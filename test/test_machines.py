@@ -253,6 +253,33 @@ def test_a_connection_without_a_name(tshark, tmp_path, passes):
     assert [bool(f.all('pcq.expert.systems')) for f in frames.values() if f.all('pcq.block')] == [False, True] * 2
 
 
+@PASSES
+@pytest.mark.parametrize('server, shown_two', [('192.0.2.20', '#1'), ('192.0.2.20:49671', '#1'), ('*', 'Apples')])
+def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, passes):
+    """Of which machine of its address it is nobody knows, but for one for all."""
+    (tmp_path / 'names').write_text('# pcq names 1\nserver\t%s\nname\t{%s}\t1\ten\tApples\n' % (server, fruit('Apples', 1).guid))
+    scene = Scene()
+    for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
+        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=False, samples=1)
+    named = counters(tshark, scene, tmp_path, [*passes, '-o', 'pcq.names_file:%s' % (tmp_path / 'names')])
+    assert named == [shown_two if passes else 'Apples', shown_two]
+
+
+@PASSES
+def test_a_header_without_objects_names_its_machine(tshark, tmp_path, passes):
+    """Windows XP answers a size probe with it, before it is asked for titles."""
+    scene = Scene()
+    one, two = talk_of(scene, 'ONE', 50001, 'Apples'), talk_of(scene, 'TWO', 50002, 'Nuts')
+    for talk in (one, two):
+        header = talk.block([]).record.data
+        header[20:24] = bytes(4)
+        talk.ask('Global', bytes(header), status=hkpd_stubs.MORE_DATA)
+        talk.titles()
+    for talk in (one, two):
+        talk.sample()
+    assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Nuts']
+
+
 def test_a_names_file_has_none_of_them(tshark, tmp_path):
     """It tells machines by address and port."""
     scene = Scene()

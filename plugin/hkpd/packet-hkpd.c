@@ -1012,7 +1012,8 @@ static int hkpd_value_response(hkpd_pdu *p)
 
     read_answer(p, &back, 0);
     back.kind = kind_of(p, &back);
-    if (p->call.first_time && back.kind == ANSWER_BLOCK && back.status == STATUS_SUCCESS) {
+    bool is_block = back.kind == ANSWER_BLOCK && back.status == STATUS_SUCCESS;
+    if (p->call.first_time && (is_block || back.kind == ANSWER_HEADER)) {
         note_system(p, &back);
     }
     find_handle(p, &back);

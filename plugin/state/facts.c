@@ -477,14 +477,15 @@ static state_known from_capture(const subject_facts *learned, state_fact_kind ki
     return (state_known){NULL, PERF_SOURCE_NONE, 0};
 }
 
-/* Of server and port, address, any: the first that has it. */
+/* Of server and port, address, any: the first that has it. Where several machines have the port it does not say which it means. */
 static state_known from_file(const fact_key *wanted)
 {
     const state_host *server = wanted->owner;
     const char *const owners[] = {server->port_text, server->address_text, ANY_SERVER};
     const state_fact *fact = NULL;
 
-    for (unsigned i = 0; fact == NULL && i < array_length(owners) && g_hash_table_size(file_facts) > 0; i++) {
+    for (unsigned i = host_commons(server) ? 0 : 2;
+         fact == NULL && i < array_length(owners) && g_hash_table_size(file_facts) > 0; i++) {
         fact_key key = *wanted;
         key.owner = GUINT_TO_POINTER(g_quark_try_string(owners[i]));
         fact = key.owner ? g_hash_table_lookup(file_facts, &key) : NULL;
