@@ -112,7 +112,7 @@ enum {
     ALIKE, /* or are as long as the one before, or the first */
     ALIKE_PADDED,
     WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
-    NUM_READINGS
+    NUM_SIZINGS
 };
 
 typedef enum { AN_INSTANCE, COUNTERS } structure;
@@ -145,13 +145,13 @@ static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint
     return named > 0 && (size == named || size == perf_align8(named));
 }
 
-/* Its length by the reading of its object, 0 if it has none by that. */
+/* Its length by the sizing of its object, 0 if it has none by that. */
 static uint32_t size_read(const perf_block_walk *walk, uint32_t at, structure what)
 {
     uint32_t said = perf_block_u32(walk, at);
     bool is_instance = what == AN_INSTANCE;
 
-    switch (walk->object.reading) {
+    switch (walk->object.sizing) {
     case AS_SAID:
     case WITHOUT_FARTHEST:
         return said;
@@ -164,12 +164,12 @@ static uint32_t size_read(const perf_block_walk *walk, uint32_t at, structure wh
             return ends_with_name(walk, at, said) ? said : 0;
         }
     }
-    uint32_t takes = walk->object.reading < ALIKE ? least_size(walk, COUNTERS) : walk->object.counters_alike;
-    bool is_padded = walk->object.reading == REACH_PADDED || walk->object.reading == ALIKE_PADDED;
+    uint32_t takes = walk->object.sizing < ALIKE ? least_size(walk, COUNTERS) : walk->object.counters_alike;
+    bool is_padded = walk->object.sizing == REACH_PADDED || walk->object.sizing == ALIKE_PADDED;
     return is_padded ? perf_align8(takes) : takes;
 }
 
-/* Walks on to the end of the object, which looks for no other reading. False if something is wrong. */
+/* Walks on to the end of the object, which looks for no other sizing. False if something is wrong. */
 static bool try_out(perf_block_walk *trial)
 {
     perf_block_event event;
@@ -190,32 +190,31 @@ static bool fits_exactly(perf_block_walk *trial)
     return try_out(trial) && trial->pos == trial->object.end;
 }
 
-static bool reading_fits(const perf_block_walk *walk, uint8_t reading, perf_block_walk *trial)
+static bool sizing_fits(const perf_block_walk *walk, uint8_t sizing, perf_block_walk *trial)
 {
     *trial = *walk;
-    trial->object.reading = reading;
-    if (reading == WITHOUT_FARTHEST) {
+    trial->object.sizing = sizing;
+    if (sizing == WITHOUT_FARTHEST) {
         trial->object.read_at = trial->object.misplaced = trial->object.farthest;
         trial->object.reach = trial->object.reach_of_others;
     }
     return fits_exactly(trial);
 }
 
-/* Looks for the one reading that makes the rest of the object fit exactly: as it says, or else there is none where several do. All are tried
+/* Looks for the one sizing that makes the rest of the object fit exactly: as it says, or else there is none where several do. All are tried
  * once for an object, so that they cost in proportion to its bytes. */
-static void find_reading(perf_block_walk *walk)
+static void find_sizing(perf_block_walk *walk)
 {
     uint32_t said = perf_block_u32(walk, walk->pos), left = walk->object.end - walk->pos, count = 0;
-    perf_block_walk trial, found;
+    perf_block_walk trial, found = *walk;
 
     walk->object.is_searched = true;
     walk->object.counters_alike = walk->object.counters_size;
     if (walk->object.counters_size == 0 && said <= left && left - said >= PERF_COUNTER_BLOCK_SIZE) {
         walk->object.counters_alike = perf_block_u32(walk, walk->pos + said);
     }
-    for (uint8_t reading = AS_SAID; reading < NUM_READINGS && (count == 0 || found.object.reading != AS_SAID);
-         reading++) {
-        if (reading_fits(walk, reading, &trial)) {
+    for (uint8_t sizing = AS_SAID; sizing < NUM_SIZINGS && (count == 0 || found.object.sizing != AS_SAID); sizing++) {
+        if (sizing_fits(walk, sizing, &trial)) {
             bool is_same = count > 0 && trial.object.read_at == found.object.read_at &&
                            trial.object.read_size == found.object.read_size;
             found = count == 0 ? trial : found;
@@ -224,7 +223,7 @@ static void find_reading(perf_block_walk *walk)
     }
     walk->object.is_damaged = count != 1;
     if (!walk->object.is_damaged) {
-        walk->object.reading = found.object.reading;
+        walk->object.sizing = found.object.sizing;
         walk->object.reach = found.object.reach;
         walk->object.misplaced = found.object.misplaced;
     }
@@ -261,7 +260,7 @@ static bool is_verified(perf_block_walk *walk, structure what)
     uint32_t wanted = what == COUNTERS ? before : walk->left > 1 ? before + 2 : before + 1;
     while (walk->object.num_verified < wanted && what == AN_INSTANCE && verify_instance(walk)) {
     }
-    return walk->object.reading == AS_SAID && walk->object.num_verified >= wanted;
+    return walk->object.sizing == AS_SAID && walk->object.num_verified >= wanted;
 }
 
 /* Whether what stands here is read so: the first of its object; others say the same, or leave padding out too. */
@@ -286,7 +285,7 @@ static uint32_t find_size(perf_block_walk *walk, structure what)
         return said;
     }
     if (!walk->is_trial && !walk->object.is_searched) {
-        find_reading(walk);
+        find_sizing(walk);
     }
     uint32_t size = walk->object.is_damaged ? said : size_read(walk, at, what);
     bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, at, said);

@@ -5,7 +5,7 @@
  * what is in it. The walk never reads outside [data, data + size), every event moves it forward, and it needs no
  * memory of its own: a counter's place is read from its definition whenever a value of it is announced.
  *
- * Where one of several lengths is wrong, and exactly one other reading of it makes all the rest fit, it is read so: the
+ * Where one of several lengths is wrong, and exactly one other size makes all the rest fit, it is read as that: the
  * structure's event is followed by a PERF_BLOCK_FAULT that says what was read as what (PERF_FAULT_IS_READ_AS), and nothing is
  * damaged. Where a size, offset or count does not add up otherwise the fault says what, where and with which two numbers, and
  * the walk goes on at the next place that is certain: the next object, else nothing.
@@ -140,9 +140,9 @@ typedef struct {
         uint32_t num_verified;    /* and how many those are */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
         bool is_regular;          /* DefinitionLength has room for definitions of 40 bytes, and no more */
-        bool is_searched;         /* readings were tried, */
+        bool is_searched;         /* sizings were tried, */
         bool is_damaged;          /* and none fits, or several do */
-        uint8_t reading;          /* how contradictions are read, see block-walk.c */
+        uint8_t sizing;           /* how contradictions are read, see block-walk.c */
         uint32_t read_at;         /* the first structure that was read so, 0: none; */
         uint32_t read_said;       /* what it says, */
         uint32_t read_size;       /* and as how many bytes it is read */
