@@ -157,10 +157,10 @@ static const char *no_name(hkpd_view *view, const bounded_reader *reader)
 
 static uint32_t read_index(bounded_reader *reader, int hf)
 {
-    uint32_t index = reader_u32(reader, hf);
+    uint32_t title_index = reader_u32(reader, hf);
 
     reader_skip(reader, 4);
-    return index;
+    return title_index;
 }
 
 static uint32_t read_code_page(bounded_reader *reader, int hf)

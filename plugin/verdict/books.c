@@ -165,12 +165,12 @@ static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_c
     char *end;
 
     while (g_ascii_isdigit(*name)) {
-        uint32_t index = (uint32_t)g_ascii_strtoull(name, &end, 10);
+        uint32_t title_index = (uint32_t)g_ascii_strtoull(name, &end, 10);
         char key[16];
-        snprintf(key, sizeof key, "%u", index);
-        const char *label = tapped_object_name(pinfo->pool, tapped, index);
-        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, index);
-        note_asked(talk, pinfo, key, tapped_has_object(tapped, index), path);
+        snprintf(key, sizeof key, "%u", title_index);
+        const char *label = tapped_object_name(pinfo->pool, tapped, title_index);
+        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, title_index);
+        note_asked(talk, pinfo, key, tapped_has_object(tapped, title_index), path);
         g_free(path);
         for (name = end; *name == ' '; name++) {
         }

@@ -94,12 +94,12 @@ verdict_finding *verdict_add(GPtrArray *findings, verdict_kind kind, verdict_par
 
 static char *time_text(double when, bool is_utc, const char *format)
 {
-    GDateTime *time =
+    GDateTime *moment =
         is_utc ? g_date_time_new_from_unix_utc((int64_t)when) : g_date_time_new_from_unix_local((int64_t)when);
-    char *text = time ? g_date_time_format(time, format) : g_strdup("");
+    char *text = moment ? g_date_time_format(moment, format) : g_strdup("");
 
-    if (time) {
-        g_date_time_unref(time);
+    if (moment) {
+        g_date_time_unref(moment);
     }
     return text;
 }

@@ -226,7 +226,7 @@ static void put_word(json_dumper *json, const char *name, const char *word)
 
 static void put_finding(json_dumper *json, const verdict_finding *finding)
 {
-    char *filter = verdict_filter(finding), *time = verdict_time(finding->since);
+    char *filter = verdict_filter(finding), *when = verdict_time(finding->since);
     char *text =
         g_strdup_printf("%s%s%s", finding->text, finding->more ? "; " : "", finding->more ? finding->more : "");
 
@@ -235,7 +235,7 @@ static void put_finding(json_dumper *json, const verdict_finding *finding)
     put_text(json, "kind", verdict_rows[finding->kind].name);
     json_dumper_set_member_name(json, "since");
     json_dumper_begin_object(json);
-    put_text(json, "time", time);
+    put_text(json, "time", when);
     put_number(json, "frame", g_array_index(finding->frames, uint32_t, 0));
     json_dumper_end_object(json);
     put_number(json, "count", finding->frames->len);
@@ -244,7 +244,7 @@ static void put_finding(json_dumper *json, const verdict_finding *finding)
     put_text(json, "advice", verdict_rows[finding->kind].advice);
     json_dumper_end_object(json);
     g_free(filter);
-    g_free(time);
+    g_free(when);
     g_free(text);
 }
 

@@ -12,7 +12,7 @@
 #include <epan/to_str.h>
 
 /* Fields that the listener's filter names, so that they are there: X(number, name) */
-#define FIELDS(X) \
+#define SEEN_FIELDS(X) \
     X(FLAGS, "tcp.flags") \
     X(LENGTH, "tcp.len") \
     X(LOST, "tcp.analysis.lost_segment") \
@@ -33,13 +33,13 @@
     X(ICMP_TO, "ip.dst") \
     X(ICMP_PORT, "tcp.dstport")
 
-#define FIELD_NUMBER(number, name) FIELD_##number,
-#define FIELD_NAME(number, name) name,
-#define FIELD_FILTER(number, name) " || " name
-enum { FIELDS(FIELD_NUMBER) NUM_FIELDS };
+#define SEEN_NUMBER(number, name) SEEN_##number,
+#define SEEN_NAME(number, name) name,
+#define SEEN_FILTER(number, name) " || " name
+enum { SEEN_FIELDS(SEEN_NUMBER) NUM_SEEN_FIELDS };
 #define SAME_NAME 4
-static const char *const field_names[] = {FIELDS(FIELD_NAME)};
-static int field_ids[NUM_FIELDS][SAME_NAME]; /* a name may have several */
+static const char *const field_names[] = {SEEN_FIELDS(SEEN_NAME)};
+static int field_ids[NUM_SEEN_FIELDS][SAME_NAME]; /* a name may have several */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 enum { ICMP_UNREACHABLE = 3, ICMP_PORT = 3 };
@@ -66,7 +66,7 @@ typedef struct {
     packet_info *pinfo;
     const proto_tree *tree;
     verdict_connection *connection;
-    double time;
+    double when;
     bool by_client;
 } packet;
 
@@ -148,7 +148,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
 static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t status)
 {
     verdict_connection *connection = p->connection;
-    const wire_event event = {kind, p->by_client, p->pinfo->num, about, status, p->time};
+    const wire_event event = {kind, p->by_client, p->pinfo->num, about, status, p->when};
 
     if (kind == WIRE_ENDED || kind == WIRE_PIPE_CLOSED) {
         connection->end = connection->end.frame > 0 ? connection->end : event;
@@ -163,7 +163,7 @@ static void add_event(const packet *p, wire_kind kind, uint32_t about, uint32_t 
 
 static void step(const packet *p, ladder_rung rung, uint32_t outcome)
 {
-    verdict_ladder_step(p->connection->pair, rung, outcome, p->connection->port, p->pinfo->num, p->time);
+    verdict_ladder_step(p->connection->pair, rung, outcome, p->connection->port, p->pinfo->num, p->when);
 }
 
 /* --- Fields ---------------------------------------------------------------------------------------------------- */
@@ -207,13 +207,13 @@ static void see_begin(packet *p, unsigned flags)
         p->by_client = true;
         if (connection->syns == NULL) {
             connection->syns = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-            connection->since = p->time;
+            connection->since = p->when;
         }
-        connection->resent = connection->syns->len == 1 ? p->time : connection->resent;
+        connection->resent = connection->syns->len == 1 ? p->when : connection->resent;
         g_array_append_val(connection->syns, p->pinfo->num);
     } else {
         know_client(connection, p->pinfo, false);
-        connection->connected = connection->is_open ? connection->connected : p->time;
+        connection->connected = connection->is_open ? connection->connected : p->when;
         connection->is_open = true;
         step(p, RUNG_REACH, OUTCOME_PASSED);
     }
@@ -242,10 +242,10 @@ static void see_acknowledgement(packet *p, const field_info *header, uint32_t le
     if (p->by_client && length > 0) {
         connection->unacked.frame = p->pinfo->num;
         connection->unacked.end = sequence + length;
-        connection->unacked.time = p->time;
+        connection->unacked.time = p->when;
     } else if (!p->by_client && connection->unacked.frame > 0 &&
                (int32_t)(acknowledged - connection->unacked.end) >= 0) {
-        if (p->time - connection->unacked.time >= LATE_ACK) {
+        if (p->when - connection->unacked.time >= LATE_ACK) {
             add_event(p, WIRE_ACKED_LATE, connection->unacked.frame, 0);
         }
         connection->acks_alone |= length == 0;
@@ -255,7 +255,7 @@ static void see_acknowledgement(packet *p, const field_info *header, uint32_t le
 
 static double resent_after(const packet *p)
 {
-    field_info *info = field(p, FIELD_RTO, 0);
+    field_info *info = field(p, SEEN_RTO, 0);
     char *text = info ? fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(info), FTREPR_DISPLAY, BASE_NONE) : NULL;
 
     return text ? g_ascii_strtod(text, NULL) : SAME_PACKET;
@@ -263,14 +263,14 @@ static double resent_after(const packet *p)
 
 static void see_analysis(packet *p)
 {
-    if (field(p, FIELD_LOST, 0) || field(p, FIELD_ACK_LOST, 0)) {
+    if (field(p, SEEN_LOST, 0) || field(p, SEEN_ACK_LOST, 0)) {
         add_event(p, WIRE_LOST, 0, 0);
     }
-    if (field(p, FIELD_RESENT, 0) && p->connection->is_open && resent_after(p) >= SAME_PACKET) {
+    if (field(p, SEEN_RESENT, 0) && p->connection->is_open && resent_after(p) >= SAME_PACKET) {
         p->connection->has_resent = true;
         add_event(p, WIRE_RESENT, 0, 0);
     }
-    if (field(p, FIELD_ZERO_WINDOW, 0)) {
+    if (field(p, SEEN_ZERO_WINDOW, 0)) {
         add_event(p, WIRE_ZERO_WINDOW, 0, 0);
     }
 }
@@ -282,7 +282,7 @@ static void see_data(packet *p, const field_info *header)
                          sealed[] = {0xFD, 'S', 'M', 'B'};
     int start = header->start - 12, at = start + (tvb_get_uint8(header->ds_tvb, start + 12) >> 4) * 4 + 4;
 
-    if (!tvb_bytes_exist(header->ds_tvb, at - 4, 8) || field(p, FIELD_SMB2, 0) || field(p, FIELD_SMB, 0)) {
+    if (!tvb_bytes_exist(header->ds_tvb, at - 4, 8) || field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0)) {
         return;
     }
     if (tvb_memeql(header->ds_tvb, at, sealed, sizeof sealed) == 0) {
@@ -300,9 +300,9 @@ static void see_data(packet *p, const field_info *header)
 static void see_tcp(packet *p)
 {
     verdict_connection *connection = p->connection;
-    const field_info *header = field(p, FIELD_FLAGS, 0);
-    unsigned flags = number_in(p, FIELD_FLAGS, 0);
-    uint32_t length = number_in(p, FIELD_LENGTH, 0);
+    const field_info *header = field(p, SEEN_FLAGS, 0);
+    unsigned flags = number_in(p, SEEN_FLAGS, 0);
+    uint32_t length = number_in(p, SEEN_LENGTH, 0);
 
     if (flags & TCP_SYN) {
         see_begin(p, flags);
@@ -432,7 +432,7 @@ static bool see_answer(packet *p, uint64_t id, uint32_t status, uint32_t tree)
     switch (what) {
     case ASKS_LOGON:
         step(p, RUNG_LOGON,
-             outcome != OUTCOME_PASSED && text_ends_with(p, FIELD_KERBEROS, "37") ? OUTCOME_SKEW : outcome);
+             outcome != OUTCOME_PASSED && text_ends_with(p, SEEN_KERBEROS, "37") ? OUTCOME_SKEW : outcome);
         break;
     case ASKS_SHARE:
         step(p, RUNG_SHARE, outcome);
@@ -551,13 +551,13 @@ static void see_smb_request(packet *p, tvbuff_t *tvb, int at, unsigned command, 
         ask(p, id, ASKS_LOGON, false);
         break;
     case SMB_TREE:
-        ask(p, id, text_ends_with(p, FIELD_PATH, "ipc$") ? ASKS_SHARE : ASKS_OTHER,
-            !text_ends_with(p, FIELD_PATH, "ipc$"));
+        ask(p, id, text_ends_with(p, SEEN_PATH, "ipc$") ? ASKS_SHARE : ASKS_OTHER,
+            !text_ends_with(p, SEEN_PATH, "ipc$"));
         break;
     case SMB_CREATE:
         ask(p, id,
-            text_ends_with(p, FIELD_FILE, "winreg") && !is_other_tree(p, tvb_get_letohs(tvb, at + 24)) ? ASKS_PIPE
-                                                                                                       : ASKS_OTHER,
+            text_ends_with(p, SEEN_FILE, "winreg") && !is_other_tree(p, tvb_get_letohs(tvb, at + 24)) ? ASKS_PIPE
+                                                                                                      : ASKS_OTHER,
             false);
         break;
     case SMB_CLOSE:
@@ -667,12 +667,12 @@ static void see_bind(packet *p, const rpc_pdu *pdu)
 static void see_bind_answer(packet *p, const rpc_pdu *pdu)
 {
     verdict_connection *connection = p->connection;
-    uint32_t result = number_in(p, FIELD_ACK_RESULT, connection->bind_context);
+    uint32_t result = number_in(p, SEEN_ACK_RESULT, connection->bind_context);
 
     if (connection->binds) {
         connection->binds = false;
         connection->pair->is_ours |= pdu->type == PDU_BIND_NAK || result != 0;
-        bool is_unknown = result != 0 && number_in(p, FIELD_ACK_REASON, connection->bind_context) == ABSTRACT_SYNTAX;
+        bool is_unknown = result != 0 && number_in(p, SEEN_ACK_REASON, connection->bind_context) == ABSTRACT_SYNTAX;
         step(p, RUNG_BIND,
              pdu->type == PDU_BIND_NAK ? OUTCOME_NAK
              : is_unknown              ? OUTCOME_UNKNOWN
@@ -709,7 +709,7 @@ static void see_rpc(packet *p)
     const field_info *type;
     rpc_pdu pdu;
 
-    for (unsigned i = 0; (type = field(p, FIELD_PDU, i)) != NULL; i++) {
+    for (unsigned i = 0; (type = field(p, SEEN_PDU, i)) != NULL; i++) {
         if (!read_pdu(&pdu, type)) {
             continue;
         }
@@ -732,16 +732,16 @@ static void see_messages(packet *p)
 {
     const field_info *command;
 
-    if (p->connection->asked == NULL && (field(p, FIELD_SMB2, 0) || field(p, FIELD_SMB, 0))) {
+    if (p->connection->asked == NULL && (field(p, SEEN_SMB2, 0) || field(p, SEEN_SMB, 0))) {
         p->connection->asked = g_hash_table_new_full(wmem_int64_hash, g_int64_equal, NULL, g_free);
         p->connection->other_trees = g_hash_table_new(g_direct_hash, g_direct_equal);
         p->connection->pipes = g_hash_table_new_full(pipe_hash, pipe_equal, g_free, NULL);
     }
     see_rpc(p); /* first: the frame of a bind tells which pipe is ours */
-    for (unsigned i = 0; (command = field(p, FIELD_SMB2, i)) != NULL; i++) {
+    for (unsigned i = 0; (command = field(p, SEEN_SMB2, i)) != NULL; i++) {
         see_smb2(p, command->ds_tvb, command->start - 12);
     }
-    if ((command = field(p, FIELD_SMB, 0)) != NULL) {
+    if ((command = field(p, SEEN_SMB, 0)) != NULL) {
         see_smb(p, command->ds_tvb, command->start - 4);
     }
 }
@@ -749,27 +749,27 @@ static void see_messages(packet *p)
 /* Whoever stands before the server says that it cannot be reached; the packet that it could not pass on is quoted. */
 static void see_icmp(packet *p)
 {
-    field_info *to = field(p, FIELD_ICMP_TO, 1);
+    field_info *to = field(p, SEEN_ICMP_TO, 1);
 
-    if (to && field(p, FIELD_ICMP_PORT, 0)) {
+    if (to && field(p, SEEN_ICMP_PORT, 0)) {
         char *server = fvalue_to_string_repr(p->pinfo->pool, WS_FIELD_VALUE(to), FTREPR_DISPLAY, BASE_NONE);
         verdict_ladder_step(verdict_ladder_pair(address_to_str(p->pinfo->pool, &p->pinfo->dst), server), RUNG_REACH,
-                            number_in(p, FIELD_ICMP_CODE, 0) == ICMP_PORT ? OUTCOME_ICMP_PORT : OUTCOME_ICMP,
-                            number_in(p, FIELD_ICMP_PORT, 0), p->pinfo->num, p->time);
+                            number_in(p, SEEN_ICMP_CODE, 0) == ICMP_PORT ? OUTCOME_ICMP_PORT : OUTCOME_ICMP,
+                            number_in(p, SEEN_ICMP_PORT, 0), p->pinfo->num, p->when);
     }
 }
 
 static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t *edt, const void *frame _U_,
                              tap_flags_t flags _U_)
 {
-    packet p = {.pinfo = pinfo, .tree = edt->tree, .time = nstime_to_sec(&pinfo->abs_ts)};
+    packet p = {.pinfo = pinfo, .tree = edt->tree, .when = nstime_to_sec(&pinfo->abs_ts)};
 
-    last_time = p.time;
-    if (number_in(&p, FIELD_ICMP, 0) == ICMP_UNREACHABLE) {
+    last_time = p.when;
+    if (number_in(&p, SEEN_ICMP, 0) == ICMP_UNREACHABLE) {
         see_icmp(&p);
         return TAP_PACKET_DONT_REDRAW;
     }
-    if (field(&p, FIELD_FLAGS, 0) == NULL || (p.connection = find_connection(pinfo)) == NULL) {
+    if (field(&p, SEEN_FLAGS, 0) == NULL || (p.connection = find_connection(pinfo)) == NULL) {
         return TAP_PACKET_DONT_REDRAW;
     }
     p.by_client = pinfo->srcport == p.connection->client_port &&
@@ -779,7 +779,7 @@ static tap_packet_status see(void *data _U_, packet_info *pinfo, epan_dissect_t 
         p.connection->pair->cut_frame = p.connection->pair->cut_frame ? p.connection->pair->cut_frame : pinfo->num;
         add_event(&p, WIRE_CUT, 0, 0);
     }
-    p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.time;
+    p.connection->pair->first_time = p.connection->pair->first_time > 0 ? p.connection->pair->first_time : p.when;
     see_tcp(&p);
     see_messages(&p);
     return TAP_PACKET_DONT_REDRAW;
@@ -809,7 +809,7 @@ void verdict_wire_watch(void (*forget)(void))
     }
     connections = g_ptr_array_new_with_free_func(connection_free);
     by_number = g_hash_table_new(g_direct_hash, g_direct_equal);
-    for (unsigned i = 0; i < NUM_FIELDS; i++) {
+    for (unsigned i = 0; i < NUM_SEEN_FIELDS; i++) {
         const header_field_info *info = proto_registrar_get_byname(field_names[i]);
         while (info && info->same_name_prev_id != -1) {
             info = proto_registrar_get_nth((unsigned)info->same_name_prev_id);
@@ -819,7 +819,7 @@ void verdict_wire_watch(void (*forget)(void))
         }
     }
     register_cleanup_routine(forget_capture);
-    output_listen("frame", &connections, "frame" FIELDS(FIELD_FILTER), reset, see, NULL);
+    output_listen("frame", &connections, "frame" SEEN_FIELDS(SEEN_FILTER), reset, see, NULL);
 }
 
 void verdict_wire_end(void)
