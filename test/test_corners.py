@@ -229,16 +229,6 @@ def test_a_multiplier_of_the_manifest(tshark, tmp_path):
     assert not frames[answers(scene)[-1][0]].all('pcq.cooked.none')
 
 
-def test_a_relative_path_to_a_relative_link(tshark, tmp_path):
-    s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    path = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1))).write(tmp_path / 'x.pcap')
-    (tmp_path / 'sub').mkdir()
-    (tmp_path / 'sub' / 'link.csv').symlink_to('target.csv')
-    subprocess.run(['tshark', '-q', '-r', path, '-z', 'pcq,long,sub/link.csv'], cwd=tmp_path, env=tshark.env, check=True)
-    assert (tmp_path / 'sub' / 'target.csv').is_file() and (tmp_path / 'sub' / 'link.csv').is_symlink()
-    assert not (tmp_path / 'target.csv').exists()
-
-
 @pytest.mark.parametrize('opnum', [3, 32, 33])
 def test_what_opens_the_texts(tshark, tmp_path, opnum):
     data = bytearray((TOP / 'test' / 'pcaps' / 'hkpd-sealed.pcap').read_bytes())

@@ -375,18 +375,18 @@ def test_the_server(tshark, tmp_path, machine, shown):
 
 
 def test_the_server_of_each_handle(tshark, tmp_path):
-    """Two clients call one server by different names: each query shows the name it was opened with."""
+    """Two clients call what one address leads to differently: each query shows the name it was opened with."""
     s = gauge(count=1)
     server = Script([s])
     scene = Scene()
     a, b = (tcp_line(scene, server, client_port=50000 + i).client(m) for i, m in enumerate(('\\\\A', '\\\\B')))
-    learn(a, s)
     ha, hb = a.open(), b.open()
-    for c, h in ((a, hb), (b, ha)):
+    for c, h in ((a, ha), (b, hb)):
+        learn(c, s)
         c.validate(h, [ask(s, 1, 'a')])
         c.info(h)
-    for h in (ha, hb):
-        a.data(h, 9999)
+    for c, h in ((a, ha), (b, hb)):
+        c.data(h, 9999)
     frames = read(tshark, scene, tmp_path)
     assert [paths(frames[n]) for n, _ in answers(scene)] == [['\\\\A\\Set(a)\\Counter 1'], ['\\\\B\\Set(a)\\Counter 1']]
 

@@ -70,8 +70,8 @@ static int add_value(tvbuff_t *tvb, proto_tree *tree, int at, const floor_texts 
     int size = (int)tvb_get_letohl(tvb, at + 4);
     proto_tree *inner = add_structure(tree, hf_counter_data, tvb, at, size, text->value);
 
-    proto_item_set_generated(proto_tree_add_string(inner, hf_path, tvb, 0, 0, text->path));
     proto_item_set_generated(proto_tree_add_double_format(inner, hf_cooked, tvb, 0, 0, 1000.0, "%s", text->cooked));
+    proto_item_set_generated(proto_tree_add_string(inner, hf_path, tvb, 0, 0, text->path));
     proto_tree_add_item(inner, hf_data_size, tvb, at, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_size, tvb, at + 4, 4, ENC_LITTLE_ENDIAN);
     proto_tree_add_item(inner, hf_value, tvb, at + 8, 8, ENC_LITTLE_ENDIAN);
