@@ -82,7 +82,12 @@ typedef struct {
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
 
-static rpc_fields fields = {.handle_label = "Query handle", .handle_number_label = "Query", .handle_word = "query"};
+static void answer_unread(rpc_record *call, uint32_t event);
+
+static rpc_fields fields = {.handle_label = "Query handle",
+                            .handle_number_label = "Query",
+                            .handle_word = "query",
+                            .answer_unread = answer_unread};
 
 /* Begins a PDU of the operation, and reports what is strange about it before it is read. */
 static void pcq_begin(pcq_pdu *p, tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di,
@@ -581,15 +586,24 @@ static void use_handle(pcq_pdu *p, const uint8_t *bytes, proto_item *item)
         record->handle = call_open_handle(&p->call, PERF_HANDLE_QUERY, bytes, p->call.event, 0, NULL);
     }
     state_handle *handle = record->handle;
-    if (handle && !p->call.is_copy) {
-        query_call_missed(handle, p->call.missed_once.end, p->call.event);
-        query_calls_missed(handle, p->call.missed_twice.begin, p->call.missed_twice.end, p->call.event);
+    if (handle && p->call.first_time) {
+        call_use_handle(&p->call, handle);
     }
     if (handle && !p->call.is_copy && handle->end < p->call.event) {
         findings_add(&p->call.report, item, FINDING_HANDLE_CLOSED, "The handle was closed in frame %u",
                      handle->closed_frame);
     }
     show_handle(p, item, handle);
+}
+
+/* A request's handle may have been closed since, and given out anew: whether its answer is of the one life or of the other nobody knows. */
+static bool may_be_given_anew(const rpc_call *call, const state_handle *asked, const state_handle *now)
+{
+    uint32_t request_event = call->record->request_event;
+    bool was_closed = asked->end > request_event && asked->end < call->event;
+
+    return (was_closed && (asked->is_gone || now != asked)) ||
+           (now != asked && now->opened_frame != 0 && now->begin > request_event);
 }
 
 /* The query that a response speaks of. `known` says that the server has it open: it gave its data, or their size. */
@@ -601,14 +615,14 @@ static state_handle *answering_handle(pcq_pdu *p, bool known)
     if (p->call.is_copy) {
         record->answering = asked;
     } else if (p->call.first_time && asked) {
-        if (known && asked->end > record->request_event && asked->end < p->call.event &&
-            (asked->is_gone || call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes) != asked)) {
-            record->handle = NULL; /* closed and given out anew while this was outstanding: whose it is nobody knows */
+        state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes);
+        now = now ? now : asked;
+        if (known && may_be_given_anew(&p->call, asked, now)) {
+            record->handle = NULL;
         } else if (known && call_may_learn(&p->call)) {
             /* a server that answers for a closed handle has given it out anew, and the opening was not captured; the request that
              * it answers belongs to the new life, as a later look at it shows */
             if (asked->end < record->request_event) {
-                state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes);
                 bool is_open = now != asked && now->end > p->call.event;
                 record->handle = is_open ? now
                                          : call_open_handle(&p->call, PERF_HANDLE_QUERY, asked->bytes,
@@ -740,7 +754,7 @@ static void pcq_info_response(pcq_pdu *p)
     show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
-                   p->call.event, p->call.pinfo->num);
+                   p->call.event);
     }
 }
 
@@ -969,6 +983,29 @@ static void pcq_validate_unknown(pcq_pdu *p)
     }
 }
 
+/* A response that no operation is handed. Which handle OpenQueryHandle gave out is not known then. */
+static void answer_unread(rpc_record *call, uint32_t event)
+{
+    pcq_record *record = (pcq_record *)call;
+
+    if (record->changing) {
+        query_change_answered(record->changing, call->request_event, event);
+        query_unknown_change(record->changing, event);
+        record->changing = NULL;
+    } else if (!call->copied && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
+        query_calls_unseen(connection_association(call->connection), call->request_event, event, 1);
+    }
+}
+
+/* A request whose operation could not read what it changes. */
+static void note_unread(pcq_pdu *p)
+{
+    if (p->call.asked && p->call.first_time && call_is_request(&p->call) && !call_may_learn(&p->call) &&
+        p->record->changing == NULL) {
+        pdus_note_unread(p->call.record->connection, p->call.asked);
+    }
+}
+
 static void pcq_validate_response(pcq_pdu *p)
 {
     pcq_context context;
@@ -993,7 +1030,12 @@ static void pcq_validate_response(pcq_pdu *p)
         pcq_validate_unknown(p);
         return;
     }
+    state_handle *changing = p->record->changing;
     end_change(p);
+    if (p->call.first_time && changing && handle == NULL) { /* it may be the handle's next life that was changed */
+        state_handle *now = call_find_handle(&p->call, PERF_HANDLE_QUERY, changing->bytes);
+        query_unknown_change(now ? now : changing, p->call.event);
+    }
     if (call_may_learn(&p->call) && handle && done) {
         query_changed(handle, p->record->add, wmem_array_get_raw(context.identifiers), context.count, p->call.event);
     }
@@ -1084,6 +1126,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
         pcq_validate_unknown(&p);
     }
+    note_unread(&p);
     tap_pdu(&p, di->call_data->opnum);
     return call_end(&p.call, proto_tree_get_parent(tree));
 }
@@ -1160,10 +1203,21 @@ void proto_register_pcq(void)
     conversation_filters_register(proto_pcq);
 }
 
+/* What a query holds, or which one a handle is. */
+static bool may_change(uint16_t opnum)
+{
+    return opnum == OPNUM_OpenQueryHandle || opnum == OPNUM_CloseQueryHandle || opnum == OPNUM_ValidateCounters;
+}
+
+static bool is_watched(void)
+{
+    return proto_is_protocol_enabled(find_protocol_by_id(proto_pcq));
+}
+
 void proto_reg_handoff_pcq(void)
 {
     if (proto_pcq != -1) {
         dcerpc_init_uuid(proto_pcq, ett_pcq, &uuid_perflibv2, PERFLIBV2_VERSION, dcerpc_table, hf_opnum);
-        sealed_watch_perflib(&uuid_perflibv2);
+        sealed_watch(RPC_PERFLIB, &uuid_perflibv2, is_watched, may_change);
     }
 }

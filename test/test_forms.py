@@ -128,8 +128,8 @@ def test_blocks_that_change_places(tshark, tmp_path, two_pass):
     frames = []
     for n, order in enumerate(orders):
         if n == 0 or order != orders[n - 1]:
-            p.change([asked[0]])                    # once more: from now on the old order tells nothing
             p.change([asked[0]], add=False)
+            p.change([asked[0]])                    # from now on the old order tells nothing
             p.info([identifier(c, None, index=order.index(c)) for c in range(3)])
         frames.append(p.data(*[block(1, row_of(n, 0, [c])) for c in order]))
     got = read_file(tshark, p.capture.write(tmp_path / 'a.pcap'), two_pass=two_pass)

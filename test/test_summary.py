@@ -220,7 +220,7 @@ EMPTY = 'pcq,queries', 'pcq,refusals', 'pcq,counters'
     ('registry-denied', 'HKEY_PERFORMANCE_DATA was not opened; calls that failed: 3', EMPTY),
     ('all-refused', 'answers without data: 8', EMPTY),
     ('requests-alone', 'calls without a captured response: 19', EMPTY),
-    ('cut-answers', 'calls without a captured response: 9', EMPTY),
+    ('cut-answers', 'requests and responses not read: 9', EMPTY),
     ('too-little-room', 'no samples, but size probes: 8', EMPTY),
     ('opened-alone', 'a query was opened, and no answer has its counter data', EMPTY),
     ('browsing-alone', 'no query was opened: only names and types were asked for', EMPTY),

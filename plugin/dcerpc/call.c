@@ -5,8 +5,6 @@
  */
 #include "dcerpc/call.h"
 
-#include <epan/dissectors/packet-tcp.h>
-
 #include "dcerpc/ndr.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
@@ -30,63 +28,10 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->protocol = call->fields;
         record->call_id = call->di->call_id;
-        record->connection = connection_of(call->pinfo);
+        record->connection = connection_of(call->pinfo, call_is_request(call));
         wmem_map_insert(records, call->di->call_data, record);
     }
     return record;
-}
-
-/* --- Calls that are missing ------------------------------------------------------------------------------------ */
-
-/* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
- * acknowledgement as keys. */
-static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint32_t frame)
-{
-    uint32_t any = UINT32_MAX;
-    wmem_tree_key_t key[] = {{1, &frame}, {1, &any}, {1, &any}, {0, NULL}};
-
-    return wmem_tree_lookup32_array_le(tcp->acked_table, key);
-}
-
-/* Frames of a capture that are looked through. */
-#define MOST_FRAMES 100000
-
-/* A client may share its numbers among connections: only where segments are missing, too, was a call lost. Any segment of theirs behind them
- * shows it, an acknowledgement too; where the analysis is switched off nobody knows, and they may be (`unless_analysed`). */
-static bool segments_are_missing(const dcerpc_info *di, uint32_t frame, uint32_t end, bool unless_analysed)
-{
-    const struct tcp_analysis *tcp = conversation_get_proto_data(di->conv, proto_get_id_by_filter_name("tcp"));
-    bool missing = unless_analysed && tcp && tcp->flow1.tcp_analyze_seq_info == NULL;
-    const struct tcp_acked *first = tcp ? noted_until(tcp, frame) : NULL;
-
-    for (uint32_t at = MAX(frame + 1, end - MIN(end, MOST_FRAMES)); tcp && !missing && at <= end; at++) {
-        const struct tcp_acked *noted = noted_until(tcp, at);
-        missing = noted != first && (noted->flags & WS_TCP_LOST_PACKET);
-    }
-    return missing;
-}
-
-/* At a request that is seen for the first time. */
-static void note_request(rpc_call *call, uint32_t event)
-{
-    rpc_connection *connection = call->record->connection;
-    uint32_t frame = call->pinfo->num;
-    /* of a number that does not go on nobody knows how many were before it; mostly it is a packet that comes twice */
-    uint32_t skipped = call->di->call_id - connection->call_id - 1;
-
-    if (skipped > 0 && connection->frame > 0 &&
-        segments_are_missing(call->di, connection->frame, frame, skipped < G_MAXINT32)) {
-        rpc_missing missing = {connection->event, event};
-        connection->twice = skipped > 1 ? missing : connection->once;
-        connection->once = missing;
-    }
-    connection->call_id = call->di->call_id;
-    connection->event = event;
-    connection->frame = frame;
-    call->record->request_before = connection->latest;
-    connection->latest = call->record;
-    call->missed_once = connection->once;
-    call->missed_twice = connection->twice;
 }
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
@@ -132,18 +77,40 @@ void call_name_server(rpc_call *call, host_name_kind kind, const char *name)
 static void take_event(rpc_call *call)
 {
     bool is_request = call_is_request(call);
-    uint32_t *event = is_request ? &call->record->request_event : &call->record->response_event;
-    uint32_t *frame = is_request ? &call->record->request_frame : &call->record->response_frame;
+    rpc_record *record = call->record;
+    uint32_t *event = is_request ? &record->request_event : &record->response_event;
+    uint32_t *frame = is_request ? &record->request_frame : &record->response_frame;
 
     if (*event == 0 && !PINFO_FD_VISITED(call->pinfo)) {
-        *event = state_event_next();
+        *event = is_request && call->asked ? call->asked->event : state_event_next();
         *frame = call->pinfo->num;
         call->first_time = !call->is_copy;
-        if (is_request) {
-            note_request(call, *event);
+        if (!is_request) {
+            record->connection->answer_event = *event;
         }
     }
     call->event = *event;
+}
+
+static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
+
+/* What stands before it in its PDUs' connection was read by nobody. */
+static void reach(rpc_call *call)
+{
+    call->asked = pdus_reach_call(call->pinfo, call->di);
+    if (call->asked && call_is_request(call)) {
+        call->asked->record = call->record;
+        call->asked->take_answer = take_answer;
+    }
+}
+
+/* Of two requests of one number at once nobody knows which one is answered: nothing is learned of either. */
+static void doubt_answer(rpc_call *call)
+{
+    if (call->asked && call->asked->is_ambiguous && !call_is_request(call)) {
+        call->first_time = false;
+        call->record->handle = NULL;
+    }
 }
 
 bool call_is_repeated(const rpc_call *call)
@@ -183,8 +150,12 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     if (tree) {
         conversation_filters_note_call(pinfo);
     }
+    if (!PINFO_FD_VISITED(pinfo)) {
+        reach(call);
+    }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
+    doubt_answer(call);
     point_below_smb2(call);
 }
 
@@ -341,6 +312,19 @@ state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uin
     return handle;
 }
 
+void call_use_handle(const rpc_call *call, state_handle *handle)
+{
+    rpc_connection *connection = call->record->connection;
+    state_association *association = connection_association(connection);
+
+    handle_use(handle, &connection->event, call->event);
+    if (handle->kind == PERF_HANDLE_QUERY) {
+        query_used(handle, association);
+    } else {
+        handle->association = association;
+    }
+}
+
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine)
 {
@@ -352,7 +336,11 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
         call->first_time = false;
         return handle;
     }
+    if (handle && handle->end == UINT32_MAX) { /* that it was closed was not seen */
+        handle_close(handle, begin, 0);
+    }
     handle = handle_open(kind, call->to, bytes, begin, frame, machine);
+    call_use_handle(call, handle);
     if (frame != 0) {
         connection_note_handle(call->pinfo, call->di->call_id, handle, call->to);
     }
@@ -435,7 +423,7 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question,
         return;
     }
     if (call_is_request(call)) {
-        pace_request(handle, question, &call->pinfo->abs_ts, call->missed_once.end);
+        pace_request(handle, question, &call->pinfo->abs_ts);
     } else if (sample == NULL) {
         pace_wait(handle, question, call_seconds(call));
     }
@@ -470,41 +458,36 @@ int call_end(rpc_call *call, proto_item *item)
     return (int)tvb_reported_length(call->tvb);
 }
 
-/* --- Faults ------------------------------------------------------------------------------------------------------ */
+/* --- Answers that no operation is handed ------------------------------------------------------------------------- */
 
-static wmem_map_t *faults; /* rpc_record by frame and call id of the fault that answers it, emptied with the file */
+static wmem_map_t *answers; /* rpc_record by frame and call id of its answer, emptied with the file */
 
-/* Requests of a connection that are looked through: more are hardly outstanding. */
-#define MOST_OUTSTANDING 64
-
-static rpc_record *outstanding(packet_info *pinfo, uint32_t call_id)
+static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer)
 {
-    const rpc_connection *connection = connection_find(pinfo);
-    rpc_record *record = connection ? connection->latest : NULL;
+    rpc_record *record = call->record;
+    nstime_t elapsed;
 
-    for (int i = 0; i < MOST_OUTSTANDING && record; i++, record = record->request_before) {
-        if (record->call_id == call_id) {
-            return record->operation && record->response_frame == 0 ? record : NULL;
-        }
+    if (record->operation == NULL || record->response_frame != 0) {
+        return;
     }
-    return NULL;
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
+    record->answer = (uint64_t)pinfo->num << 32 | record->call_id;
+    record->seconds = pinfo->presence_flags & PINFO_HAS_TS ? nstime_to_sec(&elapsed) : -1;
+    record->response_event = event;
+    record->response_frame = pinfo->num;
+    if (answer != RPC_AMBIGUOUS) {
+        wmem_map_insert(answers, &record->answer, record);
+    }
+    if (answer != RPC_FAULT && record->protocol->answer_unread) {
+        record->protocol->answer_unread(record, event);
+    }
 }
 
-rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id)
+rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id)
 {
     uint64_t key = (uint64_t)pinfo->num << 32 | call_id;
-    rpc_record *record = wmem_map_lookup(faults, &key);
 
-    if (record == NULL && !PINFO_FD_VISITED(pinfo)) {
-        record = outstanding(pinfo, call_id);
-        if (record) {
-            record->fault = key;
-            record->response_event = state_event_next();
-            record->response_frame = pinfo->num;
-            wmem_map_insert(faults, &record->fault, record);
-        }
-    }
-    return record;
+    return wmem_map_lookup(answers, &key);
 }
 
 void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,
@@ -544,6 +527,6 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();
-        faults = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
+        answers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

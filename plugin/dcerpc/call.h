@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "dcerpc/connection.h"
+#include "dcerpc/pdus.h"
 #include "dcerpc/ndr.h"
 #include "state/state.h"
 #include "tap/tapped.h"
@@ -25,13 +25,13 @@ typedef struct rpc_record {
     const struct rpc_fields *protocol;
     rpc_connection *connection;
     uint32_t call_id;
-    const char *operation;             /* "QueryCounterData"; NULL: none on performance counters */
-    struct rpc_record *request_before; /* of the connection */
+    const char *operation; /* "QueryCounterData"; NULL: none on performance counters */
     uint32_t request_event;
     uint32_t request_frame;
     uint32_t response_event;
     uint32_t response_frame;
-    uint64_t fault;           /* that answers it: frame and call id */
+    uint64_t answer;          /* that no operation is handed: its frame and call id */
+    double seconds;           /* until that */
     bool request_read;        /* all parameters */
     bool request_damaged;     /* what it says of itself does not add up */
     state_handle *handle;     /* that the request speaks of, or that the response opened */
@@ -45,7 +45,8 @@ typedef struct rpc_fields {
     int proto;
     const char *handle_label; /* "Query handle" */
     const char *handle_number_label;
-    const char *handle_word; /* "query", as the Info column says it */
+    const char *handle_word;                                   /* "query", as the Info column says it */
+    void (*answer_unread)(rpc_record *record, uint32_t event); /* a response that no operation is handed; may be NULL */
     findings_expert expert;
     ndr_fields ndr;
     int handle;
@@ -74,10 +75,9 @@ typedef struct {
     state_connection *to; /* whom its connection is to, of a copy the other one */
     state_host *server;
     uint32_t event;
-    rpc_missing missed_once;  /* of a request: where a call of its connection is missing */
-    rpc_missing missed_twice; /* and where two are */
-    bool is_copy;             /* its connection was captured twice (dcerpc/connection.h) */
-    bool first_time;          /* what it teaches may be learned */
+    rpc_asked *asked; /* its connection's, on the first pass; NULL if its request was not seen */
+    bool is_copy;     /* its connection was captured twice (dcerpc/connection.h) */
+    bool first_time;  /* what it teaches may be learned */
     bool is_noise;
     ndr_reader ndr;
     findings_report report;
@@ -153,6 +153,9 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
 /* The last life that these bytes had, as handle_find(). */
 state_handle *call_find_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes);
 
+/* A call that is seen for the first time speaks of a handle: what its connection does not show may be of it. */
+void call_use_handle(const rpc_call *call, state_handle *handle);
+
 /* A life of a handle in this call; `frame` is 0 where the opening was not captured. */
 state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uint8_t *bytes, uint32_t begin,
                                uint32_t frame, const char *machine);
@@ -180,8 +183,8 @@ int call_end(rpc_call *call, proto_item *item);
 
 bool call_handle_is_null(const uint8_t *bytes);
 
-/* The call that a fault answers, which Wireshark hands to no operation; NULL if it is none that was read. */
-rpc_record *call_of_fault(packet_info *pinfo, uint32_t call_id);
+/* The call that a fault answers, or a response that is cut or sealed: Wireshark hands it to no operation. NULL if it is none that was read. */
+rpc_record *call_of_answer(packet_info *pinfo, uint32_t call_id);
 
 /* Shows what a fault of `size` bytes says. */
 void call_show_fault(const rpc_fields *fields, const char *operation, tvbuff_t *tvb, int offset, int size,

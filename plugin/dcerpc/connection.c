@@ -9,7 +9,9 @@
 
 #include <epan/dissectors/packet-dcerpc.h>
 
-/* A bind's list of contexts: id, number of transfer syntaxes, interface, syntaxes ([C706] 12.6.4.3). */
+/* Where the server's answer to a bind says which association group the connection is of, and a bind's list of contexts: id, number of transfer
+ * syntaxes, interface, syntaxes ([C706] 12.6.4.3). */
+#define GROUP_AT 20
 #define CONTEXTS_AT 28
 #define CONTEXT_SIZE 24
 #define SYNTAX_SIZE 20
@@ -37,7 +39,6 @@ static wmem_map_t *samples;     /* unique_answer by the handle: its newest */
 static wmem_map_t *logons;      /* unique_answer by the checksum of the server's token */
 
 static rpc_connection *last; /* that was found: mostly the next PDU's, too */
-static unsigned num_bound;   /* that bound an interface */
 
 /* --- By their ends --------------------------------------------------------------------------------------------- */
 
@@ -73,7 +74,7 @@ rpc_connection *connection_find(packet_info *pinfo)
     return find(transport_find(pinfo), dcerpc_get_transport_salt(pinfo));
 }
 
-rpc_connection *connection_of(packet_info *pinfo)
+rpc_connection *connection_of(packet_info *pinfo, bool is_request)
 {
     state_transport *transport = transport_of(pinfo);
     uint64_t pipe = dcerpc_get_transport_salt(pinfo);
@@ -83,6 +84,8 @@ rpc_connection *connection_of(packet_info *pinfo)
         connection = wmem_new0(wmem_file_scope(), rpc_connection);
         connection->transport = transport;
         connection->pipe = pipe;
+        connection->client =
+            is_request == (addresses_equal(&transport->ends[1], &pinfo->src) && transport->ports[1] == pinfo->srcport);
         wmem_map_insert(connections, connection, connection);
         last = connection;
     }
@@ -102,6 +105,9 @@ void connection_end(packet_info *pinfo)
     rpc_connection *before = connection_find(pinfo);
 
     if (before) {
+        if (before->num_open > 0) {
+            connection_count_open(before, -(int)before->num_open);
+        }
         wmem_map_remove(connections, before);
         last = NULL;
     }
@@ -109,18 +115,43 @@ void connection_end(packet_info *pinfo)
 
 bool connections_exist(void)
 {
-    return num_bound > 0;
+    return wmem_map_size(connections) > 0;
+}
+
+static void join(rpc_connection *connection, uint32_t group)
+{
+    const state_transport *transport = connection->transport;
+    unsigned server = 1 - connection->client;
+
+    connection->association =
+        association_of(&transport->ends[connection->client], &transport->ends[server], transport->ports[server], group);
+}
+
+state_association *connection_association(rpc_connection *connection)
+{
+    if (connection->association == NULL) {
+        join(connection, ASSOCIATION_UNKNOWN);
+    }
+    return connection->association;
+}
+
+void connection_count_open(rpc_connection *connection, int change)
+{
+    state_association *association = connection_association(connection);
+
+    connection->num_open += change;
+    association->open += change;
+    association->all->open += change;
 }
 
 /* --- Binds ------------------------------------------------------------------------------------------------------- */
 
 static void take_context(packet_info *pinfo, rpc_interface interface, uint64_t context, bool is_ndr64)
 {
-    rpc_connection *connection = connection_of(pinfo);
+    rpc_connection *connection = connection_of(pinfo, true);
 
     connection->contexts[interface] |= context;
     connection->ndr64 |= is_ndr64 ? context : 0;
-    num_bound++;
 }
 
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid)
@@ -155,7 +186,7 @@ static bool is_same(const unique_answer *a, const unique_answer *b)
 static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint32_t call_id, state_connection *to)
 {
     const unique_answer *first = wmem_map_lookup(answers, key);
-    rpc_connection *connection = connection_of(pinfo);
+    rpc_connection *connection = connection_of(pinfo, false);
     const unique_answer answer = {connection, call_id, pinfo->abs_ts, to};
 
     if (first && is_same(first, &answer)) {
@@ -166,18 +197,28 @@ static bool note(wmem_map_t *answers, const void *key, packet_info *pinfo, uint3
     return true;
 }
 
-void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset)
+static void note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset, unsigned order)
 {
-    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
     int size = tvb_get_uint16(tvb, offset + 8, order), token = tvb_get_uint16(tvb, offset + 10, order);
 
     if (token >= LEAST_TOKEN && token < size && tvb_bytes_exist(tvb, offset, size)) {
         const uint8_t *bytes = tvb_get_ptr(tvb, offset + size - token, token);
         char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, (size_t)token);
         note(logons, wmem_strdup(wmem_file_scope(), sum), pinfo, tvb_get_uint32(tvb, offset + 12, order),
-             connection_to(connection_of(pinfo), pinfo, false));
+             connection_to(connection_of(pinfo, false), pinfo, false));
         g_free(sum);
     }
+}
+
+void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset)
+{
+    unsigned order = tvb_get_uint8(tvb, offset + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+    rpc_connection *connection = connection_of(pinfo, false);
+
+    if (connection->association == NULL && tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
+        join(connection, tvb_get_uint32(tvb, offset + GROUP_AT, order));
+    }
+    note_logon(pinfo, tvb, offset, order);
 }
 
 bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to)
@@ -197,7 +238,6 @@ bool connection_note_sample(packet_info *pinfo, uint32_t call_id, const state_ha
 static void forget_last(void)
 {
     last = NULL;
-    num_bound = 0;
 }
 
 void connections_register(void)

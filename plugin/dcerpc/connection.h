@@ -10,17 +10,12 @@
  */
 #pragma once
 
+#include "state/association.h"
 #include "state/handles.h"
 #include "state/transports.h"
 
 /* Whose calls are followed. */
 typedef enum { RPC_PERFLIB, RPC_WINREG, NUM_RPC_INTERFACES } rpc_interface;
-
-/* Calls of a connection that were not captured, between the events of two of its requests; zeros: none. */
-typedef struct {
-    uint32_t begin;
-    uint32_t end;
-} rpc_missing;
 
 typedef struct rpc_connection {
     state_transport *transport;
@@ -29,19 +24,23 @@ typedef struct rpc_connection {
     uint64_t ndr64;                        /* and for those of NDR64 */
     state_connection *to;                  /* to whom; NULL before the first call */
     state_connection *copied;              /* of a copy, to whom the other connection is */
-    wmem_map_t *sealed_calls;              /* call id -> the latest call of it (dcerpc/sealed-pdus.c) */
     void *sealed_query;                    /* the newest, as its interface tells queries apart */
-    /* calls are numbered one by one, those of other interfaces among them */
-    uint32_t call_id;          /* of the latest request, */
-    uint32_t event;            /* its event */
-    uint32_t frame;            /* its frame, 0 before the first, */
-    struct rpc_record *latest; /* and its record */
-    rpc_missing once;          /* where one call or more was missing the last time, */
-    rpc_missing twice;         /* and two of them */
+    unsigned client;                       /* which of both ends it is */
+    state_association *association;        /* NULL as long as nobody asked: connection_association() */
+    /* of dcerpc/pdus.c */
+    wmem_map_t *calls;        /* call id -> the latest rpc_asked of it */
+    struct rpc_asked *latest; /* request */
+    struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
+    unsigned num_open;        /* of these */
+    bool overlaps;            /* the client does not wait for an answer before it sends the next request */
+    uint32_t call_id;         /* that the client sent last, in a bind or request, */
+    uint32_t frame;           /* where: 0 before the first, */
+    uint32_t event;           /* and of that */
+    uint32_t answer_event;    /* of the latest answer */
 } rpc_connection;
 
 /* That of a PDU, on the first pass. */
-rpc_connection *connection_of(packet_info *pinfo);
+rpc_connection *connection_of(packet_info *pinfo, bool is_request);
 
 /* The same, NULL as long as nobody asked for it. */
 rpc_connection *connection_find(packet_info *pinfo);
@@ -49,13 +48,16 @@ rpc_connection *connection_find(packet_info *pinfo);
 /* To whom it is, by a PDU of it. */
 state_connection *connection_to(rpc_connection *connection, const packet_info *pinfo, bool is_request);
 
-/* A bind of an interface that is followed: which contexts are its. One that is no alter_context begins a connection. */
+/* A bind or alter_context at `offset`: which contexts are the interface's. A connection of which nobody asked begins with it. */
 void connection_bind(packet_info *pinfo, tvbuff_t *tvb, int offset, rpc_interface interface, const e_guid_t *uuid);
+
+/* The server's answer to a bind: its association group, and what a logon brings there no server says twice. */
+void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset);
 
 /* A bind of any interface ends what was between these ends. */
 void connection_end(packet_info *pinfo);
 
-/* True as soon as there is one that bound one of the interfaces. */
+/* True as soon as there is one. */
 bool connections_exist(void);
 
 static inline bool connection_is_bound(const rpc_connection *connection)
@@ -63,13 +65,15 @@ static inline bool connection_is_bound(const rpc_connection *connection)
     return connection->contexts[RPC_PERFLIB] || connection->contexts[RPC_WINREG];
 }
 
+state_association *connection_association(rpc_connection *connection);
+
+/* One more, or one less, of its calls may change a query, was not read, and is under way. */
+void connection_count_open(rpc_connection *connection, int change);
+
 static inline uint64_t connection_context(uint16_t context)
 {
     return context < 64 ? UINT64_C(1) << context : 0;
 }
-
-/* The server's answer to a bind, at `offset`: what a logon brings there no server says twice. */
-void connection_note_logon(packet_info *pinfo, tvbuff_t *tvb, int offset);
 
 /* The answer to call `call_id` gave out an open handle. False if another connection's gave it out in the same call at the same time. */
 bool connection_note_handle(packet_info *pinfo, uint32_t call_id, const state_handle *handle, state_connection *to);

@@ -122,7 +122,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .status = call->status,
         .operation = call->operation,
         .request_frame = record ? record->request_frame : pdu->request_frame,
-        .seconds = pdu ? pdu->seconds : -1,
+        .seconds = pdu ? pdu->seconds : record->seconds,
         .event = record ? record->response_event : 0,
         .connection = connection,
         .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
@@ -130,11 +130,11 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
     };
 
-    if (!call->is_fault) {
+    if (pdu && !call->is_fault) {
         describe(&tapped, pdu, does);
     }
     hand_over(pinfo, pdu, &tapped);
-    if (!call->is_fault) {
+    if (pdu && !call->is_fault) {
         show_late(pinfo, call);
     }
 }

@@ -17,13 +17,13 @@ enum {
     SEALED_SAMPLES = 16 /* and they are a sample */
 };
 
-/* A request, response or fault that no key opened; or a fault, which is never sealed, of a call that was read. */
+/* A request, response or fault that no key opened; or a response that was not read, or a fault, of a call that was. */
 typedef struct {
     const char *why;          /* it is not read, and what opens it */
     const char *operation;    /* "QueryCounterData" */
     proto_item *item;         /* what is shown of it, may be NULL */
     sealed_pdu *pdu;          /* NULL of a call that was read, */
-    const rpc_record *record; /* whose fault this is */
+    const rpc_record *record; /* whose answer this is */
     bool is_fault;
     uint32_t status;
 } sealed_call;

@@ -17,17 +17,6 @@
 /* [MS-RPCE] 2.2.1.1.8. */
 #define PKT_PRIVACY 6
 
-typedef struct {
-    rpc_interface interface;
-    uint16_t opnum;
-    bool is_ndr64;
-    nstime_t request_time;  /* when the request began, */
-    uint32_t request_frame; /* and where */
-    bool begun[2];          /* request, response: the first fragment was seen, and all behind it */
-    uint32_t sizes[2];
-    uint32_t sequences[2]; /* of the fragment before */
-} followed_call;
-
 static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */
@@ -126,32 +115,6 @@ static gboolean pdu_equal(const void *a, const void *b)
            x->key.is_response == y->key.is_response;
 }
 
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
-                       const value_string *const operations[NUM_RPC_INTERFACES])
-{
-    rpc_connection *connection = PINFO_FD_VISITED(pinfo) ? NULL : connection_find(pinfo);
-
-    if (connection == NULL) {
-        return;
-    }
-    if (connection->sealed_calls == NULL) {
-        connection->sealed_calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    }
-    wmem_map_remove(connection->sealed_calls, GUINT_TO_POINTER(request->call_id));
-    for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
-        if ((connection->contexts[i] & connection_context(request->context)) &&
-            try_val_to_str(request->opnum, operations[i])) {
-            followed_call *call = wmem_new(wmem_file_scope(), followed_call);
-            *call = (followed_call){.interface = i,
-                                    .opnum = request->opnum,
-                                    .is_ndr64 = connection->ndr64 & connection_context(request->context),
-                                    .request_time = pinfo->abs_ts,
-                                    .request_frame = pinfo->num};
-            wmem_map_insert(connection->sealed_calls, GUINT_TO_POINTER(request->call_id), call);
-        }
-    }
-}
-
 static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu)
 {
     sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
@@ -165,15 +128,9 @@ static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const se
     return kept;
 }
 
-static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connection, const sealed_fragment *fragment)
+static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connection, rpc_asked *call,
+                                   const sealed_fragment *fragment)
 {
-    followed_call *call = connection && connection->sealed_calls
-                              ? wmem_map_lookup(connection->sealed_calls, GUINT_TO_POINTER(fragment->call_id))
-                              : NULL;
-
-    if (call == NULL) {
-        return NULL;
-    }
     unsigned way = fragment->is_response;
     bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
     call->begun[way] = fragment->is_first || (call->begun[way] && !misses_one);
@@ -183,15 +140,15 @@ static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connectio
         return NULL;
     }
     nstime_t elapsed;
-    nstime_delta(&elapsed, &pinfo->abs_ts, &call->request_time);
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
     const sealed_pdu pdu = {
         .key = {.call_id = fragment->call_id, .is_response = fragment->is_response},
         .interface = call->interface,
         .is_ndr64 = call->is_ndr64,
         .opnum = call->opnum,
         .size = call->sizes[way],
-        .request_time = call->request_time,
-        .request_frame = call->request_frame,
+        .request_time = call->time,
+        .request_frame = call->frame,
         .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
     };
     return keep(pinfo, connection, &pdu);
@@ -204,23 +161,23 @@ static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_respon
     return wmem_map_lookup(pdus, &look_for);
 }
 
-sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment)
+sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment,
+                            const value_string *const operations[NUM_RPC_INTERFACES])
 {
     if (PINFO_FD_VISITED(pinfo)) {
         return fragment->is_last ? find_pdu(pinfo, fragment->call_id, fragment->is_response) : NULL;
     }
-    return take_first_time(pinfo, connection_find(pinfo), fragment);
+    rpc_connection *connection = connection_find(pinfo);
+    rpc_asked *call = connection ? pdus_find_call(connection, fragment->call_id) : NULL;
+    bool is_followed =
+        call && call->interface < NUM_RPC_INTERFACES && try_val_to_str(call->opnum, operations[call->interface]);
+    return is_followed ? take_first_time(pinfo, connection, call, fragment) : NULL;
 }
 
 sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu)
 {
     return PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, pdu->key.call_id, pdu->key.is_response)
-                                   : keep(pinfo, connection_of(pinfo), pdu);
-}
-
-bool sealed_pdus_exist(void)
-{
-    return wmem_map_size(pdus) > 0;
+                                   : keep(pinfo, connection_of(pinfo, !pdu->key.is_response), pdu);
 }
 
 void sealed_pdus_register(void)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "dcerpc/connection.h"
+#include "dcerpc/pdus.h"
 
 /* sec_trailer ([MS-RPCE] 2.2.2.11): auth_type, auth_level, auth_pad_length, reserved, auth_context_id. */
 #define SEALED_TRAILER_SIZE 8
@@ -60,19 +60,12 @@ typedef struct {
 /* The fault at `offset` as the only fragment of a response, and its status. False if it was cut. */
 bool sealed_fault_read(sealed_fragment *fragment, uint32_t *status, tvbuff_t *tvb, int offset);
 
-/* The call of a request's first fragment that is seen for the first time is followed if it is one of the operations of its context's
- * interface; another of the same id no longer is. */
-void sealed_call_begin(packet_info *pinfo, const sealed_fragment *request,
-                       const value_string *const operations[NUM_RPC_INTERFACES]);
-
-/* Takes a fragment of such a call and returns the PDU that it ends; NULL if it ends none, or one whose beginning was not
- * seen. */
-sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment);
+/* Takes a fragment of a call that is one of the operations of its context's interface, and returns the PDU that it ends; NULL if it ends
+ * none, or one whose beginning was not seen. */
+sealed_pdu *sealed_pdu_take(packet_info *pinfo, const sealed_fragment *fragment,
+                            const value_string *const operations[NUM_RPC_INTERFACES]);
 
 /* A PDU of which decryption made noise, as its dissector knows it. Returns what is kept of it. */
 sealed_pdu *sealed_pdu_add(packet_info *pinfo, const sealed_pdu *pdu);
-
-/* True as soon as a PDU was taken. */
-bool sealed_pdus_exist(void);
 
 void sealed_pdus_register(void);

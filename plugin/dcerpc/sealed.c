@@ -5,11 +5,11 @@
  */
 #include "dcerpc/sealed.h"
 
+#include <epan/exceptions.h>
 #include <epan/expert.h>
 #include <epan/dissectors/packet-smb2.h>
 #include <epan/prefs-int.h>
 
-#include "dcerpc/logons.h"
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/decimal.h"
@@ -56,9 +56,7 @@ static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
-static e_guid_t uuids[NUM_RPC_INTERFACES];
 static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
-static bool (*winreg_is_watched)(void);
 
 static const value_string winreg_operations[] = {
     {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
@@ -189,37 +187,6 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 
 /* --- PDUs ------------------------------------------------------------------------------------------------------ */
 
-static bool is_enabled(int proto)
-{
-    return proto_is_protocol_enabled(find_protocol_by_id(proto));
-}
-
-static void read_bind(tvbuff_t *tvb, packet_info *pinfo, int at, uint8_t type)
-{
-    if (PINFO_FD_VISITED(pinfo)) {
-        return;
-    }
-    if (type == PDU_BIND_ACK) {
-        if (connections_exist()) {
-            connection_note_logon(pinfo, tvb, at);
-            logon_read(pinfo, tvb, at, false);
-        }
-        return;
-    }
-    if (type == PDU_BIND) {
-        connection_end(pinfo);
-    }
-    if (is_enabled(perflib->proto)) {
-        connection_bind(pinfo, tvb, at, RPC_PERFLIB, &uuids[RPC_PERFLIB]);
-    }
-    if (winreg_is_watched && winreg_is_watched() && is_enabled(proto_get_id_by_filter_name("winreg"))) {
-        connection_bind(pinfo, tvb, at, RPC_WINREG, &uuids[RPC_WINREG]);
-    }
-    if (connections_exist()) {
-        logon_read(pinfo, tvb, at, true);
-    }
-}
-
 static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
 {
     sealed_fragment fragment;
@@ -228,8 +195,8 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
     if (!sealed_fault_read(&fragment, &fault.status, tvb, at)) {
         return;
     }
-    fault.record = call_of_fault(pinfo, fragment.call_id);
-    fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment);
+    fault.record = call_of_answer(pinfo, fragment.call_id);
+    fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment, operations);
     if (fault.record || fault.pdu) {
         const rpc_fields *fields = fault.record ? fault.record->protocol : perflib;
         fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
@@ -238,43 +205,41 @@ static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int 
     }
 }
 
-static void read_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool is_opened, bool *any)
+static bool show_sealed(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool *any)
 {
     sealed_fragment fragment;
+    bool is_sealed = !ws_has_data_source(pinfo, "Decrypted stub data") && sealed_fragment_read(&fragment, tvb, at);
+    sealed_pdu *pdu = is_sealed ? sealed_pdu_take(pinfo, &fragment, operations) : NULL;
 
-    if (!sealed_fragment_read(&fragment, tvb, at)) {
-        return;
-    }
-    if (!fragment.is_response && fragment.is_first) {
-        sealed_call_begin(pinfo, &fragment, operations);
-    }
-    sealed_pdu *pdu = is_opened ? NULL : sealed_pdu_take(pinfo, &fragment);
     if (pdu) {
         show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
+    }
+    return pdu != NULL;
+}
+
+/* What a response says of a call that was read: that it is there. */
+static void tell_answer(packet_info *pinfo, uint32_t call_id)
+{
+    const rpc_record *record = call_of_answer(pinfo, call_id);
+
+    if (record) {
+        sealed_call_tell(pinfo, &(sealed_call){.why = TAPPED_CUT, .operation = record->operation, .record = record});
     }
 }
 
 /* Where nothing is sealed, as where all is opened, this is all that a PDU costs. */
-static void read_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
+static void show_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 {
-    int size, length = (int)tvb_captured_length(tvb);
+    rpc_header header;
     bool any = false;
 
-    for (int at = 0; at + SEALED_HEADER_SIZE <= length; at += size) {
-        const uint8_t *header = tvb_get_ptr(tvb, at, SEALED_HEADER_SIZE);
-        size = sealed_pdu_size(header);
-        if (size == 0) {
-            return;
-        }
-        uint8_t type = header[2];
-        if (type == PDU_FAULT) {
+    for (int at = 0; connections_exist() && pdu_header_read(&header, tvb, at); at += header.size) {
+        if (header.type == PDU_FAULT) {
             show_fault(tvb, pinfo, tree, at);
-        } else if (type == PDU_BIND || type == PDU_ALTER || type == PDU_BIND_ACK) {
-            read_bind(tvb, pinfo, at, type);
-        } else if (connections_exist()) {
-            bool is_opened = ws_has_data_source(pinfo, "Decrypted stub data");
-            if (!is_opened || sealed_pdus_exist()) {
-                read_pdu(tvb, pinfo, tree, at, is_opened, &any);
+        } else if (header.type == PDU_REQ || header.type == PDU_RESP) {
+            bool is_sealed = show_sealed(tvb, pinfo, tree, at, &any);
+            if (!is_sealed && header.type == PDU_RESP && header.is_last) {
+                tell_answer(pinfo, header.call_id);
             }
         }
     }
@@ -302,17 +267,43 @@ static const char *tree_of(const void *data)
 static ws_heuristic dissect_transport(heur_dissector_t stock, tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree,
                                       void *data)
 {
-    ws_heuristic result = stock(tvb, pinfo, tree, data);
+    volatile ws_heuristic result = true;
+    pdus_cursor cursor;
 
-    if (result) {
-        read_pdus(tvb, pinfo, tree);
+    pdus_note_message(tvb, pinfo);
+    pdus_enter(&cursor, tvb, pinfo);
+    TRY
+    {
+        result = stock(tvb, pinfo, tree, data);
     }
+    FINALLY /* what was cut short when it was captured says in its header what it was */
+    {
+        pdus_leave(&cursor, result);
+        if (result) {
+            show_pdus(tvb, pinfo, tree);
+        }
+    }
+    ENDTRY;
     return result;
 }
 
 TRANSPORTS(TRANSPORT_WATCH)
 
+/* What is around them: a message that was cut short when it was captured, Wireshark takes no PDU out of. */
+#define MESSAGES(X) X(smb2_netbios) X(smb_netbios)
+
+#define MESSAGE_WATCH(name) \
+    static heur_dissector_t stock_##name; \
+    static ws_heuristic watch_##name(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data) \
+    { \
+        pdus_note_message(tvb, pinfo); \
+        return stock_##name(tvb, pinfo, tree, data); \
+    }
+
+MESSAGES(MESSAGE_WATCH)
+
 #define TRANSPORT_INSTALL(name, target) install("dcerpc_" #name, &stock_##name, watch_##name);
+#define MESSAGE_INSTALL(name) install(#name, &stock_##name, watch_##name);
 
 static void install(const char *name, heur_dissector_t *stock, heur_dissector_t watched)
 {
@@ -326,16 +317,15 @@ static void install(const char *name, heur_dissector_t *stock, heur_dissector_t 
 
 /* --- Registration ---------------------------------------------------------------------------------------------- */
 
-void sealed_watch_perflib(const e_guid_t *uuid)
-{
-    uuids[RPC_PERFLIB] = *uuid;
-    TRANSPORTS(TRANSPORT_INSTALL)
-}
+static e_guid_t uuids[NUM_RPC_INTERFACES];
 
-void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void))
+void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
+                  bool (*may_change)(uint16_t opnum))
 {
-    uuids[RPC_WINREG] = *uuid;
-    winreg_is_watched = is_watched;
+    uuids[interface] = *uuid;
+    pdus_watch(interface, &(pdus_interface){&uuids[interface], is_watched, may_change});
+    TRANSPORTS(TRANSPORT_INSTALL)
+    MESSAGES(MESSAGE_INSTALL)
 }
 
 void sealed_register(const rpc_fields *fields_of_perflib, const value_string *perflib_operations, const uint8_t *does,

@@ -13,7 +13,7 @@
 /* Registers what is shown of sealed calls and faults under PerflibV2's protocol. */
 void sealed_register(const rpc_fields *fields, const value_string *operations, const uint8_t *does, unsigned count);
 
-/* Explains the sealed calls of PerflibV2, or those of winreg that open HKEY_PERFORMANCE_DATA as long as `is_watched` says
- * so. Called once for each, when the interface is registered with DCE/RPC. */
-void sealed_watch_perflib(const e_guid_t *uuid);
-void sealed_watch_winreg(const e_guid_t *uuid, bool (*is_watched)(void));
+/* Follows the calls of an interface as long as `is_watched` says so, and explains those that are sealed. `may_change`: what its
+ * operations do to queries; NULL: nothing. */
+void sealed_watch(rpc_interface interface, const e_guid_t *uuid, bool (*is_watched)(void),
+                  bool (*may_change)(uint16_t opnum));

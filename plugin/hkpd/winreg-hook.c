@@ -66,6 +66,13 @@ static dcerpc_sub_dissector *hooked_table(const dcerpc_sub_dissector *entries, u
     return copy;
 }
 
+static bool (*is_hooked)(void);
+
+static bool is_watched(void)
+{
+    return is_hooked() && proto_is_protocol_enabled(find_protocol_by_id(proto_get_id_by_filter_name("winreg")));
+}
+
 /* With dcerpc_uuids the copy takes the table's place; without it the interface is registered again, which draws
  * a warning that two dissectors have one name. */
 void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bool (*is_active)(void))
@@ -88,5 +95,6 @@ void winreg_hook_install(const dcerpc_sub_dissector *entries, unsigned count, bo
     dcerpc_init_uuid(proto_get_id_by_filter_name("winreg"), ett_winreg, &uuid_winreg, WINREG_VERSION, table,
                      dcerpc_get_proto_hf_opnum(&uuid_winreg, WINREG_VERSION));
 #endif
-    sealed_watch_winreg(&uuid_winreg, is_active);
+    is_hooked = is_active;
+    sealed_watch(RPC_WINREG, &uuid_winreg, is_watched, NULL);
 }

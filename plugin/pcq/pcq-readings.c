@@ -38,18 +38,14 @@ typedef struct {
     sample_view base;
     perf_filled_form data;
     state_host *server;
-    const state_query_epoch *epoch; /* NULL if nothing is known of the query */
-    uint32_t event;                 /* as of when its identifiers count */
-    const state_sample *sample;     /* NULL if the answer is no sample */
-    bool has_doubts;                /* it is none, or some of its blocks are not sound */
-    wmem_array_t *blocks;           /* block_entry, as far as one was asked for; NULL before */
-    perf_walk scout;                /* behind the last of them */
+    state_query_view query;     /* as this sample shows it */
+    const state_sample *sample; /* NULL if the answer is no sample */
+    bool has_doubts;            /* it is none, or some of its blocks are not sound */
+    wmem_array_t *blocks;       /* block_entry, as far as one was asked for; NULL before */
+    perf_walk scout;            /* behind the last of them */
     bool has_all_blocks;
-    const state_query_index *index; /* QueryCounterInfo's list; NULL without one: then */
-    state_assignment
-        assigned;    /* whose the blocks are is worked out from all at once; its blocks are NULL until needed */
-    bool is_assumed; /* all is: the query may have changed unseen */
-
+    state_assignment assigned; /* without an index whose the blocks are is worked out from all at once; its blocks are
+                                * NULL until needed */
     wmem_map_t *by_identifier;
     wmem_array_t *pattern_blocks;
     wmem_map_t *own_ids; /* own_ids_place, as its own key; NULL as long as nobody asked */
@@ -114,14 +110,14 @@ static const state_assignment *assigned(pcq_view *view)
         for (uint32_t i = 0; i < count; i++) {
             types[i] = block_at(view, i)->type;
         }
-        query_assign(view->base.pool, view->epoch, view->event, types, count, &view->assigned);
+        query_assign(view->base.pool, &view->query, types, count, &view->assigned);
     }
     return &view->assigned;
 }
 
 static const state_identifier *indexed_identifier(const pcq_view *view, uint32_t block, uint32_t type)
 {
-    const state_identifier *identifier = block < view->index->count ? &view->index->by_index[block] : NULL;
+    const state_identifier *identifier = block < view->query.index->count ? &view->query.index->by_index[block] : NULL;
 
     return identifier && query_identifier_fits(identifier, type) ? identifier : NULL;
 }
@@ -129,23 +125,24 @@ static const state_identifier *indexed_identifier(const pcq_view *view, uint32_t
 /* Whose a block is, NULL if that is not known. */
 static const state_identifier *pcq_view_identifier(pcq_view *view, uint32_t block)
 {
-    const block_entry *entry = view->index ? block_at(view, block) : NULL;
+    const block_entry *entry = view->query.index ? block_at(view, block) : NULL;
 
     if (entry) {
         return indexed_identifier(view, block, entry->type);
     }
-    return view->index == NULL && block < assigned(view)->count ? view->assigned.blocks[block] : NULL;
+    return view->query.index == NULL && block < assigned(view)->count ? view->assigned.blocks[block] : NULL;
 }
 
 /* Whether that is assumed from the order of the identifiers. */
 static bool pcq_view_assumed(pcq_view *view, uint32_t block)
 {
-    return view->is_assumed || (view->index == NULL && pcq_view_identifier(view, block) && view->assigned.assumed);
+    return view->query.is_assumed ||
+           (view->query.index == NULL && pcq_view_identifier(view, block) && view->assigned.assumed);
 }
 
 static bool pcq_view_any_assumed(pcq_view *view)
 {
-    return view->is_assumed || (view->index == NULL && assigned(view)->assumed);
+    return view->query.is_assumed || (view->query.index == NULL && assigned(view)->assumed);
 }
 
 /* --- Rows -------------------------------------------------------------------------------------------------------- */
@@ -271,10 +268,7 @@ static void pcq_view_init(pcq_view *view, const readings *r, const state_sample 
     view->has_doubts = sample && sample_has_doubts(sample);
     if (data->size >= PERF_DATA_HEADER_SIZE) {
         uint32_t blocks = perf_le32(data->bytes + 4); /* dwNumCounters */
-        view->event = query_as_of(handle, request_event, response_event, blocks);
-        view->epoch = query_epoch_at(handle, view->event);
-        view->index = query_index_at(view->epoch, view->event, blocks);
-        view->is_assumed = query_is_assumed(view->epoch, view->event);
+        view->query = query_view(handle, request_event, response_event, blocks);
         view->base.clocks.perf_time = perf_le64(perf_filled_form_at(data, 8));
         view->base.clocks.time_100ns = perf_le64(perf_filled_form_at(data, 16));
         view->base.clocks.perf_freq = perf_le64(perf_filled_form_at(data, 24));
@@ -514,7 +508,8 @@ typedef struct {
 static void note_own_ids(pcq_view *view, uint32_t block, const state_identifier *identifier, uint32_t column,
                          uint32_t id)
 {
-    state_known known = facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->event);
+    state_known known =
+        facts_lookup(view->server, facts_subject(identifier->guid, id), PERF_FACT_ENGLISH, view->query.event);
     const char *name = known.fact ? known.fact->name : "";
     own_ids_place place = {*identifier, NULL, column, strcmp(name, "ID Thread") == 0};
 
@@ -640,8 +635,8 @@ static bool same_identifier_at(pcq_view *view, uint32_t block, const state_ident
 /* True if the block of both samples was asked for alike: for samples of one form, whose blocks are of the same types. */
 static bool pcq_view_same_block(pcq_view *here, pcq_view *there, uint32_t block)
 {
-    if (here->epoch == there->epoch && here->index == there->index) {
-        return here->index || pcq_view_identifier(here, block);
+    if (here->query.epoch == there->query.epoch && here->query.index == there->query.index) {
+        return here->query.index || pcq_view_identifier(here, block);
     }
     return !(pcq_view_assumed(there, block) && !pcq_view_assumed(here, block)) &&
            same_identifier_at(there, block, pcq_view_identifier(here, block));
@@ -661,7 +656,7 @@ static wmem_map_t *asked; /* state_query_index -> asked_facts; emptied with the 
 static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
 {
     const state_subject subject = facts_subject(identifier->guid, identifier->counter_id);
-    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->event).fact;
+    const state_fact *name = facts_lookup(view->server, subject, PERF_FACT_ENGLISH, view->query.event).fact;
 
     return identifier->counter_id == PERF_NO_ID ||
            (name && (strcmp(name->name, "ID Process") == 0 || strcmp(name->name, "ID Thread") == 0));
@@ -670,21 +665,21 @@ static bool may_be_own_id(pcq_view *view, const state_identifier *identifier)
 static const asked_facts *asked_by(pcq_view *view)
 {
     static const asked_facts any = {0, true, true};
-    asked_facts *found = view->index ? wmem_map_lookup(asked, view->index) : NULL;
+    asked_facts *found = view->query.index ? wmem_map_lookup(asked, view->query.index) : NULL;
 
-    if (view->index == NULL) {
+    if (view->query.index == NULL) {
         return &any;
     }
     if (found == NULL) {
         found = wmem_new0(wmem_file_scope(), asked_facts);
-        wmem_map_insert(asked, view->index, found);
+        wmem_map_insert(asked, view->query.index, found);
     } else if (found->as_of == view->server->facts_version && view->server->renewed == 0) {
         return found;
     }
     *found = (asked_facts){.as_of = view->server->facts_version};
-    for (uint32_t i = 0; i < view->index->count; i++) {
-        found->patterns |= view->index->by_index[i].asks != PERF_ASKS_ONE;
-        found->own_ids |= may_be_own_id(view, &view->index->by_index[i]);
+    for (uint32_t i = 0; i < view->query.index->count; i++) {
+        found->patterns |= view->query.index->by_index[i].asks != PERF_ASKS_ONE;
+        found->own_ids |= may_be_own_id(view, &view->query.index->by_index[i]);
     }
     return found;
 }
@@ -886,7 +881,7 @@ static void enter_block(readings *r)
     const perf_walk *walk = &stream->walk;
 
     readings_enter(r, walk->block.index);
-    stream->identifier = stream->current.index
+    stream->identifier = stream->current.query.index
                              ? indexed_identifier(&stream->current, walk->block.index, walk->block.type)
                              : pcq_view_identifier(&stream->current, walk->block.index);
     r->status = walk->block.status;

@@ -9,6 +9,9 @@
 
 #define PERF_HANDLE_SIZE 20
 
+/* Of more connections than a client has for one query, which one lost a call is not looked for. */
+#define HANDLE_CONNECTIONS 4
+
 typedef struct state_handle state_handle;
 
 typedef enum {
@@ -33,10 +36,15 @@ struct state_handle {
     const char *machine;   /* szMachine without backslashes, NULL if not known */
     const char *place;     /* its server's address and port, where another server was called so before; else NULL */
     struct state_query *query;
-    struct hkpd_key *key;        /* HKPD: which key it is; of the protocol's own making */
-    struct state_sample *newest; /* only for the first pass */
-    wmem_map_t *paces;           /* question -> state_pace; only for the first pass */
-    wmem_map_t *objects;         /* HKPD: title index -> newest state_sample with it; only for the first pass */
+    struct state_association *association; /* of the connections that it was used on; NULL before */
+    struct {
+        const uint32_t *heard;         /* event of what the client sent there last; NULL: no connection */
+        uint32_t used;                 /* event of its latest call */
+    } connections[HANDLE_CONNECTIONS]; /* that it was used on last; only for the first pass */
+    struct hkpd_key *key;              /* HKPD: which key it is; of the protocol's own making */
+    struct state_sample *newest;       /* only for the first pass */
+    wmem_map_t *paces;                 /* question -> state_pace; only for the first pass */
+    wmem_map_t *objects;               /* HKPD: title index -> newest state_sample with it; only for the first pass */
 };
 
 /* Begins a life. One that begins with the response that opened it (`frame` is not 0) is confirmed. */
@@ -49,6 +57,9 @@ state_handle *handle_find(state_handle_kind kind, state_connection *connection, 
 
 /* What was opened on the connection goes to its machine. */
 void handles_move(state_connection *connection);
+
+/* A call that is seen for the first time speaks of it. */
+void handle_use(state_handle *handle, const uint32_t *heard, uint32_t event);
 
 /* The server answered for it: it takes the next number, if it has none. Another key's handle never gets one. */
 void handle_confirm(state_handle *handle);

@@ -5,6 +5,8 @@
  */
 #include "state/pace.h"
 
+#include "state/association.h"
+
 #include <math.h>
 
 /* Of PerfTime100NSec, and seconds by which its time may differ from PerfTime's: who sets a clock moves it by less. */
@@ -153,12 +155,47 @@ static state_pace *pace_of(state_handle *handle, const char *question)
     return pace;
 }
 
-void pace_request(state_handle *handle, const char *question, const nstime_t *when, uint32_t missing)
+/* Samples that the client may have taken in turn on several connections. */
+#define IN_TURN 8
+
+/* On another connection that it was used on lately the client was not heard since: the call that came late may have followed one that was
+ * sent there and not captured. */
+static bool is_unheard(const state_sample *sample, uint32_t since)
+{
+    const state_handle *handle = sample->handle;
+    const state_sample *early = sample;
+    bool unheard = false;
+
+    for (int i = 0; i < IN_TURN && early->previous; i++) {
+        early = early->previous;
+    }
+    for (unsigned i = 0; i < HANDLE_CONNECTIONS; i++) {
+        unheard |= handle->connections[i].used > early->event && *handle->connections[i].heard <= since;
+    }
+    return unheard;
+}
+
+/* The client went on. */
+static void settle_late(state_pace *pace)
+{
+    state_sample *sample = pace->perhaps_late;
+
+    if (sample && !is_unheard(sample, sample->event)) {
+        const state_association *association = sample->handle->association;
+        bool misses_some = association && association->missed > sample->previous->event;
+        sample->late = misses_some ? NULL : pace->how_late;
+        pace->perhaps_late = NULL;
+    }
+}
+
+void pace_request(state_handle *handle, const char *question, const nstime_t *when)
 {
     state_pace *pace = pace_of(handle, question);
 
+    settle_late(pace);
+
     pace_ask(&pace->requests, nstime_to_sec(when));
-    pace->requests.misses_some |= missing > pace->clock.event;
+    pace->requests.misses_some |= handle->association && handle->association->missed > pace->clock.event;
 }
 
 void pace_wait(state_handle *handle, const char *question, double seconds)
@@ -171,6 +208,11 @@ void pace_sample(state_sample *sample, const char *question, const perf_point *c
     state_pace *pace = pace_of(sample->handle, question);
 
     sample->late = pace_pass(pace, sample->request_event, sample->event, clocks, seconds);
+    if (sample->late && sample->late->verdict == PACE_ASKED_LATE && is_unheard(sample, sample->request_event - 1)) {
+        pace->perhaps_late = sample;
+        pace->how_late = sample->late;
+        sample->late = NULL;
+    }
 }
 
 /* Frees what the paces point to. They themselves are the file's memory, which goes after this. */

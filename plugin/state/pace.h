@@ -63,6 +63,9 @@ typedef struct state_pace {
     double longest; /* of them, without what an answer took too long */
     perf_spread waits;
     pace_clock clock;
+    /* asked late, unless the client asked on another connection, of which that is not known yet; NULL without one */
+    struct state_sample *perhaps_late;
+    const struct state_late *how_late;
     struct state_pace *next;
 } state_pace;
 
@@ -90,10 +93,10 @@ state_pace *pace_new(void);
 const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uint32_t event, const perf_point *clocks,
                                    double seconds);
 
-/* On the first pass, when a sample was asked for; a call that was not captured may have been missing up to event `missing`. How long a call
+/* On the first pass, when a sample was asked for. How long a call
  * of the handle took (seconds; negative: not known). Of one that brought its newest sample: judges how
  * long after the one before it came, and sets `late`; of `clocks` only the three clocks are read. Samples that answer other questions (HKEY_PERFORMANCE_DATA) have a pace of their own; `question` lives as long as the file. */
-void pace_request(state_handle *handle, const char *question, const nstime_t *when, uint32_t missing);
+void pace_request(state_handle *handle, const char *question, const nstime_t *when);
 void pace_wait(state_handle *handle, const char *question, double seconds);
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds);
 

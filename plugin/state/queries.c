@@ -1,58 +1,76 @@
 /* queries.c
  * Counters of a query, and which of them each block of its answers belongs to.
  *
+ * Each query has a log: what was asked of it, answered, told and missed, in the order of events, and behind each step what is known of
+ * it then. "As of an event" is the latest step that is not after it. What the server may move all blocks with is a change of the counters:
+ * from one to the next is an epoch, and as long as that a QueryCounterInfo holds.
+ *
+ * What is learned later of what was before (that a call was made and not seen, that QueryCounterInfo tells something else than was
+ * known) is entered in the epochs back to the last certain moment, so that whoever looks again sees it.
+ *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
 #include "state/queries.h"
 
-#include "state/samples.h"
+#include "state/association.h"
 
-/* From one change of the query's counters to the next. The server may move all blocks with each change, so an
- * index holds for its epoch only. */
+/* So many calls may have changed the query and were not seen. One alone would show by another number of blocks; two may make up for each
+ * other: what was known is assumed. */
+enum { ONE_UNSEEN, TWO_UNSEEN, UNSEEN_LEVELS };
+
+#define NEVER UINT32_MAX
+
+/* Where a query stands as long as one call more may bring it into doubt: with those of its association group, and of all of the client. */
+enum { OF_GROUP, OF_CLIENT, NUM_LISTS };
+
 struct state_query_epoch {
-    uint32_t event;
-    struct state_query *query;
-    bool complete;               /* the entries are all that the query holds */
-    bool calls_missing;          /* calls that were not captured may have changed it: what is known is assumed */
-    wmem_array_t *counter_infos; /* state_query_index, ascending events */
-    uint32_t assumed_from; /* learned later: behind this event the query may have changed; UINT32_MAX: it did not */
+    uint32_t event;                 /* with which it began */
+    state_query_epoch *before;      /* NULL: the first */
+    uint32_t complete_from;         /* all that the query holds is known from this event on, NEVER: it is not */
+    const state_query_index *index; /* NULL where nobody told */
+    uint32_t told_from;             /* it holds from this event on: before it are calls that were not seen */
+    uint32_t unseen[UNSEEN_LEVELS]; /* calls: behind this event, NEVER: none is */
 };
 
-/* What held from an event on: entries in the order they were added. Those that ended stay until they are as many as the others,
- * which go on in an array of their own then: whoever has the old one finds there what held at his event. */
+/* Entries in the order they were added. Those that ended stay until they are as many as the others, which go on in an array of their own then:
+ * whoever has the old one finds there what held at his event. */
 typedef struct {
-    uint32_t event;
     wmem_array_t *entries; /* state_query_entry * */
     uint32_t held;         /* of them, that have not ended */
     uint32_t accepted;     /* of those, by the server */
 } held_counters;
 
-/* A change of the counters that was asked for. */
-typedef struct {
-    uint32_t event;            /* of its request */
-    bool is_answered;          /* or QueryCounterInfo told what came of it */
-    const uint32_t *end_frame; /* *: of the response or fault, read or not; 0 as long as there is none */
-} query_change;
+typedef enum {
+    STEP_OPENED,
+    STEP_ASKED,    /* for a change */
+    STEP_ANSWERED, /* for a change, or it is known otherwise what came of it */
+    STEP_CHANGED,  /* counters were added or removed */
+    STEP_TOLD,     /* by QueryCounterInfo */
+    STEP_MISSED,   /* a change: an answer's blocks show it, or calls of the client's connections */
+} step_kind;
 
-/* The same, found by its response. */
 typedef struct {
-    uint32_t event; /* of the response */
-    uint32_t request_event;
-} answered_change;
+    uint32_t event;
+    step_kind kind;
+    bool is_answered;          /* ASKED: an ANSWERED follows */
+    const uint32_t *end_frame; /* ASKED: *: of the response or fault, read or not; 0 as long as there is none */
+    uint32_t asked;            /* ANSWERED: event of its request */
+    unsigned answered_before;  /* ANSWERED: place of the ANSWERED before it */
+    /* what is known behind it */
+    held_counters held;
+    state_query_epoch *epoch;
+    unsigned open;     /* changes that were asked for and have no answer: what came of them is not known */
+    unsigned answered; /* changes */
+    unsigned newest;   /* place of the latest ANSWERED */
+    uint32_t changed;  /* event of the latest ASKED or ANSWERED, 0 without one */
+    uint32_t told;     /* what a QueryCounterInfo tells that was asked for before this may be of before what is known */
+    uint32_t certain;  /* event behind which the query may have changed unseen */
+} query_step;
 
 struct state_query {
-    held_counters newest;
-    wmem_array_t *history;  /* held_counters, ascending events */
-    wmem_map_t *held_now;   /* state_identifier -> its newest state_query_entry */
-    wmem_array_t *epochs;   /* state_query_epoch, ascending events */
-    wmem_array_t *changes;  /* query_change, ascending events */
-    wmem_array_t *answered; /* answered_change, ascending events */
-    uint32_t changed_until; /* event of the latest of both */
-    uint32_t
-        info_as_of; /* a QueryCounterInfo that was asked for before this event may tell what held before a change: it settles nothing */
-    uint32_t missed_from; /* event from which on a call may be missing; UINT32_MAX: none is */
-    uint32_t
-        doubt_not_before; /* the newest epoch's begin, or its last QueryCounterInfo's request: what is doubted later was certain then */
+    wmem_array_t *log;    /* query_step, ascending events */
+    wmem_map_t *held_now; /* state_identifier -> its newest state_query_entry */
+    wmem_list_frame_t *listed[NUM_LISTS];
 };
 
 /* --- Names of instances ---------------------------------------------------------------------------------------- */
@@ -111,12 +129,85 @@ gboolean query_identifier_equal(const void *a, const void *b)
            x->utf16_size == y->utf16_size && digest_of(x) == digest_of(y);
 }
 
-/* --- Entries --------------------------------------------------------------------------------------------------- */
+/* --- The log ----------------------------------------------------------------------------------------------------- */
+
+static query_step *step_at(const struct state_query *query, unsigned i)
+{
+    return wmem_array_index(query->log, i);
+}
+
+static query_step *newest_step(const struct state_query *query)
+{
+    return step_at(query, wmem_array_get_count(query->log) - 1);
+}
+
+/* As of an event; NULL if nothing is known then. */
+static const query_step *step_as_of(const struct state_query *query, uint32_t event)
+{
+    return query ? state_event_latest(query->log, event) : NULL;
+}
+
+/* What is known goes on with it. */
+static query_step *add_step(struct state_query *query, step_kind kind, uint32_t event)
+{
+    query_step step = *newest_step(query);
+
+    ws_assert(event >= step.event);
+    step.event = event;
+    step.kind = kind;
+    step.is_answered = false;
+    step.end_frame = NULL;
+    wmem_array_append_one(query->log, step);
+    return newest_step(query);
+}
+
+static bool is_complete(const state_query_epoch *epoch, uint32_t event)
+{
+    return event >= epoch->complete_from;
+}
+
+/* Calls that were not seen may have changed what is known as of an event. */
+static bool is_doubted(const state_query_epoch *epoch, unsigned unseen, uint32_t event)
+{
+    return event > epoch->unseen[unseen];
+}
+
+/* As the one before, but for its index: `complete` says whether all that the query holds from here on is known. */
+static state_query_epoch *begin_epoch(query_step *step, bool complete)
+{
+    state_query_epoch *epoch = wmem_memdup(wmem_file_scope(), step->epoch, sizeof *epoch);
+
+    epoch->event = step->event;
+    epoch->before = step->epoch;
+    epoch->complete_from = complete ? 0 : NEVER;
+    epoch->index = NULL;
+    epoch->told_from = 0;
+    step->epoch = epoch;
+    return epoch;
+}
 
 static wmem_array_t *new_entries(void)
 {
     return wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_entry *), 4);
 }
+
+static struct state_query *query_of(state_handle *handle)
+{
+    if (handle->query == NULL) {
+        struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
+        query_step opened = {.event = handle->begin, .kind = STEP_OPENED, .certain = handle->begin};
+        opened.held.entries = new_entries();
+        opened.epoch = wmem_new0(wmem_file_scope(), state_query_epoch);
+        *opened.epoch =
+            (state_query_epoch){handle->begin, NULL, handle->opened_frame != 0 ? 0 : NEVER, NULL, 0, {NEVER, NEVER}};
+        query->log = wmem_array_sized_new(wmem_file_scope(), sizeof opened, 1);
+        query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
+        wmem_array_append_one(query->log, opened);
+    }
+    return handle->query;
+}
+
+/* --- Entries --------------------------------------------------------------------------------------------------- */
 
 static state_query_entry *entry_at(const held_counters *held, unsigned i)
 {
@@ -135,95 +226,67 @@ static const state_query_entry *next_entry(const held_counters *held, uint32_t e
     return NULL;
 }
 
-static void leave_ended_behind(held_counters *newest)
+static void leave_ended_behind(held_counters *held)
 {
     wmem_array_t *remaining = new_entries();
 
-    for (unsigned i = 0; i < wmem_array_get_count(newest->entries); i++) {
-        state_query_entry *entry = entry_at(newest, i);
+    for (unsigned i = 0; i < wmem_array_get_count(held->entries); i++) {
+        state_query_entry *entry = entry_at(held, i);
         if (entry->end == UINT32_MAX) {
             wmem_array_append_one(remaining, entry);
         }
     }
-    newest->entries = remaining;
+    held->entries = remaining;
 }
 
-/* --- What a query holds ---------------------------------------------------------------------------------------- */
-
-static state_query_epoch *newest_epoch(const struct state_query *query)
-{
-    return wmem_array_index(query->epochs, wmem_array_get_count(query->epochs) - 1);
-}
-
-/* Of the newest one but for its QueryCounterInfos. */
-static state_query_epoch *begin_epoch(struct state_query *query, const state_query_epoch *like, uint32_t event)
-{
-    state_query_epoch epoch = *like;
-
-    epoch.event = query->doubt_not_before = event;
-    epoch.counter_infos = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_index), 1);
-    epoch.assumed_from = UINT32_MAX;
-    wmem_array_append_one(query->epochs, epoch);
-    return newest_epoch(query);
-}
-
-/* The query changed, or may have: what QueryCounterInfo said before no longer tells whose a block is. `complete`: all that the query holds
- * from here on is known. */
-static void begin_changed_epoch(struct state_query *query, uint32_t event, bool complete)
-{
-    begin_epoch(query, newest_epoch(query), event)->complete = complete;
-}
-
-static struct state_query *query_of(state_handle *handle)
-{
-    if (handle->query == NULL) {
-        struct state_query *query = handle->query = wmem_new0(wmem_file_scope(), struct state_query);
-        const state_query_epoch first = {.query = query, .complete = handle->opened_frame != 0};
-        query->newest.entries = new_entries();
-        query->changes = wmem_array_sized_new(wmem_file_scope(), sizeof(query_change), 1);
-        query->answered = wmem_array_sized_new(wmem_file_scope(), sizeof(answered_change), 1);
-        query->missed_from = UINT32_MAX;
-        query->held_now = wmem_map_new(wmem_file_scope(), query_identifier_hash, query_identifier_equal);
-        query->history = wmem_array_new(wmem_file_scope(), sizeof(held_counters));
-        query->epochs = wmem_array_sized_new(wmem_file_scope(), sizeof(state_query_epoch), 2);
-        begin_epoch(query, &first, handle->begin);
-    }
-    return handle->query;
-}
-
-static void end_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
+/* With the newest step, which these three take for it. */
+static void end_entry(struct state_query *query, const state_identifier *identifier)
 {
     state_query_entry *entry = wmem_map_remove(query->held_now, identifier);
+    query_step *step = newest_step(query);
 
     if (entry) {
-        entry->end = event;
-        query->newest.held--;
-        query->newest.accepted -= entry->identifier.status == 0;
-        if (wmem_array_get_count(query->newest.entries) > 2 * query->newest.held) {
-            leave_ended_behind(&query->newest);
+        entry->end = step->event;
+        step->held.held--;
+        step->held.accepted -= entry->identifier.status == 0;
+        if (wmem_array_get_count(step->held.entries) > 2 * step->held.held) {
+            leave_ended_behind(&step->held);
         }
     }
 }
 
-static void add_entry(struct state_query *query, const state_identifier *identifier, uint32_t event)
+static void add_entry(struct state_query *query, const state_identifier *identifier)
 {
     state_query_entry *entry = wmem_new0(wmem_file_scope(), state_query_entry);
+    query_step *step = newest_step(query);
 
-    end_entry(query, identifier, event);
+    end_entry(query, identifier);
     copy_identifier(&entry->identifier, identifier);
-    entry->from = event;
+    entry->from = step->event;
     entry->end = UINT32_MAX;
-    wmem_array_append_one(query->newest.entries, entry);
-    query->newest.held++;
-    query->newest.accepted += identifier->status == 0;
+    wmem_array_append_one(step->held.entries, entry);
+    step->held.held++;
+    step->held.accepted += identifier->status == 0;
     wmem_map_insert(query->held_now, &entry->identifier, entry);
 }
 
-/* Behind the last change of an event. */
-static void note_held(struct state_query *query, uint32_t event)
+/* The whole list as QueryCounterInfo told it. */
+static void hold_these(struct state_query *query, const state_identifier *identifiers, uint32_t count)
 {
-    query->newest.event = event;
-    wmem_array_append_one(query->history, query->newest);
+    const held_counters before = newest_step(query)->held;
+    const state_query_entry *entry;
+    unsigned next = 0;
+
+    while ((entry = next_entry(&before, newest_step(query)->event, &next)) != NULL) {
+        if (entry->identifier.status == 0) {
+            end_entry(query, &entry->identifier);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        state_identifier identifier = identifiers[i];
+        identifier.status = 0;
+        add_entry(query, &identifier);
+    }
 }
 
 static bool is_held(const struct state_query *query, const state_identifier *identifier)
@@ -233,256 +296,453 @@ static bool is_held(const struct state_query *query, const state_identifier *ide
     return entry && entry->identifier.status == 0;
 }
 
+/* --- Changes ----------------------------------------------------------------------------------------------------- */
+
+void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame)
+{
+    query_step *step = add_step(query_of(handle), STEP_ASKED, event);
+
+    step->end_frame = end_frame;
+    step->open++;
+    step->changed = event;
+}
+
+static void note_answered(struct state_query *query, query_step *asked, uint32_t event)
+{
+    uint32_t asked_at = asked->event;
+
+    asked->is_answered = true;
+    query_step *step = add_step(query, STEP_ANSWERED, event);
+    step->asked = asked_at;
+    step->answered_before = step->newest;
+    step->newest = wmem_array_get_count(query->log) - 1;
+    step->answered++;
+    step->open--;
+    step->changed = event;
+}
+
+/* The step of a request. */
+static query_step *asked_at(const struct state_query *query, uint32_t event)
+{
+    unsigned count = state_event_count_until(query->log, event);
+
+    while (count > 0 && step_at(query, count - 1)->event == event && step_at(query, count - 1)->kind != STEP_ASKED) {
+        count--;
+    }
+    query_step *step = count > 0 ? step_at(query, count - 1) : NULL;
+    return step && step->kind == STEP_ASKED && step->event == event ? step : NULL;
+}
+
+void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event)
+{
+    struct state_query *query = query_of(handle);
+    query_step *asked = asked_at(query, request_event);
+
+    if (asked && asked->is_answered) { /* by QueryCounterInfo: what that said is assumed, for this was still to come */
+        add_step(query, STEP_CHANGED, event)->changed = event;
+    } else if (asked) {
+        note_answered(query, asked, event);
+    }
+}
+
 /* A refused identifier is kept for its verdict; one that the query holds already stays as it is. */
 void query_changed(state_handle *handle, bool add, const state_identifier *identifiers, uint32_t count, uint32_t event)
 {
     struct state_query *query = query_of(handle);
     bool changed = false;
 
+    add_step(query, STEP_CHANGED, event);
     for (uint32_t i = 0; i < count; i++) {
         bool done = identifiers[i].status == 0;
         changed |= done;
         if (!add && done) {
-            end_entry(query, &identifiers[i], event);
+            end_entry(query, &identifiers[i]);
         } else if (add && !(is_held(query, &identifiers[i]))) {
-            add_entry(query, &identifiers[i], event);
+            add_entry(query, &identifiers[i]);
         }
     }
-    note_held(query, event);
     if (changed) {
-        begin_changed_epoch(query, event, newest_epoch(query)->complete);
+        query_step *step = newest_step(query);
+        begin_epoch(step, is_complete(step->epoch, event));
     }
 }
 
 void query_unknown_change(state_handle *handle, uint32_t event)
 {
-    begin_changed_epoch(query_of(handle), event, false);
+    begin_epoch(add_step(query_of(handle), STEP_CHANGED, event), false);
 }
 
-void query_change_requested(state_handle *handle, uint32_t event, const uint32_t *end_frame)
+/* --- What was not seen --------------------------------------------------------------------------------------------- */
+
+static void list_query(state_handle *handle)
 {
     struct state_query *query = query_of(handle);
-    query_change change = {event, false, end_frame};
 
-    query->changed_until = event;
-    wmem_array_append_one(query->changes, change);
-}
-
-static void note_answered(struct state_query *query, query_change *change, uint32_t event)
-{
-    answered_change answered = {event, change->event};
-
-    change->is_answered = true;
-    wmem_array_append_one(query->answered, answered);
-}
-
-void query_change_answered(state_handle *handle, uint32_t request_event, uint32_t event)
-{
-    struct state_query *query = query_of(handle);
-    query_change *change = state_event_latest(query->changes, request_event);
-
-    query->changed_until = event;
-    if (!change->is_answered) { /* else by QueryCounterInfo: what that said is assumed, for this was still to come */
-        note_answered(query, change, event);
-    }
-}
-
-/* How many changes that were asked for until an event have no answer at another: what came of them is not known until then. */
-static unsigned changes_open(const struct state_query *query, uint32_t asked, uint32_t event)
-{
-    return state_event_count_until(query->changes, asked) - state_event_count_until(query->answered, event);
-}
-
-/* How many changes were asked or answered between two events. */
-static unsigned changes_between(const struct state_query *query, uint32_t begin, uint32_t end)
-{
-    if (query->changed_until <= begin) {
-        return 0; /* as mostly */
-    }
-    return state_event_count_until(query->changes, end) - state_event_count_until(query->changes, begin) +
-           state_event_count_until(query->answered, end) - state_event_count_until(query->answered, begin);
-}
-
-static const state_query_index *latest_info(const struct state_query *query)
-{
-    return state_event_latest(newest_epoch(query)->counter_infos, UINT32_MAX);
-}
-
-void query_call_missed(state_handle *handle, uint32_t end, uint32_t event)
-{
-    if (end > handle->begin) {
-        struct state_query *query = query_of(handle);
-        query->missed_from = MIN(query->missed_from, event);
-    }
-}
-
-void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event)
-{
-    struct state_query *query = handle->query;
-    const state_query_epoch *newest = query_epoch_at(handle, event);
-
-    if (newest == NULL || !newest->complete || request_event < query->changed_until ||
-        changes_open(query, event, event) > 0) {
-        return;
-    }
-    const state_query_index *info = latest_info(query);
-    if (blocks != (info ? info->count : query->newest.accepted)) {
-        begin_changed_epoch(query, event, false);
-    }
-}
-
-/* What the newest epoch was known to hold is assumed behind an event. */
-static void assume_from(struct state_query *query, uint32_t event)
-{
-    state_query_epoch *newest = newest_epoch(query);
-
-    newest->assumed_from = MIN(newest->assumed_from, MAX(event, query->doubt_not_before));
-}
-
-static void end_accepted_entries(struct state_query *query, uint32_t event)
-{
-    const held_counters before = query->newest;
-    const state_query_entry *entry;
-    unsigned next = 0;
-
-    while ((entry = next_entry(&before, event, &next)) != NULL) {
-        if (entry->identifier.status == 0) {
-            end_entry(query, &entry->identifier, event);
+    for (unsigned i = 0; handle->association && i < NUM_LISTS; i++) {
+        if (query->listed[i] == NULL) {
+            wmem_list_t *list = (i == OF_GROUP ? handle->association : handle->association->all)->handles;
+            wmem_list_append(list, handle);
+            query->listed[i] = wmem_list_tail(list);
         }
     }
 }
 
-/* The whole list as QueryCounterInfo told it, where another one was known, or in another order. */
-static void hold_these(struct state_query *query, const state_identifier *identifiers, uint32_t count, uint32_t event)
+void query_used(state_handle *handle, state_association *association)
 {
-    end_accepted_entries(query, event);
-    for (uint32_t i = 0; i < count; i++) {
-        state_identifier identifier = identifiers[i];
-        identifier.status = 0;
-        add_entry(query, &identifier, event);
-    }
-    note_held(query, event);
-}
+    state_association *before = handle->association;
 
-/* Samples that other connections took since then: not more are looked through for the last certain one. */
-#define MOST_SAMPLES_MEANWHILE 16
-
-void query_calls_missed(state_handle *handle, uint32_t begin, uint32_t end, uint32_t event)
-{
-    if (end <= handle->begin || (handle->query && end <= handle->query->info_as_of)) {
+    if (before == association || (before && (before->all != association->all || before == before->unknown))) {
         return;
     }
-    struct state_query *query = query_of(handle);
-    const state_query_index *info = latest_info(query);
-    const state_sample *certain = handle->newest;
+    if (before && handle->query->listed[OF_GROUP]) { /* two groups: their numbers tell nothing */
+        wmem_list_remove_frame(before->handles, handle->query->listed[OF_GROUP]);
+        handle->query->listed[OF_GROUP] = NULL;
+    }
+    handle->association = before ? association->unknown : association;
+    list_query(handle);
+}
 
-    for (int i = 0; i < MOST_SAMPLES_MEANWHILE && certain && certain->request_event > begin; i++) {
-        certain = certain->previous;
+/* Behind an event, but not before the last certain moment. */
+static void doubt(const query_step *newest, unsigned unseen, uint32_t from)
+{
+    from = MAX(from, newest->certain);
+    for (state_query_epoch *epoch = newest->epoch; epoch && epoch->unseen[unseen] > from; epoch = epoch->before) {
+        epoch->unseen[unseen] = from;
+        if (epoch->event <= from) {
+            break;
+        }
     }
-    assume_from(query, certain && certain->request_event <= begin ? MAX(begin, certain->event) : begin);
-    query->info_as_of = event;
-    if (info) {
-        hold_these(query, info->by_index, info->count, event); /* its blocks are assumed in this order from here on */
+}
+
+/* What was known goes on, in doubt. */
+static void miss_calls(state_handle *handle, uint32_t begin, uint32_t event, unsigned number)
+{
+    struct state_query *query = query_of(handle);
+    query_step *step = newest_step(query);
+    uint32_t first = step->epoch->unseen[ONE_UNSEEN];
+
+    doubt(step, ONE_UNSEEN, begin);
+    if (number == 1 && first == NEVER) {
+        return;
     }
-    begin_epoch(query, newest_epoch(query), event)->calls_missing = true;
+    doubt(step, TWO_UNSEEN, number > 1 ? begin : MAX(begin, first));
+    const state_query_index *index = step->epoch->index;
+    step = add_step(query, STEP_MISSED, event);
+    begin_epoch(step, is_complete(step->epoch, event))->index = index;
     handle->server->facts_version += handle->newest != NULL;
 }
 
-static bool holds_these(const struct state_query *query, const state_identifier *identifiers, uint32_t count)
+/* Those that are in doubt, or were closed before, leave the list. */
+static void miss_calls_of(state_association *association, unsigned which, uint32_t begin, uint32_t event,
+                          unsigned number)
 {
-    uint32_t held = 0;
+    wmem_list_frame_t *next, *at = wmem_list_head(association->handles);
 
-    for (uint32_t i = 0; i < count; i++) {
-        held += is_held(query, &identifiers[i]);
+    for (; at; at = next) {
+        state_handle *handle = wmem_list_frame_data(at);
+        next = wmem_list_frame_next(at);
+        if (handle->end > begin && newest_step(handle->query)->epoch->unseen[TWO_UNSEEN] == NEVER) {
+            miss_calls(handle, begin, event, number);
+        }
+        if (handle->end <= begin || newest_step(handle->query)->epoch->unseen[TWO_UNSEEN] != NEVER) {
+            wmem_list_remove_frame(association->handles, at);
+            handle->query->listed[which] = NULL;
+        }
     }
-    return held == count && count == query->newest.accepted;
+}
+
+void query_calls_unseen(state_association *association, uint32_t begin, uint32_t event, unsigned number)
+{
+    if (association == association->unknown) {
+        miss_calls_of(association->all, OF_CLIENT, begin, event, number);
+    } else {
+        miss_calls_of(association, OF_GROUP, begin, event, number);
+        miss_calls_of(association->unknown, OF_GROUP, begin, event, number);
+    }
+    association->unseen = association->all->unseen = event;
+}
+
+/* Those whose calls may change it beside its own group's. */
+static const state_association *others_of(const state_association *own)
+{
+    return own == own->unknown ? own->all : own->unknown;
+}
+
+/* Event of the latest call, or answer, of its client that was not seen and may have changed it; 0: there is none. */
+static uint32_t unseen_until(const state_handle *handle)
+{
+    const state_association *own = handle->association;
+
+    return own ? MAX(own->unseen, others_of(own)->unseen) : 0;
+}
+
+/* Calls that were not read are under way, and may change it yet. */
+static bool calls_are_open(const state_handle *handle)
+{
+    const state_association *own = handle->association;
+
+    return own && own->open + others_of(own)->open > 0;
+}
+
+/* --- Blocks and QueryCounterInfo ----------------------------------------------------------------------------------- */
+
+void query_blocks_counted(state_handle *handle, uint32_t blocks, uint32_t request_event, uint32_t event)
+{
+    struct state_query *query = handle->query;
+    query_step *step = query ? newest_step(query) : NULL;
+
+    if (step == NULL || !is_complete(step->epoch, event) || request_event < step->changed || step->open > 0) {
+        return;
+    }
+    if (blocks != (step->epoch->index ? step->epoch->index->count : step->held.accepted)) {
+        begin_epoch(add_step(query, STEP_MISSED, event), false);
+    }
+}
+
+/* How many of them the query holds as far as is known, and whether the one list is the other one and what a single call added or removed. */
+static bool is_one_change(const struct state_query *query, const state_identifier *identifiers, uint32_t count,
+                          uint32_t *held)
+{
+    *held = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        *held += is_held(query, &identifiers[i]);
+    }
+    return *held == count || *held == newest_step(query)->held.accepted;
+}
+
+/* They say the same. */
+static bool same_index(const state_query_index *a, const state_query_index *b)
+{
+    bool same = a->count == b->count;
+
+    for (uint32_t i = 0; same && i < a->count; i++) {
+        same = query_identifier_equal(&a->by_index[i], &b->by_index[i]);
+    }
+    return same;
+}
+
+/* As was known, or with what the one call that was not seen may have done. */
+static bool agrees(const struct state_query *query, const state_identifier *identifiers, const state_query_index *info)
+{
+    const query_step *newest = newest_step(query);
+    const state_query_epoch *epoch = newest->epoch;
+    uint32_t held;
+    bool may_be = is_one_change(query, identifiers, info->count, &held);
+    bool is_same = held == info->count && held == newest->held.accepted;
+
+    if (is_same && epoch->index) {
+        return same_index(epoch->index, info);
+    }
+    return is_same || (may_be && (epoch->unseen[ONE_UNSEEN] != NEVER || !is_complete(epoch, newest->event)));
 }
 
 /* QueryCounterInfo, asked for behind changes that have no answer, tells what came of them. True if one of them has neither response nor
  * fault: the server may still carry it out, so what was told is only assumed. */
 static bool settle_changes(struct state_query *query, uint32_t event)
 {
-    unsigned open = changes_open(query, event, event);
     bool may_still_happen = false;
 
-    query->changed_until = event;
-    for (unsigned i = wmem_array_get_count(query->changes); i > 0 && open > 0; i--) {
-        query_change *change = wmem_array_index(query->changes, i - 1);
-        if (!change->is_answered) {
-            may_still_happen |= *change->end_frame == 0;
-            note_answered(query, change, event);
-            open--;
+    for (unsigned i = wmem_array_get_count(query->log); i > 0 && newest_step(query)->open > 0; i--) {
+        query_step *step = step_at(query, i - 1);
+        if (step->kind == STEP_ASKED && !step->is_answered) {
+            may_still_happen |= *step->end_frame == 0;
+            note_answered(query, step, event);
         }
     }
     return may_still_happen;
 }
 
-/* A QueryCounterInfo that was asked for behind changes without an answer settles what came of them; one that names other counters than
- * those that are known shows that a change was missed. */
-static void take_info(struct state_query *query, const state_identifier *identifiers, uint32_t request_event,
-                      const state_query_index *info)
+/* Behind what is known: what was told is certain, or assumed where calls are under way that may change it. */
+static state_query_epoch *begin_told_epoch(query_step *step, bool is_assumed)
 {
-    const state_query_epoch *before = newest_epoch(query);
-    bool is_assumed = false;
+    state_query_epoch *epoch = begin_epoch(step, true);
 
-    if (changes_open(query, info->event, info->event) > 0) {
-        is_assumed = settle_changes(query, info->event);
-        begin_changed_epoch(query, info->event, false);
-    } else if (before->complete && !before->calls_missing && !holds_these(query, identifiers, info->count)) {
-        assume_from(query, query->doubt_not_before);
-        begin_changed_epoch(query, info->event, false);
+    epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = is_assumed ? step->event : NEVER;
+    return epoch;
+}
+
+/* What was told, with the newest step. It holds from the last call on that was not seen, or since the counters changed; what contradicts it
+ * was assumed since the last certain moment. */
+static void take_info(state_handle *handle, const state_identifier *identifiers, uint32_t request_event,
+                      const state_query_index *info, uint32_t event)
+{
+    struct state_query *query = handle->query;
+    const query_step before = *newest_step(query);
+    bool is_doubted_now = before.epoch->unseen[TWO_UNSEEN] != NEVER, settles = before.open > 0;
+    bool contradicts = !settles && !is_doubted_now && !agrees(query, identifiers, info);
+    bool is_known = is_complete(before.epoch, event) && !is_doubted_now && !contradicts && !settles;
+    bool is_assumed = (settles && settle_changes(query, event)) || calls_are_open(handle);
+
+    if (contradicts) {
+        doubt(&before, TWO_UNSEEN, before.certain);
     }
-    state_query_epoch *newest = newest_epoch(query);
-    if (!newest->complete || newest->calls_missing) {
-        /* in the order of their blocks where these are assumed by it */
-        hold_these(query, is_assumed ? info->by_index : identifiers, info->count, info->event);
-        newest->complete = true;
-        newest->calls_missing = is_assumed;
+    query_step *step = add_step(query, STEP_TOLD, event);
+    state_query_epoch *epoch = step->epoch;
+    step->told = request_event;
+    if (is_known && !is_assumed) {
+        epoch->index = epoch->index ? epoch->index : info;
+    }
+    bool goes_on = !is_assumed && !settles &&
+                   (is_known ? epoch->unseen[ONE_UNSEEN] == NEVER : is_doubted_now || !is_complete(epoch, event));
+    if (!goes_on) {
+        epoch = begin_told_epoch(step, is_assumed);
+        epoch->index = info;
+    } else if (!is_known) {
+        epoch->index = info;
+        epoch->told_from = MAX(epoch->event, unseen_until(handle));
+        epoch->complete_from = event;
+        epoch->unseen[ONE_UNSEEN] = epoch->unseen[TWO_UNSEEN] = NEVER;
+    }
+    if (!is_known) {
+        hold_these(query, identifiers, info->count);
     }
     if (!is_assumed) {
-        wmem_array_append_one(newest->counter_infos, *info);
-        query->doubt_not_before = request_event;
+        newest_step(query)->certain = request_event;
+        list_query(handle);
     }
+}
+
+/* Each identifier has a block of its own: no index twice, none beyond the last. */
+static state_query_index *new_index(const state_identifier *identifiers, uint32_t count)
+{
+    state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
+    bool *taken = wmem_alloc0_array(NULL, bool, count), is_sound = true;
+
+    *info = (state_query_index){count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = identifiers[i].index;
+        is_sound &= index < count && !taken[index];
+        if (is_sound) {
+            taken[index] = true;
+            copy_identifier(&info->by_index[index], &identifiers[i]);
+        }
+    }
+    wmem_free(NULL, taken);
+    return is_sound ? info : NULL;
 }
 
 void query_info(state_handle *handle, const state_identifier *identifiers, uint32_t count, uint32_t request_event,
-                uint32_t event, uint32_t frame)
+                uint32_t event)
 {
-    struct state_query *query = query_of(handle);
+    const query_step *step = newest_step(query_of(handle));
+    bool is_of_before =
+        request_event < step->told || request_event < step->changed || unseen_until(handle) > request_event;
+    const state_query_index *info = is_of_before ? NULL : new_index(identifiers, count);
 
-    if (request_event < query->info_as_of || request_event < query->changed_until) {
-        return; /* of before or after what is missing or changes: nobody knows */
+    if (info) { /* else of before or after what is missing or changes: nobody knows */
+        take_info(handle, identifiers, request_event, info, event);
+        handle->server->facts_version += handle->newest != NULL;
     }
-    state_query_index *info = wmem_new(wmem_file_scope(), state_query_index);
-    *info = (state_query_index){event, frame, count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
-    for (uint32_t i = 0; i < count; i++) {
-        copy_identifier(&info->by_index[identifiers[i].index], &identifiers[i]);
-    }
-    query->info_as_of = request_event;
-    take_info(query, identifiers, request_event, info);
-    handle->server->facts_version += handle->newest != NULL;
 }
 
-/* NULL if nothing is known. */
-static const held_counters *held_as_of(const struct state_query *query, uint32_t event)
-{
-    return query ? state_event_latest(query->history, event) : NULL;
-}
+/* --- As of an event ---------------------------------------------------------------------------------------------- */
 
 void query_counts(const state_handle *handle, uint32_t event, unsigned *accepted, unsigned *refused)
 {
-    const held_counters *held = held_as_of(handle->query, event);
+    const query_step *step = step_as_of(handle->query, event);
 
-    *accepted = held ? held->accepted : 0;
-    *refused = held ? held->held - held->accepted : 0;
+    *accepted = step ? step->held.accepted : 0;
+    *refused = step ? step->held.held - step->held.accepted : 0;
 }
 
 const state_query_entry *query_entries(const state_handle *handle, uint32_t event, unsigned *next)
 {
-    const held_counters *held = held_as_of(handle->query, event);
+    const query_step *step = step_as_of(handle->query, event);
 
-    return held ? next_entry(held, event, next) : NULL;
+    return step ? next_entry(&step->held, event, next) : NULL;
 }
+
+bool query_is_complete(const state_handle *handle, uint32_t event)
+{
+    const query_step *step = step_as_of(handle->query, event);
+    bool asks_itself = step && step->kind == STEP_ASKED && step->event == event;
+
+    return step && is_complete(step->epoch, event) && step->open == asks_itself &&
+           !is_doubted(step->epoch, TWO_UNSEEN, event);
+}
+
+/* How many blocks an answer has that shows the query as of an event; UINT32_MAX if that is not known. */
+static uint32_t blocks_as_of(const query_step *step, uint32_t event)
+{
+    const state_query_epoch *epoch = step ? step->epoch : NULL;
+
+    if (epoch && epoch->index && event >= epoch->told_from) {
+        return epoch->index->count;
+    }
+    return epoch && is_complete(epoch, event) && !is_doubted(epoch, TWO_UNSEEN, event) ? step->held.accepted
+                                                                                       : UINT32_MAX;
+}
+
+/* More changes than a client makes during one call are not looked through. */
+#define MOST_CHANGES_IN_A_CALL 16
+
+/* The answered changes between two events, the first of them first. Returns how many there are. */
+static unsigned answered_between(const struct state_query *query, uint32_t begin, const query_step *end,
+                                 const query_step *changes[MOST_CHANGES_IN_A_CALL])
+{
+    const query_step *first = step_as_of(query, begin);
+    unsigned count = end->answered - (first ? first->answered : 0);
+    const query_step *change = count > 0 ? step_at(query, end->newest) : NULL;
+
+    for (unsigned i = count; count <= MOST_CHANGES_IN_A_CALL && i-- > 0;) {
+        changes[i] = change;
+        change = step_at(query, change->answered_before);
+    }
+    return count;
+}
+
+/* An answer shows the query as of some moment between its request and its response. Where changes were asked or answered in between: the
+ * event of the one state that has as many blocks and of which it is known; 0 if there are several, or none. One change alone either adds
+ * or removes: without another number of blocks it did nothing. */
+static uint32_t event_shown(const struct state_query *query, uint32_t request_event, const query_step *end,
+                            uint32_t response_event, uint32_t blocks)
+{
+    const query_step *changes[MOST_CHANGES_IN_A_CALL], *first = step_as_of(query, request_event);
+    unsigned count = answered_between(query, request_event, end, changes);
+    const state_query_epoch *last = first ? first->epoch : NULL;
+    uint32_t found = blocks_as_of(first, request_event) == blocks ? request_event : 0, asked_before = 0;
+
+    if (end->changed <= request_event) {
+        return end->open == 0 ? response_event : 0; /* as mostly */
+    }
+    if (count > MOST_CHANGES_IN_A_CALL || is_doubted(end->epoch, ONE_UNSEEN, response_event)) {
+        return 0;
+    }
+    /* how many blocks there are behind each change; of changes that overlap each other nobody knows the order */
+    for (unsigned i = 0; i < count; i++) {
+        const query_step *behind = step_as_of(query, changes[i]->event);
+        uint32_t shows = blocks_as_of(behind, behind->event);
+        /* one alone whose outcome is not known either changed the number of blocks or nothing */
+        bool is_known = shows != UINT32_MAX || count == 1;
+        if (!is_known || changes[i]->asked < asked_before || (shows == blocks && found > 0 && behind->epoch != last)) {
+            return 0;
+        }
+        found = found == 0 && shows == blocks ? behind->event : found;
+        last = behind->epoch;
+        asked_before = changes[i]->asked;
+    }
+    return end->open == 0 || (end->open == 1 && count == 0) ? found : 0;
+}
+
+state_query_view query_view(const state_handle *handle, uint32_t request_event, uint32_t response_event,
+                            uint32_t blocks)
+{
+    const struct state_query *query = handle ? handle->query : NULL;
+    const query_step *end = step_as_of(query, response_event);
+    state_query_view view = {.query = query};
+
+    view.event = end ? event_shown(query, request_event, end, response_event, blocks) : 0;
+    const query_step *step = step_as_of(query, view.event);
+    view.epoch = step ? step->epoch : NULL;
+    if (view.epoch) {
+        const state_query_index *index = view.epoch->index;
+        view.is_assumed = is_doubted(view.epoch, TWO_UNSEEN, view.event);
+        view.index = index && index->count == blocks && view.event >= view.epoch->told_from ? index : NULL;
+    }
+    return view;
+}
+
+/* --- Without an index ------------------------------------------------------------------------------------------ */
 
 /* dwType follows from the wildcards of the query: 2 for all counters, 4 for all instances. Any block can be an error
  * instead, and what a pattern other than "*" gives is not known. Of an unknown type nothing is. */
@@ -496,108 +756,17 @@ bool query_identifier_fits(const state_identifier *identifier, uint32_t type)
             (identifier->asks == PERF_ASKS_PATTERN || of_all_instances == (identifier->asks == PERF_ASKS_ALL)));
 }
 
-const state_query_epoch *query_epoch_at(const state_handle *handle, uint32_t event)
-{
-    return handle && handle->query ? state_event_latest(handle->query->epochs, event) : NULL;
-}
-
-static bool has_info(const state_query_epoch *epoch)
-{
-    return epoch && wmem_array_get_count(epoch->counter_infos) > 0;
-}
-
-/* The latest of the epoch; before its first that: it held as long as the epoch. */
-static const state_query_index *info_at(const state_query_epoch *epoch, uint32_t event)
-{
-    const state_query_index *info = state_event_latest(epoch->counter_infos, event);
-
-    return info ? info : wmem_array_index(epoch->counter_infos, 0);
-}
-
-bool query_is_complete(const state_handle *handle, uint32_t event)
-{
-    const state_query_epoch *epoch = query_epoch_at(handle, event);
-
-    return epoch && epoch->complete && changes_open(handle->query, event - 1, event) == 0 &&
-           (!epoch->calls_missing || has_info(epoch)) && event <= epoch->assumed_from;
-}
-
-bool query_is_assumed(const state_query_epoch *epoch, uint32_t event)
-{
-    return epoch && event > epoch->assumed_from;
-}
-
-/* How many blocks an answer has that shows the query as of an event; UINT32_MAX if that is not known. */
-static uint32_t blocks_as_of(const struct state_query *query, uint32_t event, const state_query_epoch **epoch)
-{
-    const held_counters *held = held_as_of(query, event);
-
-    *epoch = state_event_latest(query->epochs, event);
-    if (has_info(*epoch)) {
-        return info_at(*epoch, event)->count;
-    }
-    return *epoch && (*epoch)->complete && !(*epoch)->calls_missing ? (held ? held->accepted : 0) : UINT32_MAX;
-}
-
-/* More changes than a client makes during one call are not looked through. */
-#define MOST_CHANGES_IN_A_CALL 16
-
-uint32_t query_as_of(const state_handle *handle, uint32_t request_event, uint32_t response_event, uint32_t blocks)
-{
-    const struct state_query *query = handle ? handle->query : NULL;
-
-    if (query == NULL) {
-        return response_event;
-    }
-    unsigned open = changes_open(query, response_event, response_event);
-    if (changes_between(query, request_event, response_event) == 0) {
-        return open == 0 ? response_event : 0;
-    }
-    unsigned next = state_event_count_until(query->answered, request_event);
-    unsigned end = state_event_count_until(query->answered, response_event), changes = end - next;
-    const state_query_epoch *last, *epoch;
-    uint32_t found = blocks_as_of(query, request_event, &last) == blocks ? request_event : 0;
-
-    if (changes > MOST_CHANGES_IN_A_CALL || query->missed_from <= response_event) {
-        return 0;
-    }
-    /* how many blocks there are behind each change; of changes that overlap each other nobody knows the order */
-    for (uint32_t asked_before = 0; next < end; next++) {
-        const answered_change *change = wmem_array_index(query->answered, next);
-        uint32_t count = blocks_as_of(query, change->event, &epoch);
-        /* one alone whose outcome is not known either changed the number of blocks or nothing */
-        bool is_known = count != UINT32_MAX || changes == 1;
-        if (!is_known || change->request_event < asked_before || (count == blocks && found > 0 && epoch != last)) {
-            return 0;
-        }
-        found = found == 0 && count == blocks ? change->event : found;
-        last = epoch;
-        asked_before = change->event;
-    }
-    return open == 0 || (open == 1 && changes == 0) ? found : 0;
-}
-
-const state_query_index *query_index_at(const state_query_epoch *epoch, uint32_t event, uint32_t blocks)
-{
-    const state_query_index *info = has_info(epoch) ? info_at(epoch, event) : NULL;
-
-    return info && info->count == blocks ? info : NULL;
-}
-
-/* --- Without an index ------------------------------------------------------------------------------------------ */
-
 /* The accepted identifiers in the order in which they were added, if there is one for each block and all fit so. */
-static bool assign_by_order(const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                            state_assignment *assignment)
+static bool assign_by_order(const state_query_view *view, const uint32_t *types, state_assignment *assignment)
 {
-    const held_counters *held = held_as_of(epoch->query, event);
+    const query_step *step = step_as_of(view->query, view->event);
     const state_query_entry *entry;
     unsigned next = 0;
 
-    if (held == NULL || held->accepted != assignment->count) {
+    if (step == NULL || step->held.accepted != assignment->count) {
         return false;
     }
-    for (uint32_t i = 0; i < assignment->count && (entry = next_entry(held, event, &next)) != NULL;) {
+    for (uint32_t i = 0; i < assignment->count && (entry = next_entry(&step->held, view->event, &next)) != NULL;) {
         if (entry->identifier.status != 0) {
             continue;
         }
@@ -610,13 +779,12 @@ static bool assign_by_order(const state_query_epoch *epoch, uint32_t event, cons
     return true;
 }
 
-void query_assign(wmem_allocator_t *pool, const state_query_epoch *epoch, uint32_t event, const uint32_t *types,
-                  uint32_t count, state_assignment *assignment)
+void query_assign(wmem_allocator_t *pool, const state_query_view *view, const uint32_t *types, uint32_t count,
+                  state_assignment *assignment)
 {
     *assignment = (state_assignment){wmem_alloc0_array(pool, const state_identifier *, count), false, count};
-    if (epoch == NULL || !epoch->complete || count == 0) {
-        return;
+    if (view->epoch && is_complete(view->epoch, view->event) && count > 0) {
+        /* the only identifier for the only block is certain, as long as no calls are missing */
+        assignment->assumed = assign_by_order(view, types, assignment) && (count > 1 || view->is_assumed);
     }
-    /* the only identifier for the only block is certain, as long as no calls are missing */
-    assignment->assumed = assign_by_order(epoch, event, types, assignment) && (count > 1 || epoch->calls_missing);
 }

@@ -17,6 +17,7 @@ void state_register(void)
 
     if (!done) { /* by the other protocol */
         transports_register();
+        associations_register();
         hosts_register(move);
         facts_register();
         handles_register();

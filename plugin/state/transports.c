@@ -33,7 +33,7 @@ static gboolean transport_equal(const void *a, const void *b)
 
 static state_transport key_of(const packet_info *pinfo)
 {
-    return (state_transport){{pinfo->src, pinfo->dst}, {pinfo->srcport, pinfo->destport}};
+    return (state_transport){.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
 }
 
 static state_transport *find(const state_transport *key)

@@ -11,6 +11,10 @@
 typedef struct state_transport {
     address ends[2];
     uint32_t ports[2];
+    /* of the capture's frames, as dcerpc/pdus.c looks through them */
+    uint32_t looked_until;
+    uint32_t lost; /* the latest of those that tells of lost segments, 0: none does */
+    uint32_t cut;  /* and that has a message which was cut short when it was captured */
 } state_transport;
 
 /* That of a packet, always the same. */

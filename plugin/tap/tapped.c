@@ -201,7 +201,7 @@ void tapped_count(tapped_left_out *left, const tapped_call *tapped)
     if (tapped->unread) {
         if (!tapped->is_repeated) {
             count_unread(left, tapped->unread);
-            left->responses += tapped->sealed.answers_read;
+            left->responses += tapped->sealed.answers_read || (tapped->is_response && !tapped->sealed.connection);
         }
         return;
     }

@@ -156,6 +156,10 @@ void tapped_hand_over(packet_info *pinfo, const tapped_call *tapped);
     "What its decryption gave is noise: packets before it were not captured, or NTLM goes through SPNEGO " \
     "(dcerpc.auth_type == 9), of which Wireshark opens the first call alone"
 
+#define TAPPED_CUT \
+    "The answer was cut short when it was captured (frame.cap_len < frame.len), or its parts were not put together " \
+    "(-o tcp.desegment_tcp_streams:TRUE -o dcerpc.desegment_dcerpc:TRUE -o dcerpc.reassemble_dcerpc:TRUE)"
+
 void tapped_hand_over_unread(packet_info *pinfo, const char *why);
 
 /* --- What a listener could not take ------------------------------------------------------------------------------- */

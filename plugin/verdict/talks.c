@@ -192,10 +192,11 @@ static call_outcome outcome_of(const tapped_call *tapped)
     if (data_size(tapped) > 0) {
         return CALL_SAMPLE;
     }
-    return tapped->is_probe            ? CALL_PROBE
-           : tapped->answer            ? CALL_DAMAGED
-           : tapped->sealed.connection ? CALL_NO_DATA
-                                       : CALL_EMPTY;
+    return tapped->is_probe                   ? CALL_PROBE
+           : tapped->answer                   ? CALL_DAMAGED
+           : tapped->unread && tapped->handle ? CALL_DAMAGED /* cut short when it was captured */
+           : tapped->sealed.connection        ? CALL_NO_DATA
+                                              : CALL_EMPTY;
 }
 
 /* The request that this answers; a new one if that was not captured. */
@@ -402,7 +403,7 @@ void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->is_repeated && tapped->is_response) {
         note_copy(pinfo);
     }
-    if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault) ||
+    if (tapped->is_repeated || (tapped->unread && !tapped->sealed.uses_query && !tapped->is_fault && !tapped->handle) ||
         !is_about_counters(tapped)) {
         return;
     }

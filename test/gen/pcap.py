@@ -258,6 +258,7 @@ class Rpc:
     """Connection-oriented DCE/RPC for one interface and context over a transport."""
 
     offered_before = ()     # [(interface, its transfer syntaxes)], of contexts 0, 1, ...
+    group = 0x1234          # association group that the server puts it into
     tokens = b'', b''       # of a logon that seals nothing: the client's and the server's
 
     def __init__(self, transport, interface=PERFLIB, order='<', ndr64=False, max_frag=4280, context=0):
@@ -276,7 +277,7 @@ class Rpc:
     def bind(self):
         syntax, version = NDR64 if self.ndr64 else NDR
         o = self.order
-        head = struct.pack(o + 'HHI', self.max_frag, self.max_frag, 0 if not self.context else 0x1234)
+        head = struct.pack(o + 'HHI', self.max_frag, self.max_frag, 0 if not self.context else self.group)
         offers = [*enumerate(self.offered_before), (self.context, (self.interface, [(syntax, version)]))]
         offer = struct.pack(o + 'B3x', len(offers))
         for context, (interface, syntaxes) in offers:
@@ -288,7 +289,7 @@ class Rpc:
         address = struct.pack(o + 'H', len(name)) + name
         address += bytes(-(len(address) + 24) % 4)
         result = struct.pack(o + 'B3xHH', 1, 0, 0) + self.uuid(syntax) + struct.pack(o + 'I', version)
-        ack = struct.pack(o + 'HHI', self.max_frag, self.max_frag, 0x1234) + address + result
+        ack = struct.pack(o + 'HHI', self.max_frag, self.max_frag, self.group) + address + result
         number = self.transport.to_client([self.pdu(BIND_ACK, ack + verifiers[1], self.call_id, auth=len(self.tokens[1]))])
         self.call_id += 1
         return number

@@ -19,6 +19,7 @@ from .hkpd_block import Instance as Row
 from .hkpd_block import Object
 from .hkpd_scene import Talk
 from .model import ENGLISH, GERMAN, NAMESPACE, TYPES
+from .pcap import Rpc, SealedRpc
 from .scene import tcp_line
 from .story_script import NONE, Script, ask, counter, learn, multiple, seconds
 from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
@@ -112,6 +113,9 @@ class Crowd:
 
 # --- PerflibV2 -------------------------------------------------------------------------------------------------------
 
+LOST, CUT = '~', '^'    # not captured; captured up to its PDU's header
+
+
 class Step(NamedTuple):
     """what: 'ask', 'do', 'answer' of a call; 'ack' on a connection."""
     what: str
@@ -120,13 +124,27 @@ class Step(NamedTuple):
     opnum: int = 0
     query: int = 0
     argument: tuple = ()
-    lost: bool = False
+    gone: str = ''          # LOST or CUT
 
 
-def steps_of(seed, losses):
+# what a capture does not show of a session
+KINDS = {
+    'orderly': {}, 'own-ids': {},
+    'losses': dict(connections=[1], gone=LOST),
+    'cut': dict(gone=CUT),
+    'apart': dict(connections=[1, 2]),              # what goes in several segments or fragments is not put together
+    'sealed-beside': dict(connections=[2, 3]),      # all but the first connection
+    'first-calls': dict(connections=[2, 3]),        # of all but the first connection are lost
+    'given-anew': dict(connections=[1, 2], gone=LOST, handles=1, opnums=[8, 3, 1, 3]),
+    'equal-call-ids': dict(connections=[1, 2]),
+}
+
+
+def steps_of(seed, kind):
     """[Step]: calls that overlap, in the order in which they are asked, done and answered."""
-    pick = random.Random(seed)
-    connections = 1 if losses else pick.choice([1, 1, 2, 3])
+    pick, how = random.Random(seed), KINDS[kind]
+    connections = pick.choice(how.get('connections', [1, 1, 2, 3]))
+    losses = how.get('gone')
     out, waiting, number = [], [], 0
     for query in range(pick.choice([1, 1, 2])):
         out += at_once(number, Step('ask', 0, query % connections, OPEN, query))
@@ -139,11 +157,11 @@ def steps_of(seed, losses):
     while left or waiting:
         if left and len(waiting) < depth and (not waiting or pick.random() < .5):
             left -= 1
-            opnum = pick.choices([DATA, VALIDATE, INFO, CLOSE], [8, 3, 1.5, .3])[0]
+            opnum = pick.choices([DATA, VALIDATE, INFO, CLOSE], how.get('opnums', [8, 3, 1.5, .3]))[0]
             argument = (pick.random() < .5, *pick.sample(range(1, 9), pick.randint(1, 2))) if opnum == VALIDATE else ()
             query = pick.randrange(2)
-            gone = losses and pick.random() < .15       # request and response
-            lost = gone or losses and pick.random() < .07
+            gone = losses if losses and pick.random() < .15 else ''     # request and response
+            lost = gone or losses if losses and (gone or pick.random() < .07) else ''
             out.append(Step('ask', number, pick.randrange(connections), opnum, query, argument, lost))
             waiting.append([number, 'do', gone])
             number += 1
@@ -157,7 +175,7 @@ def steps_of(seed, losses):
                 out.append(Step('do', call))
                 waiting[at][1] = 'answer'
             elif state == 'answer':
-                out.append(Step('answer', call, lost=more or losses and pick.random() < .07))
+                out.append(Step('answer', call, gone=more or losses if losses and (more or pick.random() < .07) else ''))
                 waiting.pop(at)
             else:
                 out += at_once(call, Step('ask', 0, 0, OPEN, more))
@@ -174,17 +192,17 @@ WHAT = {'?': 'ask', '*': 'do', '!': 'answer'}
 
 def written(text):
     """[Step] of '?1V0+2,4/0 *1 !1 ?3D0/1~': asked, done, answered, each with its call's number; a query, what is added or removed, the
-    connection; ~ is lost. '#0' is an acknowledgement of the client, '#1' of the server."""
+    connection; ~ is lost, ^ cut. '#0' is an acknowledgement of the client, '#1' of the server."""
     out = []
     for word in text.split():
-        lost, word = word.endswith('~'), word.rstrip('~')
+        gone, word = word[-1] if word[-1] in LOST + CUT else '', word.rstrip(LOST + CUT)
         what, number, letter, query, sign, argument, connection = re.fullmatch(
             r'([?*!#])(\d+)(?:([OCIDV])(\d))?(?:([+-])([\d,]+))?(?:/(\d))?', word).groups()
         if what == '#':
             out.append(Step('ack', -1, 0, int(number)))
             continue
         change = (sign == '+', *map(int, argument.split(','))) if argument else ()
-        out.append(Step(WHAT[what], int(number), int(connection or 0), LETTERS.get(letter, 0), int(query or 0), change, lost))
+        out.append(Step(WHAT[what], int(number), int(connection or 0), LETTERS.get(letter, 0), int(query or 0), change, gone))
     return out
 
 
@@ -195,7 +213,7 @@ def write(steps):
     for s in steps:
         change = '%s%s' % ('+' if s.argument[0] else '-', ','.join(map(str, s.argument[1:]))) if s.argument else ''
         asked = '%s%d%s/%d' % (letters[s.opnum], s.query, change, s.connection) if s.what == 'ask' else ''
-        words.append('#%d' % s.opnum if s.what == 'ack' else signs[s.what] + str(s.call) + asked + '~' * s.lost)
+        words.append('#%d' % s.opnum if s.what == 'ack' else signs[s.what] + str(s.call) + asked + s.gone)
     return ' '.join(words)
 
 
@@ -204,31 +222,36 @@ def at_once(call, step):
 
 
 class Session:
-    """One server, its clients' connections, and the calls of the steps. own: instances are processes, whose own ids are asked for, too.
-    site: which of several that were captured each for itself; told: names and types are asked for in the capture."""
+    """One server, its clients' connections, and the calls of the steps. Of kind own-ids instances are processes, whose own ids are asked
+    for, too. site: which of several that were captured each for itself; told: names and types are asked for in the capture."""
 
-    def __init__(self, world, scene, seed, address, own=False, site=0, told=True):
+    def __init__(self, world, scene, seed, address, kind='orderly', site=0, told=True):
         pick = random.Random('%d session' % seed)
-        self.machine = 'SRV%d' % seed
+        self.machine, self.kind, own = 'SRV%d' % seed, kind, kind == 'own-ids'
         called = [self.machine, self.machine.lower() + '.example.com', self.machine + '.'] if site else [self.machine]
         self.called = lambda: random.Random('%d %d' % (seed, self.model.clock.number)).choice(called)
+        server = '|'.join([*called, address] if KINDS[kind] else called)        # what it is called may not be seen
         names = {i: list(COUNTERS.values())[(i + site) % 4] for i in COUNTERS} if site else COUNTERS
         crowd = Crowd(random.Random('%d crowd' % seed), pick.choice(['own', 'none', 'some']), again=own)
 
         def value(at, k, name):
             which = crowd.at(at.number)
             thing = next(x for x in which if x[2] == k)
-            return world.value(Thing('|'.join(called), 'Work', name, thing[1]), (seed, k), at.number)
+            return world.value(Thing(server, 'Work', name, thing[1]), (seed, k), at.number)
         counters = [counter(i, DELTA, n, lambda at, k, n=n: value(at, k, n)) for i, n in names.items()]
         if own:
             counters.insert(seed % 5, counter(OWN, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + 4 * k))
         self.set = multiple('Work', *counters, instances=crowd.at)
-        handles = [bytes(4) + bytes([1 + i % 2 + 2 * site]) * 16 for i in range(40)] if pick.random() < .5 or site else ()
-        self.model = Script([self.set], handles=handles, clock=seconds(MOST_TICKS))
-        mss = pick.choice([1440, 1440, 90])
-        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.%d.1' % site, client_port=50001 + i, mss=mss)
-                      for i in range(3)]
-        self.scene, self.queries, self.calls = scene, {}, {}
+        several = KINDS[kind].get('handles', 2)
+        handles = [bytes(4) + bytes([1 + i % several + 2 * site]) * 16 for i in range(40)]
+        self.model = Script([self.set], handles=handles if pick.random() < .5 or site or several == 1 else (), clock=seconds(MOST_TICKS))
+        how = dict(mss=90) if kind == 'apart' else dict(mss=pick.choice([1440, 1440, 90]))
+        if kind == 'apart' and pick.random() < .5:
+            how = dict(max_frag=120)
+        self.lines = [tcp_line(scene, self.model, server=address, client='10.0.%d.1' % site, client_port=50001 + i,
+                               protocol=SealedRpc if kind == 'sealed-beside' and i else Rpc, **how) for i in range(3)]
+        self.lost_first = [0] + [pick.randint(1, 4) if kind == 'first-calls' else 0 for i in range(2)]
+        self.scene, self.queries, self.calls, self.cut = scene, {}, {}, pick.randint(0, 40)
         if told:
             learn(self.lines[0].client(self.called()), self.set)
         # alone, a block of one instance does not say that others have its name
@@ -266,16 +289,23 @@ class Session:
             del self.queries[step.query]
         request = bytes(stubs.request(step.opnum, **p))
         self.calls[step.call] = call = dict(line=line, id=line.rpc.call_id, step=step, request=request)
-        line.rpc.call_id += 1
+        line.rpc.call_id += self.kind != 'equal-call-ids' or step.call % 3 == 0
+        call['gone'] = LOST if self.lost_first[step.connection] else ''
+        self.lost_first[step.connection] -= self.lost_first[step.connection] > 0
         pdus = line.rpc.request_pdus(step.opnum, request, call_id=call['id'])
-        self.send(line, 0, pdus, step.lost)
+        self.send(line, 0, pdus, call['gone'] or step.gone)
+        if call['gone']:        # a number that is skipped tells
+            line.client(self.machine).reg_info(self.set.guid, 9)
 
-    def send(self, line, side, pdus, lost):
+    def send(self, line, side, pdus, gone):
         tcp = line.rpc.transport
-        if lost:
+        if gone == LOST:
             tcp.skip(side, b''.join(pdus))
-            return 0
-        return (tcp.to_client if side else tcp.to_server)(pdus)
+            return
+        first = len(self.scene.capture.frames) + 1
+        last = (tcp.to_client if side else tcp.to_server)(pdus)
+        for number in range(first, last + 1) if gone == CUT else ():
+            self.scene.capture.snap(number, 54 + (24 + self.cut) * (number == first))
 
     def do(self, step):
         call = self.calls.get(step.call)
@@ -289,14 +319,14 @@ class Session:
         call = self.calls.pop(step.call, None)
         if call is None:
             return
-        rpc = call['line'].rpc
+        rpc, gone = call['line'].rpc, call['gone'] or step.gone
         if call['fault']:
             rpc.call_id, now = call['id'], rpc.call_id
-            if not step.lost:
+            if not gone:
                 rpc.fault(call['fault'])
             rpc.call_id = now
             return
-        self.send(call['line'], 1, rpc.response_pdus(bytes(call['stub']), call['id']), step.lost)
+        self.send(call['line'], 1, rpc.response_pdus(bytes(call['stub']), call['id']), gone)
 
     def ack(self, step):
         self.lines[step.connection].rpc.transport.segment(step.opnum, b'', 0x10)
@@ -448,7 +478,7 @@ def merged(world, scene, seed, address):
         number, told = 4 * seed + site, pick.random() < .7
         if pick.random() < .5:
             session = Session(world, scene, number, address, site=site, told=told)
-            yield from session.step_by_step(steps_of(number, False))
+            yield from session.step_by_step(steps_of(number, 'orderly'))
         else:
             steps, silent = registry_steps(world, scene, number, address, site=site, told=told), [0, -1]
             before = len(scene.capture.frames)

@@ -1,0 +1,419 @@
+/* pdus.c
+ * Which calls a connection makes, by the headers of its PDUs.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "dcerpc/pdus.h"
+
+#include <epan/dissectors/packet-tcp.h>
+#include <epan/prefs-int.h>
+
+#include "dcerpc/logons.h"
+#include "perf/bytes.h"
+#include "state/queries.h"
+
+#define FLAG_FIRST 0x01
+#define FLAG_LAST 0x02
+
+static pdus_interface interfaces[NUM_RPC_INTERFACES];
+static pdus_cursor *innermost; /* NULL where nothing is handed over, or by who does not say so (Decode As) */
+
+bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at)
+{
+    int left = (int)tvb_captured_length(tvb) - at;
+    const uint8_t *bytes = left >= RPC_COMMON_HEADER_SIZE ? tvb_get_ptr(tvb, at, MIN(left, RPC_HEADER_SIZE)) : NULL;
+
+    if (bytes == NULL || bytes[0] != 5) {
+        return false;
+    }
+    bool is_little = bytes[4] >> 4 == 1, is_whole = left >= RPC_HEADER_SIZE;
+#define U16(offset) (uint16_t)(is_little ? perf_le16(bytes + (offset)) : bytes[offset] << 8 | bytes[(offset) + 1])
+    *header = (rpc_header){
+        .type = bytes[2],
+        .is_first = bytes[3] & FLAG_FIRST,
+        .is_last = bytes[3] & FLAG_LAST,
+        .size = U16(8),
+        .context = is_whole ? U16(20) : RPC_NO_CONTEXT,
+        .opnum = is_whole && bytes[2] == PDU_REQ ? U16(22) : RPC_NO_OPNUM,
+        .call_id = is_little ? perf_le32(bytes + 12) : (uint32_t)U16(12) << 16 | U16(14),
+    };
+#undef U16
+    return header->size >= RPC_COMMON_HEADER_SIZE;
+}
+
+/* --- Calls that are missing ------------------------------------------------------------------------------------ */
+
+/* What Wireshark's analysis noted last of a connection up to a frame, NULL if nothing. Its tree has frame, sequence number and
+ * acknowledgement as keys. */
+static const struct tcp_acked *noted_until(const struct tcp_analysis *tcp, uint32_t frame)
+{
+    uint32_t any = UINT32_MAX;
+    wmem_tree_key_t key[] = {{1, &frame}, {1, &any}, {1, &any}, {0, NULL}};
+
+    return wmem_tree_lookup32_array_le(tcp->acked_table, key);
+}
+
+/* The frame of what was noted last up to `frame`; it is behind `low`. Mostly it is near. */
+static uint32_t frame_of_note(const struct tcp_analysis *tcp, uint32_t low, uint32_t frame)
+{
+    const struct tcp_acked *note = noted_until(tcp, frame);
+    uint32_t high = frame;
+
+    for (uint32_t step = 1; high - low > step && noted_until(tcp, high - step) == note; step *= 2) {
+        high -= step;
+    }
+    while (high - low > 1) { /* noted at low: not; at high: yes */
+        uint32_t middle = low + (high - low) / 2;
+        bool is_there = noted_until(tcp, middle) == note;
+        high = is_there ? middle : high;
+        low = is_there ? low : middle;
+    }
+    return high;
+}
+
+/* The latest frame up to this one that tells of lost segments; what was looked through once is not again. Any segment behind them shows
+ * it, an acknowledgement too. */
+static uint32_t latest_loss(state_transport *transport, const struct tcp_analysis *tcp, uint32_t frame)
+{
+    const struct tcp_acked *before = noted_until(tcp, transport->looked_until), *note;
+    uint32_t at = frame;
+
+    while (at > transport->looked_until && (note = noted_until(tcp, at)) != before) {
+        at = frame_of_note(tcp, transport->looked_until, at);
+        if (note->flags & WS_TCP_LOST_PACKET) {
+            transport->lost = at;
+            break;
+        }
+        at--;
+    }
+    transport->looked_until = frame;
+    return transport->lost;
+}
+
+static bool is_switched_off(const char *module_name, const char *name)
+{
+    module_t *module = prefs_find_module(module_name);
+    pref_t *preference = module ? prefs_find_preference(module, name) : NULL;
+
+    return preference && !prefs_get_bool_value(preference, pref_current);
+}
+
+/* A client may share its numbers among connections: only where segments are missing behind a frame, too, or what was captured is not put together, was a
+ * call lost. Where the analysis is switched off nobody knows, and it may be (`unless_analysed`). */
+static bool may_be_missing(packet_info *pinfo, const rpc_connection *connection, uint32_t frame, bool unless_analysed)
+{
+    const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
+    const struct tcp_analysis *tcp =
+        conversation ? conversation_get_proto_data(conversation, proto_get_id_by_filter_name("tcp")) : NULL;
+
+    if (is_switched_off("tcp", "desegment_tcp_streams") || is_switched_off("dcerpc", "desegment_dcerpc")) {
+        return true;
+    }
+    return connection->transport->cut > frame ||
+           (tcp && ((unless_analysed && tcp->flow1.tcp_analyze_seq_info == NULL) ||
+                    latest_loss(connection->transport, tcp, pinfo->num) > frame));
+}
+
+/* Behind what the client sent last; who waits for answers sent nothing before he had that one. */
+static uint32_t event_before(const rpc_connection *connection)
+{
+    return connection->overlaps ? connection->event : MAX(connection->event, connection->answer_event);
+}
+
+static void miss_calls(rpc_connection *connection, uint32_t begin, uint32_t event, uint32_t number)
+{
+    state_association *association = connection_association(connection);
+
+    query_calls_unseen(association, begin, event, number);
+    association->missed = association->all->missed = event;
+}
+
+/* Its requests are numbered one by one, those of other interfaces among them. */
+static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t call_id)
+{
+    /* of a number that does not go on nobody knows how many were before it; mostly it is a packet that comes twice */
+    uint32_t skipped = call_id - connection->call_id - 1;
+
+    if (connection->frame > 0 && skipped > 0 && !connection->copied &&
+        may_be_missing(pinfo, connection, connection->frame, skipped < G_MAXINT32)) {
+        miss_calls(connection, event_before(connection), state_event_next(), skipped);
+    }
+    connection->call_id = call_id;
+    connection->frame = pinfo->num;
+}
+
+/* --- Calls ------------------------------------------------------------------------------------------------------- */
+
+rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
+{
+    return connection->calls ? wmem_map_lookup(connection->calls, GUINT_TO_POINTER(call_id)) : NULL;
+}
+
+static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
+{
+    rpc_interface interface = 0;
+
+    if (context == RPC_NO_CONTEXT) {
+        return connection->contexts[RPC_PERFLIB] ? RPC_PERFLIB : NUM_RPC_INTERFACES;
+    }
+    while (interface < NUM_RPC_INTERFACES && !(connection->contexts[interface] & connection_context(context))) {
+        interface++;
+    }
+    return interface;
+}
+
+static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
+{
+    rpc_asked *before = pdus_find_call(connection, header->call_id);
+    rpc_asked *call = wmem_new0(wmem_file_scope(), rpc_asked);
+
+    call->call_id = header->call_id;
+    call->interface = interface_of(connection, header->context);
+    call->opnum = header->opnum;
+    call->is_ndr64 = connection->ndr64 & connection_context(header->context);
+    call->time = pinfo->abs_ts;
+    call->frame = pinfo->num;
+    call->waiting = 1;
+    if (before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false)) {
+        call->waiting += before->waiting;
+        call->is_ambiguous = true;
+    }
+    if (connection->calls == NULL) {
+        connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    }
+    if (connection->latest && connection->latest != before && connection->latest->waiting == 0) {
+        wmem_map_remove(connection->calls, GUINT_TO_POINTER(connection->latest->call_id));
+        wmem_free(wmem_file_scope(), connection->latest);
+    }
+    wmem_map_insert(connection->calls, GUINT_TO_POINTER(header->call_id), call);
+    connection->latest = call;
+    return call;
+}
+
+static void change_open(rpc_connection *connection, rpc_asked *call, bool is_open)
+{
+    connection->open = is_open ? call : connection->open == call ? NULL : connection->open;
+    if (call->is_open != is_open) {
+        call->is_open = is_open;
+        connection_count_open(connection, is_open ? 1 : -1);
+    }
+}
+
+/* Who waits for answers goes on: what was under way is over. */
+static void go_on(rpc_connection *connection)
+{
+    rpc_asked *open = connection->open;
+
+    if (open && !connection->overlaps) {
+        change_open(connection, open, false);
+        open->was_open = true;
+    }
+}
+
+static bool may_change(const rpc_asked *call)
+{
+    const pdus_interface *interface = call->interface < NUM_RPC_INTERFACES ? &interfaces[call->interface] : NULL;
+
+    return interface && interface->may_change && (call->opnum == RPC_NO_OPNUM || interface->may_change(call->opnum));
+}
+
+static void note_unread_request(rpc_connection *connection, rpc_asked *call)
+{
+    state_association *association = connection_association(connection);
+
+    if (connection->copied) {
+        return;
+    }
+    association->missed = association->all->missed = call->event; /* it may have asked for a sample */
+    if (may_change(call)) {
+        query_calls_unseen(association, call->event, call->event, 1);
+        change_open(connection, call, true);
+    }
+}
+
+/* Of a request that was read its operation is told. */
+static void note_unread_answer(packet_info *pinfo, rpc_connection *connection, rpc_asked *call, rpc_answer answer)
+{
+    state_association *association = connection_association(connection);
+    uint32_t event = state_event_next();
+
+    connection->answer_event = event;
+    if (call->record) {
+        call->take_answer(call, pinfo, event, answer);
+    } else if (may_change(call) && !connection->copied) {
+        if (call->was_open) { /* it was not over when the client went on */
+            query_calls_unseen(association, call->event, event, 1);
+        }
+        association->unseen = association->all->unseen = event;
+    }
+}
+
+/* --- PDUs -------------------------------------------------------------------------------------------------------- */
+
+static rpc_asked *pass_request(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, bool is_read)
+{
+    rpc_asked *call = pdus_find_call(connection, header->call_id);
+
+    if (header->is_first) {
+        go_on(connection);
+        note_number(pinfo, connection, header->call_id);
+        call = begin_call(pinfo, connection, header);
+    }
+    if (call && call->event == 0 && (is_read || header->is_last)) {
+        call->is_read[0] = is_read;
+        call->event = connection->event = state_event_next();
+        if (!is_read) {
+            note_unread_request(connection, call);
+        }
+    }
+    return call;
+}
+
+/* The answer to a request that was not seen, behind all that were. */
+static void note_answer_alone(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
+{
+    uint32_t ahead = header->call_id - connection->call_id;
+    bool is_new = connection->frame > 0 && ahead > 0 && ahead < G_MAXINT32 && !connection->copied;
+
+    if (is_new && interface_of(connection, header->context) == RPC_PERFLIB) {
+        uint32_t before = event_before(connection);
+        connection->call_id = header->call_id;
+        connection->frame = pinfo->num;
+        connection->answer_event = state_event_next();
+        miss_calls(connection, before, connection->answer_event, 1);
+    }
+}
+
+static rpc_asked *pass_answer(packet_info *pinfo, rpc_connection *connection, const rpc_header *header, bool is_read)
+{
+    rpc_asked *call = pdus_find_call(connection, header->call_id);
+
+    if (call == NULL || call->waiting == 0) {
+        if (call == NULL && header->is_first) {
+            note_answer_alone(pinfo, connection, header);
+        }
+        return NULL;
+    }
+    call->is_read[1] |= is_read;
+    if (header->is_last) {
+        call->waiting--;
+        connection->overlaps |= call != connection->latest;
+        if (!call->is_read[0] || !call->is_read[1] || call->is_ambiguous) {
+            note_unread_answer(pinfo, connection, call,
+                               header->type == PDU_FAULT ? RPC_FAULT
+                               : call->is_read[1]        ? RPC_AMBIGUOUS
+                                                         : RPC_UNREAD);
+        }
+        change_open(connection, call, false);
+    }
+    return call;
+}
+
+static void pass_bind(packet_info *pinfo, tvbuff_t *tvb, int at, const rpc_header *header)
+{
+    if (header->type == PDU_BIND) {
+        connection_end(pinfo);
+    }
+    for (unsigned i = 0; i < NUM_RPC_INTERFACES; i++) {
+        if (interfaces[i].uuid && interfaces[i].is_watched()) {
+            connection_bind(pinfo, tvb, at, i, interfaces[i].uuid);
+        }
+    }
+    rpc_connection *connection = connection_find(pinfo);
+    if (connection) {
+        note_number(pinfo, connection, header->call_id);
+        connection->event = state_event_next();
+        logon_read(pinfo, tvb, at, true);
+    }
+}
+
+/* What stands at the cursor, and goes on behind it. NULL if it is of no call that is followed. */
+static rpc_asked *pass(pdus_cursor *cursor, const rpc_header *header, bool is_read)
+{
+    packet_info *pinfo = cursor->pinfo;
+    int at = cursor->at;
+    rpc_connection *connection = connections_exist() ? connection_find(pinfo) : NULL;
+
+    cursor->at += header->size;
+    switch (header->type) {
+    case PDU_REQ:
+        return connection ? pass_request(pinfo, connection, header, is_read) : NULL;
+    case PDU_RESP:
+    case PDU_FAULT:
+        return connection ? pass_answer(pinfo, connection, header, is_read) : NULL;
+    case PDU_BIND:
+    case PDU_ALTER:
+        pass_bind(pinfo, cursor->tvb, at, header);
+        return NULL;
+    case PDU_BIND_ACK:
+    case PDU_ALTER_ACK:
+        if (connection) {
+            connection_bound(pinfo, cursor->tvb, at);
+            logon_read(pinfo, cursor->tvb, at, false);
+        }
+        return NULL;
+    default:
+        return NULL;
+    }
+}
+
+void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo)
+{
+    bool is_cut = tvb_captured_length(tvb) < tvb_reported_length(tvb) && !PINFO_FD_VISITED(pinfo);
+    state_transport *transport = is_cut ? transport_find(pinfo) : NULL;
+
+    if (transport) {
+        transport->cut = pinfo->num;
+    }
+}
+
+void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo)
+{
+    *cursor = (pdus_cursor){PINFO_FD_VISITED(pinfo) ? NULL : tvb, pinfo, 0, innermost};
+    innermost = cursor;
+}
+
+/* A PDU that is not all there may come again, put together. */
+void pdus_leave(pdus_cursor *cursor, bool is_dcerpc)
+{
+    rpc_header header;
+    const packet_info *pinfo = cursor->pinfo;
+    int end = cursor->tvb && pinfo->desegment_len != 0 ? pinfo->desegment_offset : INT_MAX;
+
+    innermost = cursor->outer;
+    while (is_dcerpc && cursor->tvb && cursor->at < end && pdu_header_read(&header, cursor->tvb, cursor->at)) {
+        pass(cursor, &header, false);
+    }
+}
+
+rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di)
+{
+    rpc_header header;
+    pdus_cursor alone = {.pinfo = pinfo};
+
+    while (innermost && innermost->tvb && pdu_header_read(&header, innermost->tvb, innermost->at)) {
+        bool is_it = header.type == di->ptype && header.call_id == di->call_id;
+        rpc_asked *call = pass(innermost, &header, is_it);
+        if (is_it) {
+            return call;
+        }
+    }
+    connection_of(pinfo, di->ptype == PDU_REQ);
+    header = (rpc_header){.type = di->ptype,
+                          .is_first = true,
+                          .is_last = true,
+                          .call_id = di->call_id,
+                          .context = RPC_NO_CONTEXT,
+                          .opnum = di->call_data->opnum};
+    return pass(&alone, &header, true);
+}
+
+void pdus_note_unread(rpc_connection *connection, rpc_asked *call)
+{
+    note_unread_request(connection, call);
+}
+
+void pdus_watch(rpc_interface interface, const pdus_interface *what)
+{
+    interfaces[interface] = *what;
+}

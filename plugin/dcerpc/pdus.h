@@ -1,0 +1,95 @@
+/* pdus.h
+ * Which calls a connection makes, by the headers of its PDUs: also those that nobody reads, since they are sealed, cut short when captured,
+ * not put together, or damaged. Operation, call id and direction stand there in clear.
+ *
+ * Whoever hands DCE/RPC's PDUs to Wireshark says so before and behind (pdus_enter(), pdus_leave()); an operation that is handed its stub
+ * says that it is (pdus_reach_call()). What is passed in between was read by nobody: if it may have changed a query, all queries of its
+ * association are told. On the first pass only.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "dcerpc/connection.h"
+
+/* What no operation can take as its answer: a fault; one that was not read; and one of which nobody knows whether it is. */
+typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS } rpc_answer;
+
+/* A request on a connection, until its answer has been seen and another one's behind it. */
+typedef struct rpc_asked {
+    uint32_t call_id;
+    rpc_interface interface; /* NUM_RPC_INTERFACES: another */
+    uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */
+    bool is_ndr64;
+    bool is_read[2];   /* request, response: an operation was handed it */
+    unsigned waiting;  /* requests of its call id that have no response or fault, read or not, this one among them */
+    bool is_ambiguous; /* they were several: whose an answer is nobody knows */
+    bool is_open;      /* it may change a query, was not read, and is not over */
+    bool was_open;     /* until the client went on */
+    uint32_t event;    /* of its request, 0 where nobody followed it */
+    nstime_t time;     /* when its first fragment came, */
+    uint32_t frame;    /* and where */
+    struct rpc_record
+        *record; /* NULL as long as it was not read; then what takes an answer that no operation is handed */
+    void (*take_answer)(const struct rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
+    /* of what is sealed, by direction */
+    bool begun[2]; /* the first fragment was seen, and all behind it */
+    uint32_t sizes[2];
+    uint32_t sequences[2]; /* of the fragment before */
+} rpc_asked;
+
+/* That were not captured. */
+#define RPC_NO_OPNUM UINT16_MAX
+#define RPC_NO_CONTEXT UINT16_MAX
+
+/* The common header, and what a request, response or fault has behind it ([C706] 12.6.4). */
+#define RPC_COMMON_HEADER_SIZE 16
+#define RPC_HEADER_SIZE 24
+
+typedef struct {
+    uint8_t type;
+    bool is_first;
+    bool is_last;
+    uint16_t size; /* of the PDU */
+    uint16_t context;
+    uint16_t opnum; /* of a request */
+    uint32_t call_id;
+} rpc_header;
+
+/* False if no PDU begins at `at`, or less than the common header was captured. */
+bool pdu_header_read(rpc_header *header, tvbuff_t *tvb, int at);
+
+/* Where it is in what was handed over. */
+typedef struct pdus_cursor {
+    tvbuff_t *tvb; /* NULL: it was seen before */
+    packet_info *pinfo;
+    int at;
+    struct pdus_cursor *outer;
+} pdus_cursor;
+
+void pdus_enter(pdus_cursor *cursor, tvbuff_t *tvb, packet_info *pinfo);
+void pdus_leave(pdus_cursor *cursor, bool is_dcerpc);
+
+/* A message that PDUs may be in, or they themselves: it may have been cut short when it was captured. */
+void pdus_note_message(tvbuff_t *tvb, packet_info *pinfo);
+
+/* An operation is handed a request or response: what stands before it was read by nobody. Returns the call, NULL if its request was not
+ * seen. */
+rpc_asked *pdus_reach_call(packet_info *pinfo, const dcerpc_info *di);
+
+/* The operation that was handed a request could not read what it says. */
+void pdus_note_unread(rpc_connection *connection, rpc_asked *call);
+
+/* The call of a connection with that id that is under way, or was answered last; NULL if there is none. */
+rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id);
+
+/* What the operations of PerflibV2 and winreg are. */
+typedef struct {
+    const e_guid_t *uuid;
+    bool (*is_watched)(void);
+    bool (*may_change)(uint16_t opnum); /* what a query holds, or which one a handle is; NULL: none does */
+} pdus_interface;
+
+void pdus_watch(rpc_interface interface, const pdus_interface *what);
+
+void pdus_register(void);

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Calls that nobody reads: cut short when captured, not put together, sealed, or seen by their answers alone. The headers of their PDUs say
+what was called; what they may have changed is marked."""
+
+import pytest
+
+from gen import stubs
+from gen.buffers import identifiers
+from gen.pcap import SealedRpc
+from gen.scene import Scene, smb_line, tcp_line
+from gen.story_script import Script, answers, ask, learn, unseen
+from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
+from learned import one, read
+from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
+
+
+class AnotherGroup(SealedRpc):
+    """A client of its own, of the same machine."""
+    group = 0x77
+
+
+def cut(size, requests=True, answers_too=True):
+    def do(scene, first):
+        for number in range(first, len(scene.capture.frames) + 1):
+            is_request = scene.capture.frames[number - 1][1][36:38] in (b'\xc2\x07', b'\x01\xbd')     # to port 49671 or 445
+            if requests if is_request else answers_too:
+                scene.capture.snap(number, size)
+    return do
+
+
+def as_it_is(scene, first):
+    pass
+
+
+def off(name):
+    return '-o', name + ':FALSE'
+
+
+# line, connection of the calls that are not read, what the capture does to them, options
+WAYS = {
+    'cut': (tcp_line, {}, cut(100), ()),
+    'cut-in-a-pipe': (smb_line, {}, cut(256), ()),
+    'cut-in-writes': (lambda *a, **how: smb_line(*a, transceive=False, **how), {}, cut(256), ()),
+    'cut-before-the-operation': (tcp_line, {}, cut(54 + 20), ()),
+    'cut-before-the-call-id': (tcp_line, {}, cut(54 + 10), ()),
+    'answers-cut': (tcp_line, {}, cut(100, requests=False), ()),
+    'requests-cut': (tcp_line, {}, cut(100, answers_too=False), ()),
+    'segments-apart': (tcp_line, dict(mss=200), as_it_is, off('tcp.desegment_tcp_streams')),
+    'pdus-apart': (tcp_line, dict(mss=200), as_it_is, off('dcerpc.desegment_dcerpc')),
+    'fragments-apart': (tcp_line, dict(max_frag=200), as_it_is, off('dcerpc.reassemble_dcerpc')),
+    'fragments-apart-in-a-pipe': (smb_line, dict(max_frag=200), as_it_is, off('dcerpc.reassemble_dcerpc')),
+}
+
+
+def told_and_looked_at(make=tcp_line, **how):
+    """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample"""
+    s, scene = gauge(), Scene()
+    line = make(scene, Script([s], order=backward), **how)
+    c = line.client()
+    return scene, line, c, s, three_counters(c, s)
+
+
+def swap(c, s, h, room=4):
+    """Counter 2 goes and 4 comes, in calls that are long."""
+    padding = [ask(s, i, 'a' * 20) for i in range(50, 50 + room)]
+    c.validate(h, [ask(s, 2, 'a'), *padding], add=False)
+    c.validate(h, [ask(s, 4, 'a'), *padding])
+
+
+def marks(frames, scene):
+    """For each sample: named as it is ('+'), marked ('?'), or without names ('-')."""
+    out = ''
+    for number, message in answers(scene):
+        shown = paths(frames[number])
+        out += '?' if ASSUMED in frames[number].experts else '-' if not any(shown) else '+' if shown == truth(message) else 'false'
+    return out
+
+
+@PASSES
+@pytest.mark.parametrize('way', WAYS)
+def test_two_changes_that_are_not_read(tshark, tmp_path, way, two_pass):
+    make, how, capture, options = WAYS[way]
+    scene, _, c, s, h = told_and_looked_at(make, **how)
+    first = len(scene.capture.frames) + 1
+    swap(c, s, h)
+    capture(scene, first)
+    c.data(h, 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, *options, two_pass=two_pass)
+    assert marks(frames, scene).replace('-', '?') == '+??'
+
+
+@PASSES
+def test_calls_that_change_nothing_leave_no_doubt(tshark, tmp_path, two_pass):
+    """Names and samples are asked for, and cut; their operations say what they are."""
+    scene, _, c, s, h = told_and_looked_at()
+    first = len(scene.capture.frames) + 1
+    learn(c, s)
+    c.data(h, 9999)
+    cut(100)(scene, first)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene)[-1] == '+'
+
+
+@PASSES
+@pytest.mark.parametrize('count, said', [(1, '+'), (2, '?')])
+def test_one_change_shows_by_the_number_of_blocks(tshark, tmp_path, count, said, two_pass):
+    """Each is refused, so there are as many blocks as before: one alone did nothing, two may have made up for each other."""
+    scene, _, c, s, h = told_and_looked_at()
+    first = len(scene.capture.frames) + 1
+    for _ in range(count):
+        c.validate(h, [ask(s, 77, 'a')])
+    cut(100)(scene, first)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene) == '+' + said
+
+
+@PASSES
+@pytest.mark.parametrize('protocol, said', [(SealedRpc, '?'), (AnotherGroup, '+')])
+def test_sealed_beside(tshark, tmp_path, protocol, said, two_pass):
+    """Another connection of the client that no key opens: context handles are shared by those of its association group alone."""
+    scene, line, c, s, h = told_and_looked_at()
+    other = tcp_line(scene, line.model, client_port=50009, protocol=protocol).client()
+    if said == '?':
+        swap(other, s, h)
+    else:
+        swap(other, s, other.open())
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    # a later look takes what QueryCounterInfo told, for nothing was under way any more
+    assert marks(frames, scene) == '+' + said.replace('?', '+' if two_pass else '?') + '+'
+
+
+@PASSES
+def test_the_first_calls_of_a_connection(tshark, tmp_path, two_pass):
+    """It was bound in the capture, and its first call has a number behind the first."""
+    scene, line, c, s, h = told_and_looked_at()
+    other = tcp_line(scene, line.model, client_port=50009)
+    swap(unseen(line.model), s, h)
+    other.rpc.call_id += 2
+    other.rpc.transport.seq = [n + 700 for n in other.rpc.transport.seq]
+    other.client().data(h, 9999)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene) == '+??'
+
+
+@PASSES
+def test_answers_alone(tshark, tmp_path, two_pass):
+    """The requests went another way; that there were some their answers show, whether segments are missing or not."""
+    scene, line, c, s, h = told_and_looked_at()
+    for identifier, add in ((2, False), (4, True)):
+        stub = stubs.request(VALIDATE, hQuery=h, lpData=identifiers([ask(s, identifier, 'a')]), dwAdd=int(add))
+        _, answer, record = line.model.handle(VALIDATE, bytes(stub))
+        line.response(VALIDATE, answer, record['response'], record)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, '-o', 'tcp.analyze_sequence_numbers:FALSE', two_pass=two_pass)
+    assert marks(frames, scene) == '+?'
+
+
+@PASSES
+@pytest.mark.parametrize('is_read', [True, False], ids=['read', 'cut'])
+def test_what_is_told_under_a_change_that_is_under_way(tshark, tmp_path, is_read, two_pass):
+    """Who sends the next request without waiting for the answer has QueryCounterInfo answered before, or behind it."""
+    scene, line, c, s, h = told_and_looked_at()
+    rpc = line.rpc
+    # the client has shown already that it does not wait
+    for number in (rpc.call_id, rpc.call_id + 1):
+        rpc.transport.to_server(rpc.request_pdus(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=0)), call_id=number))
+    for number in (rpc.call_id, rpc.call_id + 1):
+        rpc.transport.to_client(rpc.response_pdus(bytes(line.model.handle(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=0)))[1]), number))
+    rpc.call_id += 2
+    stub = stubs.request(VALIDATE, hQuery=h, lpData=identifiers([ask(s, 77, 'a')]), dwAdd=1)
+    first = len(scene.capture.frames) + 1
+    rpc.transport.to_server(rpc.request_pdus(VALIDATE, bytes(stub), call_id=rpc.call_id))
+    if not is_read:
+        cut(100)(scene, first)
+    rpc.call_id += 1
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene)[-1] == '?'
+
+
+@PASSES
+def test_info_that_contradicts_across_a_captured_change(tshark, tmp_path, two_pass):
+    """What nobody saw happened before a change that was captured: all back to the last certain moment was assumed."""
+    scene, line, c, s, h = told_and_looked_at()
+    swap(unseen(line.model), s, h, 0)
+    c.data(h, 9999)
+    c.validate(h, [ask(s, 3, 'a')], add=False)
+    c.data(h, 9999)
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    said = marks(frames, scene)
+    assert said == ('??' if two_pass else '+false') + '?+'
+
+
+@PASSES
+@pytest.mark.parametrize('numbers, said', [((40, 40), '--'), ((40, 41), '++')], ids=['equal', 'different'])
+def test_two_requests_of_one_number_at_once(tshark, tmp_path, numbers, said, two_pass):
+    """Of two queries: whose of both answers is which nobody knows."""
+    scene, line, c, s, h = told_and_looked_at()
+    handles = h, c.open()
+    c.validate(handles[1], [ask(s, i, 'a') for i in (1, 2, 4)])
+    c.info(handles[1])
+    asked = [stubs.request(DATA, hQuery=x, dwInSize=9999) for x in handles]
+    for number, request in zip(numbers, asked):
+        line.rpc.transport.to_server(line.rpc.request_pdus(DATA, bytes(request), call_id=number))
+    for number, request in zip(numbers, asked):
+        _, stub, record = line.model.handle(DATA, bytes(request))
+        frame = line.rpc.transport.to_client(line.rpc.response_pdus(stub, number))
+        scene.expect(frame, line.message(DATA, 'response', stub, record['response'], record))
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    (_, _), (first, a), (second, b) = answers(scene)
+    got = ''.join('+' if paths(frames[n]) == truth(m) else '-' if not any(paths(frames[n])) else 'false' for n, m in ((first, a), (second, b)))
+    assert got.replace('-', '') == said.replace('-', '')
+
+
+@PASSES
+@pytest.mark.parametrize('is_closed', [False, True], ids=['close-lost', 'close-seen'])
+def test_a_handle_that_is_given_out_anew_meanwhile(tshark, tmp_path, is_closed, two_pass):
+    """A request for data is under way, the handle is closed and given out anew to a query of as many counters."""
+    s, scene = gauge(), Scene()
+    handle = bytes(4) + b'\x0a' * 16
+    model = Script([s], order=backward, handles=[handle] * 2)
+    line = tcp_line(scene, model)
+    c = line.client()
+    h = three_counters(c, s)
+    request = stubs.request(DATA, hQuery=h, dwInSize=9999)
+    number = line.rpc.call_id
+    line.rpc.transport.to_server(line.rpc.request_pdus(DATA, bytes(request), call_id=number))
+    line.rpc.call_id += 1
+    if is_closed:
+        c.close(h)
+    else:
+        unseen(model).close(h)
+        line.rpc.call_id += 1
+        line.rpc.transport.seq[0] += 44
+    h = c.open()
+    c.validate(h, [ask(s, i, 'a') for i in (2, 3, 4)])
+    _, stub, record = model.handle(DATA, bytes(request))
+    frame = line.rpc.transport.to_client(line.rpc.response_pdus(stub, number))
+    scene.expect(frame, line.message(DATA, 'response', stub, record['response'], record))
+    c.info(h)
+    c.data(h, 9999)
+    frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert marks(frames, scene) == '+-+'
+
+
+def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
+    """Each of four answers is there, and was cut short: no call went without one."""
+    scene, _, c, _, h = told_and_looked_at()
+    first = len(scene.capture.frames) + 1
+    for _ in range(4):
+        c.data(h, 9999)
+    cut(100, requests=False)(scene, first)
+    _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,csv,-')
+    assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
+
+
+def late_frames(tshark, path, *options):
+    return tshark.fields(path, ['frame.number', '_ws.expert.message'], '-Y', 'pcq.expert.late', *options)
+
+
+@PASSES
+@pytest.mark.parametrize('connections', [2, 3])
+@pytest.mark.parametrize('is_lost', [True, False], ids=['lost', 'late'])
+def test_connections_in_turn(tshark, tmp_path, connections, is_lost, two_pass):
+    """One query, asked on several connections in turn each second. Either one call of the last of them is not in the capture, which its next
+    number tells a sample later, and nobody was late; or the client was late once, which is known when all have gone on."""
+    scene, line, c, s, h = told_and_looked_at()
+    lines = [line] + [tcp_line(scene, line.model, client_port=50008 + i) for i in range(1, connections)]
+    model, when = line.model, 2 * connections
+    for n in range(5 * connections):
+        scene.capture.now += 10 ** 6
+        which = lines[n % connections]
+        if n // connections == 3 and n % connections == connections - 1:
+            if is_lost:
+                unseen(model).data(h, 9999)
+                which.rpc.call_id += 1
+                which.rpc.transport.seq = [x + 100 for x in which.rpc.transport.seq]
+                continue
+            model.clock.tick()
+            scene.capture.now += 10 ** 6
+            when = len(scene.capture.frames) + 2
+        which.client().data(h, 9999)
+    found = late_frames(tshark, scene.write(tmp_path / 'a.pcap'), *(['-2'] if two_pass else []))
+    assert [int(f) for f, text in found if 'Asked late' in text] == ([when] if two_pass and not is_lost else [])
