@@ -97,6 +97,20 @@ def test_the_tree_of_a_pipe(tshark, tmp_path, names, passes):
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples' if is_one else '#5002']
 
 
+@PASSES
+@pytest.mark.parametrize('others', [0, 1, 2])
+def test_who_is_called_by_its_address(tshark, tmp_path, others, passes):
+    """As long as there is no other machine it is that one; else that somebody calls it so tells nothing, and his values have the names
+    that he asked for."""
+    scene = Scene()
+    names = ['192.0.2.20', '192.0.2.20', *['ONE', 'TWO'][:others], '192.0.2.20']
+    for i, name in enumerate(names):
+        s = fruit('Apples' if name[0] == '1' else 'Nuts', i)
+        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i not in (1, len(names) - 1), samples=1)
+    assert counters(tshark, scene, tmp_path, passes) == [
+        'Apples', 'Apples', *['Nuts'] * others, '#1' if others else 'Apples']
+
+
 def challenge(computer, number):
     """NTLM's, in SPNEGO's wrapping or not: [MS-NLMP] 2.2.1.2."""
     name = computer.encode('utf-16-le')

@@ -70,9 +70,10 @@ static bool is_same_name(const char *a, const char *b)
            (a[label] == '\0' || b[label] == '\0');
 }
 
-/* How well two fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are called by one
- * may be no name of another kind, but if it is the same, that tells something, too. */
-static int likeness(const char *const a[], const char *const b[])
+/* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are
+ * called by one may be no name of another kind, but if it is the same, that tells something, too. That two are called by the
+ * address of their place tells nothing. */
+static int likeness(const host_place *place, const char *const a[], const char *const b[])
 {
     int found = 0;
 
@@ -82,18 +83,21 @@ static int likeness(const char *const a[], const char *const b[])
             if (i == j && a[i] && b[i] && !same) {
                 return -1;
             }
-            found = MAX(found, !same ? 0 : i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
+            if (same && strcmp(a[i], place->address_text) != 0) {
+                found = MAX(found, i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
+            }
         }
     }
     return found;
 }
 
+/* Others than its address. */
 static bool has_names(const state_connection *connection)
 {
     bool has = false;
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
-        has |= connection->names[i] != NULL;
+        has |= connection->names[i] && strcmp(connection->names[i], connection->place->address_text) != 0;
     }
     return has;
 }
@@ -226,21 +230,22 @@ void host_join(state_connection *connection, state_host *host)
     tell_moved(connection);
 }
 
-/* The only machine that fits best, NULL if there is none or several do. Without names a connection is to the only one there is. */
+/* The only machine that fits best, NULL if there is none or several do. `best`: how well; -1 if all are called differently. Where nothing
+ * tells, a connection is to the only one there is. */
 static state_host *best_machine(const state_connection *connection, int *best)
 {
+    const host_place *place = connection->place;
     state_host *found = NULL;
 
-    *best = 0;
-    for (state_host *host = connection->place->machines; host; host = host->next) {
-        int like = likeness(connection->names, host->names);
-        bool may_be = like > 0 || (like == 0 && connection->place->num_machines == 1);
-        if (may_be && like >= *best) {
-            found = like > *best || *best == 0 ? host : NULL;
+    *best = -1;
+    for (state_host *host = place->machines; host; host = host->next) {
+        int like = likeness(place, connection->names, host->names);
+        if (like >= *best && like >= 0) {
+            found = like > *best ? host : NULL;
             *best = like;
         }
     }
-    return found;
+    return *best > 0 || place->num_machines == 1 ? found : NULL;
 }
 
 static void settle(state_connection *connection);
@@ -250,7 +255,8 @@ static void settle_others(const state_host *added)
 {
     for (state_connection *other = added->place->connections; other; other = other->next) {
         if (other->host != added && other->host->is_known &&
-            likeness(other->names, added->names) >= likeness(other->names, other->host->names)) {
+            likeness(added->place, other->names, added->names) >=
+                likeness(added->place, other->names, other->host->names)) {
             settle(other);
         }
         tell_moved(other);
@@ -269,8 +275,8 @@ static void settle(state_connection *connection)
 {
     int best;
     state_host *machine = best_machine(connection, &best);
-    bool is_new =
-        machine == NULL && best == 0 && has_names(connection) && connection->place->num_machines < MOST_MACHINES;
+    bool is_another = machine == NULL && (best < 0 || (best == 0 && has_names(connection)));
+    bool is_new = is_another && connection->place->num_machines < MOST_MACHINES;
 
     machine = machine ? machine : own_host(connection);
     join(connection, machine);
