@@ -108,7 +108,7 @@ def test_who_is_called_by_its_address(tshark, tmp_path, others, passes):
         s = fruit('Apples' if name[0] == '1' else 'Nuts', i)
         query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i not in (1, len(names) - 1), samples=1)
     assert counters(tshark, scene, tmp_path, passes) == [
-        'Apples', 'Apples', *['Nuts'] * others, '#1' if others else 'Apples']
+        'Apples', '#1' if others and passes else 'Apples', *['Nuts'] * others, '#1' if others else 'Apples']
 
 
 def challenge(computer, number):
@@ -240,6 +240,8 @@ def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
         talk.sample()
         talk.close()
     assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 2 + ['Nuts'] * 2 + ['#5002'] * 2
+    out, _ = tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,long,-', *passes)
+    assert [r['query'] for r in long_rows(out)] == ['1', '1', '2', '2', '3', '3']
 
 
 # --- Who says nothing ------------------------------------------------------------------------------------------------

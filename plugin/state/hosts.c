@@ -72,18 +72,20 @@ static bool is_same_name(const char *a, const char *b)
 
 /* How well two of one place fit: -1 if they are called differently, 0 if nothing tells, else how sure it is that they are one. What they are
  * called by one may be no name of another kind, but if it is the same, that tells something, too. That two are called by the
- * address of their place tells nothing. */
-static int likeness(const host_place *place, const char *const a[], const char *const b[])
+ * address of their place tells nothing; that one is, and the other by a name, tells them apart only where asked (`by_address`). */
+static int likeness(const host_place *place, const char *const a[], const char *const b[], bool by_address)
 {
     int found = 0;
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
         for (int j = 0; j < NUM_HOST_NAMES; j++) {
             bool same = a[i] && b[j] && is_same_name(a[i], b[j]);
-            if (i == j && a[i] && b[i] && !same) {
+            bool has_no_name =
+                (a[i] && strcmp(a[i], place->address_text) == 0) || (b[j] && strcmp(b[j], place->address_text) == 0);
+            if (i == j && a[i] && b[i] && !same && (by_address || !has_no_name)) {
                 return -1;
             }
-            if (same && strcmp(a[i], place->address_text) != 0) {
+            if (same && !has_no_name) {
                 found = MAX(found, i != j || i == HOST_TARGET ? 1 : i == HOST_CALLED ? 2 : 3);
             }
         }
@@ -239,7 +241,7 @@ static state_host *best_machine(const state_connection *connection, int *best)
 
     *best = -1;
     for (state_host *host = place->machines; host; host = host->next) {
-        int like = likeness(place, connection->names, host->names);
+        int like = likeness(place, connection->names, host->names, true);
         if (like >= *best && like >= 0) {
             found = like > *best ? host : NULL;
             *best = like;
@@ -255,8 +257,8 @@ static void settle_others(const state_host *added)
 {
     for (state_connection *other = added->place->connections; other; other = other->next) {
         if (other->host != added && other->host->is_known &&
-            likeness(added->place, other->names, added->names) >=
-                likeness(added->place, other->names, other->host->names)) {
+            likeness(added->place, other->names, added->names, false) >=
+                likeness(added->place, other->names, other->host->names, false)) {
             settle(other);
         }
         tell_moved(other);
