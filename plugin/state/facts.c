@@ -46,11 +46,6 @@ typedef struct {
         sampled; /* event of the server's newest sample then: of what was learned since, nobody knows which of the two it names */
 } fact_renewal;
 
-typedef struct {
-    fact_version version;
-    state_fact_kind kind;
-} moved_version;
-
 /* What was learned of a server's subject. */
 typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
@@ -60,7 +55,6 @@ typedef struct subject_facts {
                              * titles, that were told before nobody knows. NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
-    wmem_array_t *moved;    /* moved_version: what it is to be learned with once more, NULL if it is not */
 } subject_facts;
 
 /* What a connection told, as long as it may prove to be to another machine. */
@@ -216,23 +210,34 @@ static bool is_other_title(const state_subject *subject, const char *name)
     return known && strcmp(known, name) != 0;
 }
 
+/* The version that says the same already, NULL without one: browsing again teaches nothing new, nor does another language that comes
+ * back. */
+static fact_version *held_version(subject_facts *learned, state_fact_kind kind, const state_fact *fact, uint32_t event)
+{
+    wmem_array_t *versions = learned ? learned->versions[kind] : NULL;
+    fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
+    bool is_held = newest && same_fact(kind, &newest->fact, fact) && newest->event >= names_begin(learned, kind, event);
+
+    return is_held ? newest : NULL;
+}
+
 /* Returns the version that holds it. */
 static fact_version *add_version(subject_facts *learned, state_fact_kind kind, const fact_version *told)
 {
     wmem_array_t **versions = &learned->versions[kind];
     state_host *server = (state_host *)learned->key.owner;
+    fact_version *held = held_version(learned, kind, &told->fact, told->event);
 
     ws_assert(kind < PERF_NUM_FACT_KINDS && (told->fact.name != NULL) == is_name(kind));
+    if (held) {
+        held->tellers += told->tellers;
+        return held;
+    }
     if (*versions == NULL) {
         *versions = wmem_array_sized_new(wmem_file_scope(), sizeof(fact_version), 1);
     } else {
-        fact_version *newest = newest_alike(*versions, kind, &told->fact);
+        const fact_version *newest = newest_alike(*versions, kind, &told->fact);
         bool is_same = newest && same_fact(kind, &newest->fact, &told->fact);
-        if (is_same && newest->event >= names_begin(learned, kind, told->event)) {
-            /* browsing again teaches nothing new, nor does another language that comes back */
-            newest->tellers += told->tellers;
-            return newest;
-        }
         if (newest && !is_same && is_name(kind) && newest->event < told->event &&
             newest->event >= latest_renewal(learned, told->event)) {
             renew(learned, told->event, told->sampled);
@@ -257,21 +262,38 @@ static void note_told(state_connection *connection, const told_fact *told)
     if (connection->names[HOST_SYSTEM] == NULL) {
         connection->told = connection->told ? connection->told : wmem_array_new(wmem_file_scope(), sizeof *told);
         wmem_array_append_one(connection->told, *told);
-    } else if (connection->told) {
-        wmem_destroy_array(connection->told);
-        connection->told = NULL;
     }
+}
+
+/* A machine's own fact that a connection tells, too, of which nobody knows yet whether it is to that machine. */
+static bool learn_alike(state_connection *connection, const state_subject *subject, state_fact_kind kind,
+                        const state_fact *fact, uint32_t event, uint32_t frame)
+{
+    subject_facts *own = owner_of(connection) != connection->host ? find_facts(connection->host, subject) : NULL;
+    fact_version *held = held_version(own, kind, fact, event);
+
+    if (held) {
+        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name};
+        held->tellers++;
+        note_told(connection, &told);
+    }
+    return held != NULL;
 }
 
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame)
 {
-    state_host *server = connection->host;
-    state_host *owner = owner_of(connection);
-    subject_facts *learned = keep_facts(owner, &subject);
+    state_host *server = connection->host, *owner = owner_of(connection);
     const fact_version version = {event, frame, *fact, server->sampled, 1};
-    fact_version *kept = add_version(learned, kind, &version);
 
+    if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
+        host_note_no_windows(connection);
+    }
+    if (learn_alike(connection, &subject, kind, fact, event, frame)) {
+        return;
+    }
+    subject_facts *learned = keep_facts(owner, &subject);
+    fact_version *kept = add_version(learned, kind, &version);
     if (kept->event == event && kept->fact.name == fact->name) {
         kept->fact.name = fact->name ? wmem_strdup(wmem_file_scope(), fact->name) : NULL;
         kept->fact.type = type_of(kind, fact);
@@ -279,9 +301,6 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         server->renewed = MAX(server->renewed, owner->renewed);
     }
     owner->told++;
-    if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
-        host_note_no_windows(connection);
-    }
     const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name};
     note_told(connection, &told);
 }
@@ -311,43 +330,71 @@ static void lose(state_host *server, const state_subject *set, state_fact_kind k
 
 /* --- Another machine's ------------------------------------------------------------------------------------------ */
 
-/* In the order of events, what is still told of a subject. */
-static void learn_again(subject_facts *learned)
-{
-    wmem_array_t *all = learned ? learned->moved : NULL;
+/* Versions of a subject that are put in order again. */
+#define MOST_VERSIONS 64
 
-    if (all == NULL) {
-        return;
+typedef struct {
+    fact_version version;
+    state_fact_kind kind;
+} kept_version;
+
+static unsigned count_versions(const subject_facts *learned)
+{
+    unsigned count = 0;
+
+    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+        count += learned->versions[kind] ? wmem_array_get_count(learned->versions[kind]) : 0;
     }
-    learned->moved = NULL;
+    return count;
+}
+
+/* Takes out the versions of a subject that somebody still tells. */
+static void take_versions(subject_facts *learned, wmem_array_t *taken)
+{
     for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
         wmem_array_t *versions = learned->versions[kind];
         for (unsigned i = 0; versions && i < wmem_array_get_count(versions); i++) {
-            moved_version kept = {*(fact_version *)wmem_array_index(versions, i), kind};
-            wmem_array_append_one(all, kept);
+            kept_version kept = {*(fact_version *)wmem_array_index(versions, i), kind};
+            if (kept.version.tellers > 0) {
+                wmem_array_append_one(taken, kept);
+            }
+        }
+        if (versions) {
+            wmem_destroy_array(versions);
         }
         learned->versions[kind] = NULL;
     }
     learned->renewals = NULL;
+}
+
+/* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
+static void learn_again(subject_facts *learned, const kept_version *more)
+{
+    bool are_few = count_versions(learned) < MOST_VERSIONS;
+    wmem_array_t *all = wmem_array_new(NULL, sizeof(kept_version));
+
+    take_versions(learned, all);
+    if (more) {
+        wmem_array_append(all, more, 1);
+    }
     wmem_array_sort(all, compare_events);
-    for (unsigned i = 0; i < wmem_array_get_count(all); i++) {
-        const moved_version *kept = wmem_array_index(all, i);
-        if (kept->version.tellers > 0) {
-            add_version(learned, kept->kind, &kept->version);
-        }
+    for (unsigned i = 0; are_few && i < wmem_array_get_count(all); i++) {
+        const kept_version *kept = wmem_array_index(all, i);
+        add_version(learned, kept->kind, &kept->version);
     }
     wmem_destroy_array(all);
 }
 
-/* What a subject is to be learned with once more; nothing, where that is less. */
-static void move_version(subject_facts *learned, const moved_version *moved)
+/* True if nothing was learned of a subject behind an event. */
+static bool is_latest(const subject_facts *learned, uint32_t event)
 {
-    if (learned->moved == NULL) {
-        learned->moved = wmem_array_new(wmem_file_scope(), sizeof(moved_version));
+    bool is = true;
+
+    for (unsigned kind = 0; kind < PERF_NUM_FACT_KINDS; kind++) {
+        wmem_array_t *versions = learned->versions[kind];
+        is = is && (versions == NULL || state_event_count_until(versions, event) == wmem_array_get_count(versions));
     }
-    if (moved) {
-        wmem_array_append_one(learned->moved, *moved);
-    }
+    return is;
 }
 
 /* The version that holds what was told. */
@@ -365,37 +412,46 @@ static fact_version *version_of(const told_fact *told)
     return NULL;
 }
 
+static void move_fact(told_fact *told, fact_version *version, state_host *to)
+{
+    state_host *from = (state_host *)told->subject->key.owner;
+    subject_facts *left = told->subject;
+    kept_version moved = {*version, told->kind};
+
+    moved.version.event = told->event;
+    moved.version.frame = told->frame;
+    moved.version.tellers = 1;
+    if (--version->tellers == 0) {
+        learn_again(left, NULL);
+    }
+    from->told--;
+    to->told++;
+    told->subject = keep_facts(to, &left->key.subject);
+    if (is_latest(told->subject, told->event)) {
+        add_version(told->subject, told->kind, &moved.version);
+    } else if (count_versions(told->subject) < MOST_VERSIONS) {
+        learn_again(told->subject, &moved);
+    }
+}
+
 void facts_move(state_connection *connection)
 {
-    unsigned count = connection->told ? wmem_array_get_count(connection->told) : 0;
-    const told_fact *first = count > 0 ? wmem_array_index(connection->told, 0) : NULL;
-    state_host *to = owner_of(connection), *from = first ? (state_host *)first->subject->key.owner : to;
+    state_host *to = owner_of(connection);
 
-    for (unsigned i = 0; i < count && from != to; i++) {
+    for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
+        const fact_loss loss = {told->event, told->frame};
         bool is_loss = is_name(told->kind) && told->name == NULL;
         fact_version *version = is_loss ? NULL : version_of(told);
-        if (is_loss) {
-            const fact_loss loss = {told->event, told->frame};
+        if (told->subject->key.owner != to && is_loss) {
             lose(connection->host, &told->subject->key.subject, told->kind, &loss);
-        }
-        if (version) {
-            moved_version moved = {*version, told->kind};
-            moved.version.event = told->event;
-            moved.version.frame = told->frame;
-            moved.version.tellers = 1;
-            version->tellers--;
-            from->told--;
-            to->told++;
-            move_version(told->subject, NULL);
-            told->subject = keep_facts(to, &told->subject->key.subject);
-            move_version(told->subject, &moved);
+        } else if (told->subject->key.owner != to && version) {
+            move_fact(told, version, to);
         }
     }
-    for (unsigned i = 0; i < count && from != to; i++) {
-        subject_facts *subject = ((const told_fact *)wmem_array_index(connection->told, i))->subject;
-        learn_again(find_facts(from, &subject->key.subject));
-        learn_again(subject);
+    if (connection->names[HOST_SYSTEM] && connection->told) {
+        wmem_destroy_array(connection->told);
+        connection->told = NULL;
     }
 }
 

@@ -656,9 +656,9 @@ def many_pdus_in_a_frame(size):
 # --- HKEY_PERFORMANCE_DATA --------------------------------------------------------------------------------------------
 
 class Hkpd:
-    def __init__(self):
-        self.capture, self.time = Capture(), 0
-        self.rpc = Rpc(Tcp(self.capture, mss=60000), WINREG, max_frag=60000)
+    def __init__(self, capture=None, client_port=50001):
+        self.capture, self.time = capture or Capture(), 0
+        self.rpc = Rpc(Tcp(self.capture, mss=60000, client_port=client_port), WINREG, max_frag=60000)
         self.rpc.bind()
         self.call(3, bytes(open_root()), bytes(handle_back(HANDLE)))
 
@@ -899,6 +899,29 @@ def hkpd_parents_of_themselves(size):
         h.sample(perf_object(230, in_a_row(1), [row('p%d' % i, counter_block(1, n), parent=(230, (i + 1) % count))
                                                 for i in range(count)]))
     return h.capture
+
+
+@hostile
+def machines_of_an_address(size):
+    """Each connection calls it otherwise, and browses."""
+    capture = Capture()
+    for n in range(size // 1600):
+        p = Pcq(capture, client_port=1024 + n)
+        p.open('\\\\M%d' % n, struct.pack('<5I', 0, n, 1, 2, 3))
+        p.registration(9, utf16('Set %d' % n))
+    return capture
+
+
+@hostile
+def titles_of_machines(size):
+    """Connections that tell titles, each another, before any of them says whose: the last one first."""
+    capture = Capture()
+    talks = [Hkpd(capture, client_port=1024 + n) for n in range(size // 2000)]
+    for n, h in enumerate(talks):
+        h.titles([('5000', 'Set'), ('5002', 'N%d' % n)])
+    for n, h in reversed(list(enumerate(talks))):
+        h.sample(perf_object(5000, in_a_row(1), None, counter_block(1, n)), system='S%d' % (n % 3))
+    return capture
 
 
 if __name__ == '__main__':
