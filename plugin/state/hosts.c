@@ -93,13 +93,14 @@ static int likeness(const host_place *place, const char *const a[], const char *
     return found;
 }
 
-/* Others than its address. */
-static bool has_names(const state_connection *connection)
+/* Others than its address, or that, too. */
+static bool has_names(const state_connection *connection, bool or_address)
 {
     bool has = false;
 
     for (int i = 0; i < NUM_HOST_NAMES; i++) {
-        has |= connection->names[i] && strcmp(connection->names[i], connection->place->address_text) != 0;
+        const char *name = connection->names[i];
+        has |= name && (or_address || strcmp(name, connection->place->address_text) != 0);
     }
     return has;
 }
@@ -250,7 +251,41 @@ static state_host *best_machine(const state_connection *connection, int *best)
     return *best > 0 || place->num_machines == 1 ? found : NULL;
 }
 
+static void take_names(state_host *machine, const state_connection *connection)
+{
+    for (int i = 0; i < NUM_HOST_NAMES; i++) {
+        machine->names[i] = better_name(machine->names[i], connection->names[i]);
+    }
+}
+
 static void settle(state_connection *connection);
+
+/* A place that had one machine has another: who was thought to be to the first since there was no other needs a name of its own for
+ * that. It keeps those that have its SystemName, or else the first that has a name. */
+static void part(state_host *only)
+{
+    state_connection *keeps = NULL;
+    bool has_system = only->names[HOST_SYSTEM] != NULL;
+
+    memset(only->names, 0, sizeof only->names);
+    for (state_connection *other = only->place->connections; other; other = other->next) {
+        if (other->host == only && (has_system ? other->names[HOST_SYSTEM] != NULL : has_names(other, true))) {
+            keeps = other;
+            if (has_system) {
+                take_names(only, other);
+            }
+        }
+    }
+    if (keeps) {
+        take_names(only, keeps);
+    }
+    for (state_connection *other = only->place->connections; other; other = other->next) {
+        if (other->host == only && other != keeps) {
+            settle(other);
+        }
+        tell_moved(other);
+    }
+}
 
 /* Those that could as well be to this machine as to the one that they were thought to be. */
 static void settle_others(const state_host *added)
@@ -277,7 +312,7 @@ static void settle(state_connection *connection)
 {
     int best;
     state_host *machine = best_machine(connection, &best);
-    bool is_another = machine == NULL && (best < 0 || (best == 0 && has_names(connection)));
+    bool is_another = machine == NULL && (best < 0 || (best == 0 && has_names(connection, false)));
     bool is_new = is_another && connection->place->num_machines < MOST_MACHINES;
 
     machine = machine ? machine : own_host(connection);
@@ -286,12 +321,12 @@ static void settle(state_connection *connection)
         add_machine(machine);
     }
     if (machine->is_known) {
-        for (int i = 0; i < NUM_HOST_NAMES; i++) {
-            machine->names[i] = better_name(machine->names[i], connection->names[i]);
-        }
+        take_names(machine, connection);
     }
     tell_moved(connection);
-    if (is_new) {
+    if (is_new && connection->place->num_machines == 2) {
+        part(machine->next);
+    } else if (is_new) {
         settle_others(machine);
     }
 }
