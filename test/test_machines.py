@@ -74,13 +74,17 @@ def test_what_clients_call_it(tshark, tmp_path, names, are_one, passes):
 
 
 @PASSES
-def test_a_first_label_of_two(tshark, tmp_path, passes):
+@pytest.mark.parametrize('before', [[], ['mail']])
+def test_a_first_label_of_two(tshark, tmp_path, before, passes):
     """`srv01` may be either of two that are called so in full: from the second on nobody knows which."""
     scene = Scene()
-    for i, name in enumerate(['srv01.a.example', 'srv01', 'srv01.b.example', 'srv01']):
-        s = fruit('Apples' if i < 2 else 'Nuts', i)
-        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i in (0, 2), samples=1)
-    assert counters(tshark, scene, tmp_path, passes) == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
+    told = [*((name, 'Pears', True) for name in before), ('srv01.a.example', 'Apples', True), ('srv01', 'Apples', False),
+            ('srv01.b.example', 'Nuts', True), ('srv01', 'Nuts', False)]
+    for i, (name, fruits, is_told) in enumerate(told):
+        s = fruit(fruits, i)
+        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=is_told, samples=1)
+    named = counters(tshark, scene, tmp_path, passes)
+    assert named[len(before):] == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
 
 
 @PASSES
@@ -242,6 +246,26 @@ def test_an_address_that_goes_from_one_to_the_next(tshark, tmp_path, passes):
     assert counters(tshark, scene, tmp_path, passes) == ['Apples'] * 2 + ['Nuts'] * 2 + ['#5002'] * 2
     out, _ = tshark.run('-q', '-r', tmp_path / 'a.pcap', '-z', 'pcq,long,-', *passes)
     assert [r['query'] for r in long_rows(out)] == ['1', '1', '2', '2', '3', '3']
+
+
+@PASSES
+@pytest.mark.parametrize('order', ['12', '21'])
+def test_titles_of_one_with_a_tree_alone(tshark, tmp_path, order, passes):
+    """A place has one machine until two names differ; then who was with it for want of another needs a name of his own to stay."""
+    scene = Scene()
+    one, three = talk_of(scene, 'ONE', 50001, 'Apples'), talk_of(scene, 'THREE', 50003, 'Pears')
+    two = talk_of(scene, '', 50002, 'Nuts', smb=True, called='TWO')
+    for x in order:
+        (one if x == '1' else two).titles()
+    for talk in (one, two):
+        talk.sample()
+    three.titles()
+    for talk in (three, one, two):
+        talk.sample()
+    named = counters(tshark, scene, tmp_path, passes)
+    assert named[-3:] == ['Pears', 'Apples', 'Nuts']
+    if passes:          # else as was known then: one machine, whose title is the one told last
+        assert named[:2] == ['Apples', 'Nuts']
 
 
 # --- Who says nothing ------------------------------------------------------------------------------------------------
