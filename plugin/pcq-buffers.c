@@ -270,8 +270,8 @@ static const char *read_table_string(bounded_reader *reader, pcq_context *contex
     at.end = table->end;
     uint32_t room = MIN(size + 2, table->end - (uint32_t)start);
     return context->request_code == PERF_REG_COUNTER_HELP_STRINGS
-               ? reader_text(&at, hf_counter_description, room, PERF_TEXT_WHOLE, "The counter's description")
-               : reader_text(&at, hf_pcq_counter_name, room, PERF_NAME_MAX, "The counter's name");
+               ? reader_text(&at, hf_counter_description, room, TEXT_WHOLE, "The counter's description")
+               : reader_text(&at, hf_pcq_counter_name, room, TEXT_NAME_MAX, "The counter's name");
 }
 
 /* STRING_COUNTER_HEADER and the string it leads to */
@@ -389,7 +389,7 @@ static void dissect_single_string(bounded_reader *reader, pcq_context *context)
     int hf = is_help ? hf_counterset_description : is_provider ? hf_provider_name : hf_pcq_counterset_name;
     const char *what = is_help ? "The description" : is_provider ? "The provider's name" : "The counterset's name";
 
-    context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? PERF_TEXT_WHOLE : PERF_NAME_MAX, what);
+    context->text = reader_text(reader, hf, MIN(room, size + 2), is_help ? TEXT_WHOLE : TEXT_NAME_MAX, what);
     if (!is_help && !is_provider) {
         pcq_teach_name(context, PERF_NO_ID, context->text);
     }
@@ -593,7 +593,7 @@ static void read_identifier_name(bounded_reader *reader, state_identifier *ident
     if (room == 0) {
         return;
     }
-    identifier->instance = reader_text(reader, hf_pcq_instance_name, room, PERF_NAME_MAX, "The instance's name");
+    identifier->instance = reader_text(reader, hf_pcq_instance_name, room, TEXT_NAME_MAX, "The instance's name");
     identifier->utf16_size = text_utf16_size(reader->tvb, start, room);
     identifier->utf16 = tvb_memdup(pinfo->pool, reader->tvb, start, identifier->utf16_size);
     if (identifier->instance && *identifier->instance == '\0') {
@@ -694,7 +694,7 @@ void pcq_dissect_counterset_list(tvbuff_t *tvb, proto_tree *tree, pcq_context *c
     }
 }
 
-static bool read_instance(bounded_reader *outer, pcq_context *context)
+static bool read_listed_instance(bounded_reader *outer, pcq_context *context)
 {
     bounded_reader reader;
     uint32_t size = tvb_get_letohl(outer->tvb, outer->pos);
@@ -705,7 +705,7 @@ static bool read_instance(bounded_reader *outer, pcq_context *context)
     reader_u32(&reader, hf_pcq_instance_size);
     uint32_t id = reader_u32(&reader, hf_pcq_instance_id);
     if (reader_left(&reader) > 0) {
-        name = reader_text(&reader, hf_pcq_instance_name, reader_left(&reader), PERF_NAME_MAX, "The instance's name");
+        name = reader_text(&reader, hf_pcq_instance_name, reader_left(&reader), TEXT_NAME_MAX, "The instance's name");
     }
     proto_item_set_text(reader.node, sound ? "Instance: %s, id %u" : "Instance: unreadable", name, id);
     context->count += sound;
@@ -720,7 +720,7 @@ void pcq_dissect_instances(tvbuff_t *tvb, proto_tree *tree, pcq_context *context
     reader_init(&reader, tvb, tree, context->report, ENC_LITTLE_ENDIAN);
     while (reader_left(&reader) >= PERF_INSTANCE_HEADER_SIZE) {
         reader.tree = pcq_afford(tree, ITEMS_OF_INSTANCE, &hidden);
-        if (!read_instance(&reader, context)) {
+        if (!read_listed_instance(&reader, context)) {
             break;
         }
     }

@@ -20,7 +20,7 @@ def room_of(path):
 def floors():
     """room or file at the top -> number; arrows point down"""
     found = {}
-    for number, names in re.findall(r'^    (\d)  +(.*)$', DESIGN, re.M):
+    for number, names in re.findall(r'^ {3,4}(\d+)  +(.*)$', DESIGN, re.M):
         for name in re.findall(r'\b([a-z][\w-]*\.[ch]|[a-z]+(?=/))', names):
             found[name] = int(number)
     return found

@@ -118,7 +118,7 @@ bool connections_exist(void)
     return wmem_map_size(connections) > 0;
 }
 
-static void join(rpc_connection *connection, uint32_t group)
+static void join_association(rpc_connection *connection, uint32_t group)
 {
     const state_transport *transport = connection->transport;
     unsigned server = 1 - connection->client;
@@ -130,7 +130,7 @@ static void join(rpc_connection *connection, uint32_t group)
 state_association *connection_association(rpc_connection *connection)
 {
     if (connection->association == NULL) {
-        join(connection, ASSOCIATION_UNKNOWN);
+        join_association(connection, ASSOCIATION_UNKNOWN);
     }
     return connection->association;
 }
@@ -216,7 +216,7 @@ void connection_bound(packet_info *pinfo, tvbuff_t *tvb, int offset)
     rpc_connection *connection = connection_of(pinfo, false);
 
     if (connection->association == NULL && tvb_bytes_exist(tvb, offset + GROUP_AT, 4)) {
-        join(connection, tvb_get_uint32(tvb, offset + GROUP_AT, order));
+        join_association(connection, tvb_get_uint32(tvb, offset + GROUP_AT, order));
     }
     note_logon(pinfo, tvb, offset, order);
 }

@@ -26,7 +26,7 @@ typedef struct {
 } token;
 
 /* Where it stands from `at` on; with `size` bytes, or the token's size where it does not. */
-static uint32_t find(const token *in, uint32_t at, const char *what, uint32_t length, uint32_t size)
+static uint32_t find_logon(const token *in, uint32_t at, const char *what, uint32_t length, uint32_t size)
 {
     while (at + size <= in->size && memcmp(in->bytes + at, what, length) != 0) {
         at++;
@@ -36,7 +36,7 @@ static uint32_t find(const token *in, uint32_t at, const char *what, uint32_t le
 
 static const char *computer_name(wmem_allocator_t *pool, tvbuff_t *tvb, int offset, const token *in)
 {
-    uint32_t at = find(in, 0, CHALLENGE, sizeof CHALLENGE, TARGET_INFO_AT + 8);
+    uint32_t at = find_logon(in, 0, CHALLENGE, sizeof CHALLENGE, TARGET_INFO_AT + 8);
 
     if (at < in->size) {
         at += MIN(perf_le32(in->bytes + at + TARGET_INFO_AT + 4), in->size);
@@ -47,8 +47,8 @@ static const char *computer_name(wmem_allocator_t *pool, tvbuff_t *tvb, int offs
             return NULL;
         }
         if (number == COMPUTER_NAME) {
-            return text_get(pool, tvb, (uint32_t)offset + at + 4, size, PERF_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
-                            PERF_NAME_MAX);
+            return text_get(pool, tvb, (uint32_t)offset + at + 4, size, TEXT_CODE_PAGE_UTF16, ENC_LITTLE_ENDIAN,
+                            TEXT_NAME_MAX);
         }
         at += 4 + size;
     }
@@ -58,10 +58,10 @@ static const char *computer_name(wmem_allocator_t *pool, tvbuff_t *tvb, int offs
 /* Of "host/srv01.example.com" the second part. */
 static const char *service_host(wmem_allocator_t *pool, const token *in)
 {
-    uint32_t at = find(in, 0, TICKET, sizeof TICKET - 1, BEFORE_REALM);
+    uint32_t at = find_logon(in, 0, TICKET, sizeof TICKET - 1, BEFORE_REALM);
 
     while (at < in->size && in->bytes[at + BEFORE_REALM - 2] != STRING) {
-        at = find(in, at + 1, TICKET, sizeof TICKET - 1, BEFORE_REALM);
+        at = find_logon(in, at + 1, TICKET, sizeof TICKET - 1, BEFORE_REALM);
     }
     at += at < in->size ? BEFORE_REALM + in->bytes[at + BEFORE_REALM - 1] + BEFORE_SERVICE : 0;
     for (unsigned part = 0; at + 2 <= in->size && in->bytes[at] == STRING; part++) {

@@ -114,7 +114,7 @@ const char *ndr_wide_string(ndr_reader *ndr, const ndr_fields *fields, int hf, c
     ndr_array_begin(ndr, fields, true, what, &array);
     uint32_t size = 2 * (uint32_t)MIN(array.actual_count, UINT32_MAX / 2);
     reader->tree = array.tree;
-    const char *text = reader_text(reader, hf, size, PERF_TEXT_WHOLE, what);
+    const char *text = reader_text(reader, hf, size, TEXT_WHOLE, what);
     reader->tree = outer;
     if (text) {
         proto_item_append_text(array.node, ": %s", text);

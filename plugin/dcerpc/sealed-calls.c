@@ -72,7 +72,7 @@ static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
 }
 
 /* On the first pass. */
-static void learn(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
+static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
 {
     sealed_query *query = take_query(pdu, has_failed);
     pdu->query = query;
@@ -98,7 +98,7 @@ static void show_late(packet_info *pinfo, const sealed_call *call)
 static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
 {
     if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
-        learn(pdu, &tapped->sealed, tapped->has_failed);
+        learn_sealed(pdu, &tapped->sealed, tapped->has_failed);
     }
     if (tapped_wanted()) {
         tapped->sealed.connection = pdu ? pdu->query : NULL;

@@ -143,11 +143,11 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
-    char size[PERF_NUMBER_TEXT_SIZE];
+    char size[TEXT_NUMBER_SIZE];
 
     call->why = what->why[given];
     call->item = item;
-    perf_integer_text(size, call->pdu->size);
+    text_integer(size, call->pdu->size);
     col_append_lstr(pinfo->cinfo, COL_INFO, ", ", size, call->pdu->size == 1 ? " byte" : " bytes", ", sealed with ",
                     what->name, ", ", says[given], COL_ADD_LSTR_TERMINATOR);
     if (item) {
@@ -187,7 +187,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
 
 /* --- PDUs ------------------------------------------------------------------------------------------------------ */
 
-static void show_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
+static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
 {
     sealed_fragment fragment;
     sealed_call fault = {.is_fault = true};
@@ -235,7 +235,7 @@ static void show_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 
     for (int at = 0; connections_exist() && pdu_header_read(&header, tvb, at); at += header.size) {
         if (header.type == PDU_FAULT) {
-            show_fault(tvb, pinfo, tree, at);
+            show_sealed_fault(tvb, pinfo, tree, at);
         } else if (header.type == PDU_REQ || header.type == PDU_RESP) {
             bool is_sealed = show_sealed(tvb, pinfo, tree, at, &any);
             if (!is_sealed && header.type == PDU_RESP && header.is_last) {

@@ -194,7 +194,7 @@ static const char *show_name(hkpd_view *view, bounded_reader *reader, int hf, ui
 {
     unsigned order = view->walk->big_endian_text ? ENC_BIG_ENDIAN : ENC_LITTLE_ENDIAN;
     tvbuff_t *tvb = view->base.tvb;
-    const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, PERF_NAME_MAX);
+    const char *name = text_get(reader_pinfo(reader)->pool, tvb, at, size, code_page, order, TEXT_NAME_MAX);
     proto_item *item = proto_tree_add_string(reader->tree, hf, tvb, at, room, name);
 
     if (text_is_wide(code_page)) {
@@ -209,7 +209,7 @@ static void show_system_name(hkpd_view *view, bounded_reader *reader)
 
     if (room > 0 && reader->tree) {
         const char *name = show_name(view, reader, hf_system_name, at, size, size + 2 <= room ? size + 2 : size,
-                                     PERF_CODE_PAGE_UNICODE, "The system name");
+                                     TEXT_CODE_PAGE_UNICODE, "The system name");
         proto_item_append_text(reader->node, " of %s", name);
     }
 }
@@ -428,8 +428,8 @@ wmem_array_t *hkpd_titles(tvbuff_t *tvb, wmem_allocator_t *pool, uint32_t *other
     while (next_title(&list)) {
         if (list.pair.sound) {
             hkpd_title title = {list.pair.title_index,
-                                text_get(pool, tvb, list.pair.text, list.pair.text_size, PERF_CODE_PAGE_UTF16,
-                                         ENC_LITTLE_ENDIAN, PERF_NAME_MAX)};
+                                text_get(pool, tvb, list.pair.text, list.pair.text_size, TEXT_CODE_PAGE_UTF16,
+                                         ENC_LITTLE_ENDIAN, TEXT_NAME_MAX)};
             wmem_array_append_one(titles, title);
         }
     }
@@ -451,7 +451,7 @@ static void show_title(tvbuff_t *tvb, proto_tree *tree, const title_pair *pair, 
                             pair->title_index);
     }
     if (pair->is_number && pair->end > pair->text) {
-        text = reader_text(&reader, hf_title_text, pair->end - pair->text, PERF_TEXT_WHOLE, "The title");
+        text = reader_text(&reader, hf_title_text, pair->end - pair->text, TEXT_WHOLE, "The title");
     }
     if (!pair->sound) {
         proto_tree_add_item(reader.tree, hf_title_bytes, tvb, pair->offset, size, ENC_NA);

@@ -238,7 +238,7 @@ static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk,
 
 /* The parent's number in its object changes as others come and go: it is identified by its own name. Of a parent that is not
  * there nobody knows how many have its name. */
-static reading_instance_key key_of(hkpd_view *view, const perf_block_walk *walk)
+static reading_instance_key key_of_instance(hkpd_view *view, const perf_block_walk *walk)
 {
     reading_instance_key key = name_of(walk);
     hkpd_table *object;
@@ -267,7 +267,7 @@ static reading_table *parents(reading_table *table, uint32_t row)
 }
 
 /* An instance is followed by its counters, or by nothing more. */
-static bool next_row(reading_table *base)
+static bool read_next_row(reading_table *base)
 {
     hkpd_table *table = (hkpd_table *)base;
     hkpd_cells counters = {0, 0};
@@ -276,7 +276,7 @@ static bool next_row(reading_table *base)
 
     while (counters.size == 0 && is_in_object(event = perf_block_next(&table->walk))) {
         if (event == PERF_BLOCK_INSTANCE) {
-            reading_instance_key key = key_of((hkpd_view *)base->view, &table->walk);
+            reading_instance_key key = key_of_instance((hkpd_view *)base->view, &table->walk);
             readings_instances_add(&base->instances, &key);
             found = true;
         } else if (event == PERF_BLOCK_COUNTERS) {
@@ -300,7 +300,7 @@ perf_point hkpd_clocks(const perf_block_walk *walk)
 
 static hkpd_view *new_view(const readings *r, const uint8_t *bytes, uint32_t size)
 {
-    static const table_layout layout = {next_row, cell, own_id, parents};
+    static const table_layout layout = {read_next_row, cell, own_id, parents};
     hkpd_view *view = wmem_new0(r->pool, hkpd_view);
 
     view->base = (sample_view){&layout, r->pool, bytes, size, {.perf_freq = 0}};
@@ -356,14 +356,14 @@ const char *hkpd_system_name(wmem_allocator_t *pool, tvbuff_t *tvb, const perf_b
     const char *name = NULL;
 
     if (perf_block_names_system(walk)) {
-        name = text_get(pool, tvb, walk->header.name, walk->header.name_size, PERF_CODE_PAGE_UTF16, byte_order(walk),
-                        PERF_NAME_MAX);
+        name = text_get(pool, tvb, walk->header.name, walk->header.name_size, TEXT_CODE_PAGE_UTF16, byte_order(walk),
+                        TEXT_NAME_MAX);
         name += strspn(name, "\\");
     }
     return name;
 }
 
-static void begin(readings *r)
+static void begin_stream(readings *r)
 {
     hkpd_stream *stream = r->own = wmem_new0(r->pool, hkpd_stream);
 
@@ -455,13 +455,13 @@ const char *hkpd_readings_instance(readings *r)
     hkpd_stream *stream = stream_of(r);
     const perf_block_walk *walk = &stream->walk;
     const reading_name name = {walk->data + walk->instance.name, walk->instance.name_size, 0};
-    const char *text = name_text(r, walk, &name, PERF_NAME_MAX);
+    const char *text = name_text(r, walk, &name, TEXT_NAME_MAX);
     hkpd_table *object;
     const reading_instance *parent = parent_of(stream->current, walk, &object);
 
     if (parent) {
         /* its name stands in an answer once, however many children it has: where paths have no more room it shows its beginning */
-        unsigned most = r->text_left > 0 ? PERF_NAME_MAX : READINGS_SHORT_NAME;
+        unsigned most = r->text_left > 0 ? TEXT_NAME_MAX : READINGS_SHORT_NAME;
         const char *parent_text = name_text(r, &object->walk, &parent->key.name, most);
         r->text_left -= MIN(r->text_left, strlen(parent_text));
         text = wmem_strconcat(r->pool, parent_text, "/", text, NULL);
@@ -481,7 +481,7 @@ static bool is_plain(const uint8_t *bytes, uint32_t size)
     return true;
 }
 
-#define MOST_OF_TEXT (2 * PERF_NAME_MAX + 4)
+#define MOST_OF_TEXT (2 * TEXT_NAME_MAX + 4)
 
 /* Samba sends ASCII where the type says UTF-16: no UTF-16 but a character or two has two printable bytes in every unit. */
 static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
@@ -499,8 +499,8 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     bool is_narrow = (type & PERF_TEXT_IN_CODE_PAGE) || (is_plain(text, narrow) && narrow > too_short);
     r->at.text_size = is_narrow ? narrow : wide;
     r->at.code_page = is_narrow && !text_is_wide(walk->object.code_page) ? walk->object.code_page
-                      : is_narrow                                        ? PERF_CODE_PAGE_ASCII
-                                                                         : PERF_CODE_PAGE_UTF16;
+                      : is_narrow                                        ? TEXT_CODE_PAGE_ASCII
+                                                                         : TEXT_CODE_PAGE_UTF16;
     r->at.byte_order = byte_order(walk);
 }
 
@@ -610,6 +610,6 @@ static bool is_doubtful(readings *r)
 }
 
 const readings_layout hkpd_readings_layout = {
-    begin,         next,    look_up_counter,        label,       name_set,           open_table,
+    begin_stream,  next,    look_up_counter,        label,       name_set,           open_table,
     find_previous, operand, hkpd_readings_instance, is_doubtful, PERF_NONE_NO_CLOCK,
 };

@@ -563,7 +563,7 @@ static const char *objects_asked_for(const hkpd_pdu *p, const char *indexes)
     const char *separator = "";
     char *end;
 
-    for (const char *at = indexes; g_ascii_isdigit(*at) && strlen(wmem_strbuf_get_str(words)) < PERF_NAME_MAX;
+    for (const char *at = indexes; g_ascii_isdigit(*at) && strlen(wmem_strbuf_get_str(words)) < TEXT_NAME_MAX;
          at = end + strspn(end, " ")) {
         uint32_t title = (uint32_t)g_ascii_strtoull(at, &end, 10);
         wmem_strbuf_append_printf(words, "%s%s", separator,

@@ -100,32 +100,32 @@ static void show_header(data_view *view)
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
 /* "\Set(instance)\Counter" */
-static void write_identifier(data_view *view, perf_writer *w, const state_identifier *identifier)
+static void write_identifier(data_view *view, text_writer *w, const state_identifier *identifier)
 {
-    perf_write(w, "\\");
-    perf_write(w, readings_set(view->base.readings));
+    text_write(w, "\\");
+    text_write(w, readings_set(view->base.readings));
     if (identifier->instance) {
-        perf_write(w, "(");
-        perf_write(w, identifier->instance);
-        perf_write(w, ")");
+        text_write(w, "(");
+        text_write(w, identifier->instance);
+        text_write(w, ")");
     }
-    perf_write(w, "\\");
-    perf_write(w, pcq_readings_block_counter(view->base.readings));
+    text_write(w, "\\");
+    text_write(w, pcq_readings_block_counter(view->base.readings));
     if (view->base.readings->assumed) {
-        perf_write(w, " (order assumed)");
+        text_write(w, " (order assumed)");
     }
 }
 
 /* "no data now (ERROR_NO_DATA)" */
-static void write_error(data_view *view, perf_writer *w, uint32_t status)
+static void write_error(data_view *view, text_writer *w, uint32_t status)
 {
     const char *meaning = text_error_meaning(status);
     const char *name = text_win32_error(pool_of(view), status);
 
-    perf_write_bytes(w, meaning, strcspn(meaning, ":;"));
-    perf_write(w, *meaning ? " (" : "");
-    perf_write(w, name);
-    perf_write(w, *meaning ? ")" : "");
+    text_write_bytes(w, meaning, strcspn(meaning, ":;"));
+    text_write(w, *meaning ? " (" : "");
+    text_write(w, name);
+    text_write(w, *meaning ? ")" : "");
 }
 
 /* "Block 0: \Set(instance)\Counter, PERF_SINGLE_COUNTER"; "Block 3: \Set\Counter: no data now (ERROR_NO_DATA)". */
@@ -134,20 +134,20 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     const perf_walk *walk = view->walk;
     const state_identifier *identifier = pcq_readings_identifier(view->base.readings);
     char label[LABEL_SIZE];
-    perf_writer w = perf_writer_of(label, sizeof label);
+    text_writer w = text_writer_of(label, sizeof label);
 
-    perf_write(&w, proto_registrar_get_name(hf_block));
-    perf_write(&w, " ");
-    perf_write_plain(&w, walk->block.index);
-    perf_write(&w, ": ");
+    text_write(&w, proto_registrar_get_name(hf_block));
+    text_write(&w, " ");
+    text_write_plain(&w, walk->block.index);
+    text_write(&w, ": ");
     if (identifier) {
         write_identifier(view, &w, identifier);
-        perf_write(&w, walk->block.status != 0 ? ": " : ", ");
+        text_write(&w, walk->block.status != 0 ? ": " : ", ");
     }
     if (walk->block.status != 0) {
         write_error(view, &w, walk->block.status);
     } else {
-        perf_write(&w, val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
+        text_write(&w, val_to_str_const(walk->block.type, text_block_type_vals, "unknown dwType"));
     }
     return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
 }
@@ -192,20 +192,20 @@ static void report_news(data_view *view)
     uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->failures_before, identifier)) : 0;
     uint32_t status = view->walk->block.type == PERF_ERROR_RETURN ? r->status : 0;
     char text[LABEL_SIZE];
-    perf_writer w = perf_writer_of(text, sizeof text);
+    text_writer w = text_writer_of(text, sizeof text);
 
     if (status == before || (identifier == NULL && wmem_map_size(view->failures_before) > 0)) {
         return;
     }
-    perf_write(&w, status ? "Fails: " : "Has values again: ");
+    text_write(&w, status ? "Fails: " : "Has values again: ");
     if (identifier) {
         write_identifier(view, &w, identifier);
     } else {
-        perf_write(&w, "block ");
-        perf_write_plain(&w, r->number);
+        text_write(&w, "block ");
+        text_write_plain(&w, r->number);
     }
     if (status) {
-        perf_write(&w, ": ");
+        text_write(&w, ": ");
         write_error(view, &w, status);
     }
     findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "%s", text);

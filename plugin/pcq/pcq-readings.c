@@ -183,7 +183,7 @@ static bool next_instance(pcq_table *table)
     return false;
 }
 
-static bool next_row(reading_table *base)
+static bool read_next_row(reading_table *base)
 {
     pcq_table *table = (pcq_table *)base;
 
@@ -257,7 +257,7 @@ static perf_raw own_id(reading_table *base, uint32_t row);
 static void pcq_view_init(pcq_view *view, const readings *r, const state_sample *sample, uint32_t request_event,
                           uint32_t response_event, const perf_filled_form *data)
 {
-    static const table_layout layout = {next_row, cell, own_id, NULL};
+    static const table_layout layout = {read_next_row, cell, own_id, NULL};
     const state_handle *handle = r->answer.handle;
 
     memset(view, 0, sizeof *view);
@@ -851,7 +851,7 @@ bool pcq_readings_assumed(readings *r)
     return pcq_view_any_assumed(&stream_of(r)->current);
 }
 
-static void begin(readings *r)
+static void begin_stream(readings *r)
 {
     const state_sample *sample = r->answer.sample;
     const state_sample *previous = sample ? sample->previous : NULL;
@@ -965,8 +965,8 @@ const char *pcq_readings_instance_name(readings *r)
 {
     const perf_walk *walk = &stream_of(r)->walk;
 
-    return text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size, PERF_CODE_PAGE_UTF16,
-                    ENC_LITTLE_ENDIAN, PERF_NAME_MAX);
+    return text_get(r->pool, r->answer.tvb, walk->instance.name, walk->instance.name_size, TEXT_CODE_PAGE_UTF16,
+                    ENC_LITTLE_ENDIAN, TEXT_NAME_MAX);
 }
 
 static const char *instance(readings *r)
@@ -1045,7 +1045,7 @@ static void take_value(readings *r)
     const perf_counter_type *type = readings_known_counter(r)->type;
     at->is_text = type ? type->kind == PERF_KIND_TEXT : looks_like_text(r);
     if (at->is_text) {
-        at->code_page = PERF_CODE_PAGE_UTF16;
+        at->code_page = TEXT_CODE_PAGE_UTF16;
         at->byte_order = ENC_LITTLE_ENDIAN;
         at->text_size = perf_utf16_size(r->bytes + at->offset, at->size);
     }
@@ -1262,6 +1262,6 @@ void pcq_readings_register(void)
 }
 
 const readings_layout pcq_readings_layout = {
-    begin,         next,    look_up_counter, label,       name_set,     open_table,
+    begin_stream,  next,    look_up_counter, label,       name_set,     open_table,
     find_previous, operand, instance,        is_doubtful, PERF_NONE_OK,
 };

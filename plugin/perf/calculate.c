@@ -24,7 +24,7 @@ static const operand_reasons reasons[] = {
     [PERF_OPERAND_BASE] = {PERF_NONE_NO_BASE, PERF_NONE_BASE_BACKWARDS, PERF_NONE_ZERO_DENOMINATOR},
 };
 
-static perf_raw operand(perf_operand which, const perf_point *point)
+static perf_raw operand_of(perf_operand which, const perf_point *point)
 {
     switch (which) {
     case PERF_OPERAND_TICKS:
@@ -90,7 +90,7 @@ static perf_none denominator(perf_operand which, const perf_point *current, cons
                              uint64_t *result)
 {
     const operand_reasons *why = &reasons[which];
-    const perf_raw now = operand(which, current), before = previous ? operand(which, previous) : now;
+    const perf_raw now = operand_of(which, current), before = previous ? operand_of(which, previous) : now;
 
     *result = now.value;
     if (now.size == 0 || before.size == 0) {

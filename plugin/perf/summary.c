@@ -109,13 +109,6 @@ void perf_spread_add(perf_spread *spread, double value)
     add_weighted(spread, value, 1);
 }
 
-void perf_spread_add_all(perf_spread *spread, const perf_spread *other)
-{
-    for (uint32_t i = 0; i < other->num_values; i++) {
-        add_weighted(spread, other->values[i].value, other->values[i].weight);
-    }
-}
-
 void perf_spread_free(perf_spread *spread)
 {
     free(spread->values);

@@ -43,7 +43,6 @@ typedef struct perf_spread {
 
 /* Without memory the number does not count. */
 void perf_spread_add(perf_spread *spread, double value);
-void perf_spread_add_all(perf_spread *spread, const perf_spread *other);
 void perf_spread_free(perf_spread *spread);
 
 /* The middle one, the mean of the two middle ones of an even count; 0 without numbers. */

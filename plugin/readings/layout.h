@@ -83,10 +83,10 @@ void readings_compare_with(readings *r, sample_view *previous, uint32_t frame);
 /* The same for the sample that was answered before; with none if that was taken later, since both calls were under way at once. */
 void readings_compare_in_order(readings *r, sample_view *previous, const state_sample *answered);
 
-/* The name, or a copy that ends in an ellipsis after PERF_NAME_MAX characters. */
+/* The name, or a copy that ends in an ellipsis after TEXT_NAME_MAX characters. */
 static inline const char *readings_bounded(wmem_allocator_t *pool, const char *name)
 {
-    return name ? text_cut(pool, name, PERF_NAME_MAX) : NULL;
+    return name ? text_cut(pool, name, TEXT_NAME_MAX) : NULL;
 }
 
 /* A set for which only one instance exists has none in its paths. */
@@ -107,6 +107,3 @@ static inline perf_none readings_no_sample(const readings *r)
 {
     return r->answer.is_repeated ? PERF_NONE_REPEATED : PERF_NONE_DAMAGED;
 }
-
-/* Finds the operands of the reading's formula; its counter's type has to be known. */
-void readings_find_operands(readings *r);

@@ -187,7 +187,8 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     return true;
 }
 
-void readings_find_operands(readings *r)
+/* Those of its formula. */
+static void find_operands(readings *r)
 {
     ws_assert(r->at.counter->known && r->at.counter->type);
     unsigned flags = perf_formulas[r->at.counter->type->formula].flags;
@@ -243,7 +244,7 @@ perf_result readings_result(readings *r)
         alone.value = r->at.raw;
         return perf_calculate(counter->type, &alone, NULL, PERF_NONE_OK);
     }
-    readings_find_operands(r);
+    find_operands(r);
     perf_result result = perf_calculate(counter->type, &r->operands.current,
                                         r->operands.has_previous ? &r->operands.previous : NULL, r->operands.why);
     return result.none == PERF_NONE_OK ? result : explained(r, result.none);
@@ -350,7 +351,7 @@ bool readings_set_is_single(state_host *server, const uint8_t *guid, uint32_t ev
 char *readings_identifier_path(wmem_allocator_t *pool, state_host *server, const char *machine,
                                const state_identifier *identifier, uint32_t event, uint64_t *left)
 {
-    unsigned most = left && *left == 0 ? READINGS_SHORT_NAME : PERF_NAME_MAX;
+    unsigned most = left && *left == 0 ? READINGS_SHORT_NAME : TEXT_NAME_MAX;
     const char *set = text_cut(pool, facts_counterset_label(pool, server, identifier->guid, event), most);
     const char *counter =
         text_cut(pool, facts_counter_label(pool, server, identifier->guid, identifier->counter_id, event), most);
@@ -375,7 +376,7 @@ static const char *text_of(readings *r, uint32_t most)
 
 const char *readings_text(readings *r)
 {
-    return text_of(r, PERF_TEXT_WHOLE);
+    return text_of(r, TEXT_WHOLE);
 }
 
 /* Raw types show the integer itself: a double does not hold 64 bits. */
@@ -384,48 +385,47 @@ static unsigned put_result(const readings *r, const perf_result *result, char *t
     const perf_counter_type *type = r->at.counter->type;
 
     if (type->hex) {
-        return (unsigned)snprintf(text, PERF_NUMBER_TEXT_SIZE, "0x%" PRIx64, r->at.raw.value);
+        return (unsigned)snprintf(text, TEXT_NUMBER_SIZE, "0x%" PRIx64, r->at.raw.value);
     }
-    return type->kind == PERF_KIND_NUMBER ? perf_integer_text(text, r->at.raw.value)
-                                          : perf_number_text(text, result->value);
+    return type->kind == PERF_KIND_NUMBER ? text_integer(text, r->at.raw.value) : text_number(text, result->value);
 }
 
-perf_piece readings_words(readings *r, const perf_result *result)
+text_piece readings_words(readings *r, const perf_result *result)
 {
-    perf_writer w = perf_writer_of(r->words, sizeof r->words);
+    text_writer w = text_writer_of(r->words, sizeof r->words);
 
     if (r->at.is_text) {
-        const char *text = wmem_strconcat(r->pool, "\"", text_of(r, PERF_NAME_MAX), "\"", NULL);
-        return (perf_piece){text, strlen(text)};
+        const char *text = wmem_strconcat(r->pool, "\"", text_of(r, TEXT_NAME_MAX), "\"", NULL);
+        return (text_piece){text, strlen(text)};
     }
     if (result->none == PERF_NONE_OK) {
         const char *unit = r->at.counter->type->unit;
         w.to += put_result(r, result, w.to);
         if (*unit) {
-            perf_write(&w, " ");
-            perf_write(&w, unit);
+            text_write(&w, " ");
+            text_write(&w, unit);
         }
     } else if (r->at.is_number) {
-        perf_write_integer(&w, r->at.raw.value);
-        perf_write(&w, " (raw; ");
-        perf_write(&w, perf_none_text[result->none]);
-        perf_write(&w, ")");
+        text_write_integer(&w, r->at.raw.value);
+        text_write(&w, " (raw; ");
+        text_write(&w, perf_none_text[result->none]);
+        text_write(&w, ")");
     } else {
-        perf_write_integer(&w, r->at.size);
-        perf_write(&w, r->at.size == 1 ? " byte" : " bytes");
+        text_write_integer(&w, r->at.size);
+        text_write(&w, r->at.size == 1 ? " byte" : " bytes");
     }
-    return (perf_piece){r->words, (size_t)(w.to - r->words)};
+    return (text_piece){r->words, (size_t)(w.to - r->words)};
 }
 
 /* --- The formula ------------------------------------------------------------------------------------------------- */
 
-static inline void put_number(perf_writer *w, const char *name, uint64_t value)
+static inline void put_number(text_writer *w, const char *name, uint64_t value)
 {
-    perf_write(w, name);
-    perf_write_integer(w, value);
+    text_write(w, name);
+    text_write_integer(w, value);
 }
 
-static inline void put_operand(perf_writer *w, const char *name, perf_raw current, const char *name_before,
+static inline void put_operand(text_writer *w, const char *name, perf_raw current, const char *name_before,
                                const perf_raw *previous)
 {
     if (current.size > 0) {
@@ -437,7 +437,7 @@ static inline void put_operand(perf_writer *w, const char *name, perf_raw curren
 }
 
 /* Clocks are told by what passed between the samples. */
-static void put_clock(perf_writer *w, const char *name, uint64_t current, uint64_t previous)
+static void put_clock(text_writer *w, const char *name, uint64_t current, uint64_t previous)
 {
     if (current >= previous) {
         put_number(w, name, current - previous);
@@ -445,12 +445,12 @@ static void put_clock(perf_writer *w, const char *name, uint64_t current, uint64
 }
 
 /* The same for all values of a formula that have the same sample before. */
-static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *previous)
+static void put_clocks(readings *r, text_writer *w, const perf_formula_info *formula, const perf_point *previous)
 {
     const perf_point *current = &r->operands.current;
 
     if (r->clocks.formula != formula || r->clocks.previous != (previous ? r->previous : NULL)) {
-        perf_writer own = perf_writer_of(r->clocks.text, sizeof r->clocks.text);
+        text_writer own = text_writer_of(r->clocks.text, sizeof r->clocks.text);
         if (formula->denominator == PERF_OPERAND_TICKS && previous) {
             put_clock(&own, ", T1 - T0 = ", current->perf_time, previous->perf_time);
         }
@@ -464,11 +464,11 @@ static void put_clocks(readings *r, perf_writer *w, const perf_formula_info *for
         r->clocks.previous = previous ? r->previous : NULL;
         r->clocks.size = (unsigned)(own.to - r->clocks.text);
     }
-    perf_write_bytes(w, r->clocks.text, r->clocks.size);
+    text_write_bytes(w, r->clocks.text, r->clocks.size);
 }
 
 /* The letters are those of perf/counter-types.h. */
-static void put_operands(readings *r, perf_writer *w, const perf_formula_info *formula, const perf_point *previous)
+static void put_operands(readings *r, text_writer *w, const perf_formula_info *formula, const perf_point *previous)
 {
     const perf_point *current = &r->operands.current;
     bool has_base = (formula->flags & PERF_NEEDS_BASE) && current->base.size > 0;
@@ -496,11 +496,11 @@ bool readings_has_formula(const readings *r)
     return type && type->kind == PERF_KIND_COUNTER && r->at.raw.size > 0 && r->at.counter->none == PERF_NONE_OK;
 }
 
-void readings_write_formula(readings *r, perf_writer *w)
+void readings_write_formula(readings *r, text_writer *w)
 {
     const perf_formula_info *formula = &perf_formulas[r->at.counter->type->formula];
 
-    perf_write(w, formula->text);
-    readings_find_operands(r);
+    text_write(w, formula->text);
+    find_operands(r);
     put_operands(r, w, formula, r->operands.has_previous ? &r->operands.previous : NULL);
 }

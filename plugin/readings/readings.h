@@ -208,8 +208,8 @@ readings_reset readings_find_reset(wmem_allocator_t *pool, const readings_answer
 
 /* For people, until the next is asked for; of a result that readings_result() gave: "12.4 %", "1,024.0 /sec", "77", "0x1f",
  * "\"text\"", "81 (raw; first sample of the handle)". */
-perf_piece readings_words(readings *r, const perf_result *result);
+text_piece readings_words(readings *r, const perf_result *result);
 
 /* "100 * (1 - (N1 - N0) / (H1 - H0)), N1 = 81, N0 = 80, H1 - H0 = 10,000,000" of a value from which something can be calculated. */
 bool readings_has_formula(const readings *r);
-void readings_write_formula(readings *r, perf_writer *w);
+void readings_write_formula(readings *r, text_writer *w);

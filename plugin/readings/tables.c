@@ -185,7 +185,7 @@ bool readings_table_same_rows(reading_table *here, reading_table *there)
     return here->rows > 0 && here->rows == there->rows && aligned_to(here, here->rows - 1, there);
 }
 
-static perf_raw own_id(reading_table *table, uint32_t row)
+static perf_raw own_id_of(reading_table *table, uint32_t row)
 {
     return table->view->layout->own_id(table, row);
 }
@@ -197,7 +197,7 @@ static uint32_t row_with_own_id(reading_table *table, uint64_t id)
         table->by_own_id = wmem_map_new(table->view->pool, wmem_int64_hash, g_int64_equal);
         for (uint32_t row = 0; row < table->rows; row++) {
             uint64_t *key = wmem_new(table->view->pool, uint64_t);
-            *key = own_id(table, row).value;
+            *key = own_id_of(table, row).value;
             bool is_new = !wmem_map_contains(table->by_own_id, key);
             wmem_map_insert(table->by_own_id, key, GUINT_TO_POINTER(is_new ? row + 1 : 0));
         }
@@ -230,13 +230,13 @@ static table_pair pair_by_name(reading_table *here, reading_instance *wanted, re
 {
     uint32_t count = readings_instances_namesakes(&here->instances, wanted->row);
     uint32_t count_there = readings_instances_namesakes(&there->instances, first->row);
-    perf_raw own = own_id(here, wanted->row);
+    perf_raw own = own_id_of(here, wanted->row);
     uint32_t row = first->row;
 
-    if (own.size > 0 && own_id(there, row).size > 0) {
+    if (own.size > 0 && own_id_of(there, row).size > 0) {
         bool is_one = count == 1 && count_there == 1;
         uint32_t found = row_with_own_id(there, own.value);
-        if (is_one && own_id(there, row).value == own.value) {
+        if (is_one && own_id_of(there, row).value == own.value) {
             return (table_pair){row, false, false};
         }
         if (is_one || row_with_own_id(here, own.value) != UINT32_MAX) {
@@ -266,7 +266,8 @@ static table_pair pair_instances(reading_table *here, uint32_t row, reading_tabl
     readings_table_has_row(there, UINT32_MAX);
     reading_instance *wanted = readings_instances_counted(&here->instances, row);
     bool is_alone = readings_instances_namesakes(&here->instances, row) == 1 && wanted->key.parent_count <= 1;
-    if (is_alone && readings_table_same_rows(here, there) && own_id(here, row).value == own_id(there, row).value) {
+    if (is_alone && readings_table_same_rows(here, there) &&
+        own_id_of(here, row).value == own_id_of(there, row).value) {
         return (table_pair){row, false, false};
     }
     if (there->rows == 0) {
@@ -291,7 +292,7 @@ static bool may_have_same_parent(reading_table *here, uint32_t row, reading_tabl
     reading_table *parents = layout->parents ? layout->parents(here, row) : NULL;
     reading_table *parents_there = parents ? layout->parents(there, row_there) : NULL;
 
-    if (parents_there == NULL || own_id(here, row).size > 0) {
+    if (parents_there == NULL || own_id_of(here, row).size > 0) {
         return true;
     }
     uint32_t parent = row_at(&here->instances, row)->key.parent_row;

@@ -158,14 +158,14 @@ void handle_close(state_handle *handle, uint32_t event, uint32_t frame)
     handle->closed_frame = frame;
 }
 
-static void reset(void)
+static void reset_numbers(void)
 {
     memset(numbers, 0, sizeof numbers);
 }
 
 void handles_register(void)
 {
-    register_cleanup_routine(reset);
+    register_cleanup_routine(reset_numbers);
     handles = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), handle_hash, handle_equal);
     called = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_str_hash, g_str_equal);
 }

@@ -258,7 +258,7 @@ static void take_names(state_host *machine, const state_connection *connection)
     }
 }
 
-static void settle(state_connection *connection);
+static void settle_host(state_connection *connection);
 
 /* A place that had one machine has another: who was thought to be to the first since there was no other needs a name of its own for
  * that. It keeps those that have its SystemName, or else the first that has a name. */
@@ -281,7 +281,7 @@ static void part(state_host *only)
     }
     for (state_connection *other = only->place->connections; other; other = other->next) {
         if (other->host == only && other != keeps) {
-            settle(other);
+            settle_host(other);
         }
         tell_moved(other);
     }
@@ -294,7 +294,7 @@ static void settle_others(const state_host *added)
         if (other->host != added && other->host->is_known &&
             likeness(added->place, other->names, added->names, false) >=
                 likeness(added->place, other->names, other->host->names, false)) {
-            settle(other);
+            settle_host(other);
         }
         tell_moved(other);
     }
@@ -308,7 +308,7 @@ static state_host *own_host(state_connection *connection)
 }
 
 /* By its names, to its machine. */
-static void settle(state_connection *connection)
+static void settle_host(state_connection *connection)
 {
     int best;
     state_host *machine = best_machine(connection, &best);
@@ -367,7 +367,7 @@ state_connection *host_name(state_connection *connection, host_name_kind kind, c
     if (*plain != '\0' && (is_another || better_name(known, plain) == plain)) {
         connection = is_another ? add_connection(connection->place, connection->port) : connection;
         connection->names[kind] = wmem_strdup(wmem_file_scope(), plain);
-        settle(connection);
+        settle_host(connection);
     }
     wmem_free(NULL, plain);
     return connection;
@@ -445,7 +445,7 @@ void *state_event_latest(wmem_array_t *array, uint32_t event)
     return count > 0 ? wmem_array_index(array, count - 1) : NULL;
 }
 
-static void reset(void)
+static void reset_events(void)
 {
     last_event = 0;
 }
@@ -455,5 +455,5 @@ void hosts_register(void (*moved)(state_connection *connection))
     tell_moved = moved;
     ports = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), port_hash, port_equal);
     firsts = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), address_hash, address_equal);
-    register_cleanup_routine(reset);
+    register_cleanup_routine(reset_events);
 }

@@ -216,7 +216,7 @@ void pace_sample(state_sample *sample, const char *question, const perf_point *c
 }
 
 /* Frees what the paces point to. They themselves are the file's memory, which goes after this. */
-static void reset(void)
+static void free_paces(void)
 {
     for (; paces; paces = paces->next) {
         state_pace_free(paces);
@@ -225,5 +225,5 @@ static void reset(void)
 
 void pace_register(void)
 {
-    register_cleanup_routine(reset);
+    register_cleanup_routine(free_paces);
 }

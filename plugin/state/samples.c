@@ -274,7 +274,7 @@ const state_object *sample_object(const state_sample *sample, uint32_t title_ind
 }
 
 /* Before the file's memory goes, which holds the samples themselves. */
-static void reset(void)
+static void drop_all(void)
 {
     while (samples.oldest) {
         drop_oldest();
@@ -284,5 +284,5 @@ static void reset(void)
 
 void samples_register(void)
 {
-    register_cleanup_routine(reset);
+    register_cleanup_routine(drop_all);
 }

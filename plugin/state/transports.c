@@ -31,12 +31,12 @@ static gboolean transport_equal(const void *a, const void *b)
     return (is_end(a, 0, b, 0) && is_end(a, 1, b, 1)) || (is_end(a, 0, b, 1) && is_end(a, 1, b, 0));
 }
 
-static state_transport key_of(const packet_info *pinfo)
+static state_transport key_of_ends(const packet_info *pinfo)
 {
     return (state_transport){.ends = {pinfo->src, pinfo->dst}, .ports = {pinfo->srcport, pinfo->destport}};
 }
 
-static state_transport *find(const state_transport *key)
+static state_transport *find_ends(const state_transport *key)
 {
     if (last == NULL || !transport_equal(last, key)) {
         state_transport *found = wmem_map_lookup(transports, key);
@@ -48,15 +48,15 @@ static state_transport *find(const state_transport *key)
 
 state_transport *transport_find(const packet_info *pinfo)
 {
-    const state_transport key = key_of(pinfo);
+    const state_transport key = key_of_ends(pinfo);
 
-    return find(&key);
+    return find_ends(&key);
 }
 
 state_transport *transport_of(const packet_info *pinfo)
 {
-    const state_transport key = key_of(pinfo);
-    state_transport *transport = find(&key);
+    const state_transport key = key_of_ends(pinfo);
+    state_transport *transport = find_ends(&key);
 
     if (transport == NULL) {
         transport = wmem_memdup(wmem_file_scope(), &key, sizeof key);

@@ -153,7 +153,7 @@ static void forget_found(struct watch_rows *among)
     among->found_bytes = 0;
 }
 
-static void forget_capture(void)
+static void watch_forget_capture(void)
 {
     forget_found(&watched);
 }
@@ -303,7 +303,7 @@ bool watch_paths_fit(watch_paths *paths, const char *path)
 
 static const char *copied_words(readings *r, const perf_result *result)
 {
-    perf_piece words = readings_words(r, result);
+    text_piece words = readings_words(r, result);
 
     return wmem_strndup(r->pool, words.text, words.size);
 }
@@ -449,5 +449,5 @@ void watch_register(int proto, module_t *module)
                                   "Counters of PerflibV2 and HKEY_PERFORMANCE_DATA that have a field of their own: "
                                   "pcq.watch.NAME holds the results of the values whose paths fit.",
                                   uat);
-    register_cleanup_routine(forget_capture);
+    register_cleanup_routine(watch_forget_capture);
 }

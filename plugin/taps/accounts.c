@@ -93,7 +93,7 @@ static const char *kerberos_account(wmem_allocator_t *pool, const proto_tree *tr
 /* --- Connections ----------------------------------------------------------------------------------------------- */
 
 /* A logon to a pipe or port is that of its calls; one without a pipe is the session's around it. */
-static uint64_t key_of(packet_info *pinfo, uint64_t pipe)
+static uint64_t key_of_logon(packet_info *pinfo, uint64_t pipe)
 {
     const conversation_t *conversation = find_conversation_pinfo(pinfo, 0);
 
@@ -101,9 +101,9 @@ static uint64_t key_of(packet_info *pinfo, uint64_t pipe)
 }
 
 /* Of several logons nobody can tell which one a call is of. */
-static void learn(packet_info *pinfo, const char *account)
+static void learn_account(packet_info *pinfo, const char *account)
 {
-    uint64_t key = key_of(pinfo, dcerpc_get_transport_salt(pinfo));
+    uint64_t key = key_of_logon(pinfo, dcerpc_get_transport_salt(pinfo));
     const char *known = wmem_map_lookup(accounts, &key);
 
     if (known && (strstr(known, account) || strlen(known) >= MAX_ACCOUNTS)) {
@@ -119,16 +119,16 @@ static tap_packet_status read_logon(void *data _U_, packet_info *pinfo, epan_dis
     const GPtrArray *ntlm = fields_of(edt->tree, USER), *kerberos = fields_of(edt->tree, SERVICE);
 
     if (ntlm && ntlm->len > 0) {
-        learn(pinfo, ntlm_account(pinfo->pool, edt->tree));
+        learn_account(pinfo, ntlm_account(pinfo->pool, edt->tree));
     } else if (kerberos && kerberos->len > 0) {
-        learn(pinfo, kerberos_account(pinfo->pool, edt->tree, kerberos));
+        learn_account(pinfo, kerberos_account(pinfo->pool, edt->tree, kerberos));
     }
     return TAP_PACKET_DONT_REDRAW;
 }
 
 const char *account_of(packet_info *pinfo)
 {
-    uint64_t pipe = key_of(pinfo, dcerpc_get_transport_salt(pinfo)), session = key_of(pinfo, 0);
+    uint64_t pipe = key_of_logon(pinfo, dcerpc_get_transport_salt(pinfo)), session = key_of_logon(pinfo, 0);
     const char *account = wmem_map_lookup(accounts, &pipe);
 
     account = account ? account : wmem_map_lookup(accounts, &session);

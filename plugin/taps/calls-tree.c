@@ -49,7 +49,7 @@ static void end(stats_tree *tree)
     g_hash_table_remove(trees, tree);
 }
 
-static void begin(stats_tree *tree)
+static void tree_begin(stats_tree *tree)
 {
     nodes.requests = stats_tree_create_node(tree, NODE_REQUESTS, 0, STAT_DT_INT, TRUE);
     nodes.statuses = stats_tree_create_node(tree, NODE_STATUSES, 0, STAT_DT_INT, TRUE);
@@ -134,8 +134,8 @@ static void count_sealed_response(stats_tree *tree, const packet_info *pinfo, co
     }
 }
 
-static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
-                               tap_flags_t flags _U_)
+static tap_packet_status tree_count(stats_tree *tree, packet_info *pinfo, epan_dissect_t *edt _U_, const void *data,
+                                    tap_flags_t flags _U_)
 {
     const tapped_call *tapped = data;
 
@@ -164,5 +164,5 @@ static tap_packet_status count(stats_tree *tree, packet_info *pinfo, epan_dissec
 void calls_tree_register(void)
 {
     trees = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_hash_table_destroy);
-    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, count, begin, end);
+    stats_tree_register_plugin(TAPPED_NAME, TAPPED_NAME, "Performance Counter Calls", 0, tree_count, tree_begin, end);
 }

@@ -232,7 +232,7 @@ static void count_answer(taps_table *t, packet_info *pinfo, const tapped_call *t
     }
 }
 
-static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void counters_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
@@ -254,7 +254,7 @@ void counters_table_register(void)
         .row_size = sizeof(counter),
         .takes_paths = true,
         .begin = forget_handles,
-        .count = count,
+        .count = counters_count,
         .show = show,
         .forget = forget_handles,
     };

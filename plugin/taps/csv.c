@@ -48,9 +48,9 @@ void csv_pdh_number(GString *csv, double value)
 
 void csv_integer(GString *csv, uint64_t value)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
+    char text[TEXT_NUMBER_SIZE];
 
-    perf_decimal_u64(text, value);
+    text_decimal(text, value);
     csv_text(csv, text);
 }
 

@@ -58,7 +58,7 @@ static const char *keep_text(documents *d, const char *text)
     return kept;
 }
 
-static uint32_t column_of(documents *d, document *doc, const char *path)
+static uint32_t column_of_path(documents *d, document *doc, const char *path)
 {
     const char *text = keep_text(d, path);
     uint32_t number = text ? GPOINTER_TO_UINT(g_hash_table_lookup(doc->columns, text)) : 0;
@@ -96,7 +96,7 @@ static void free_document(void *data)
 static GSList *all_documents; /* documents that were made */
 
 /* What the capture taught goes, perhaps in its middle (tshark -M): rows stay as they are, and later ones are of others. */
-static void forget_capture(void)
+static void documents_forget_capture(void)
 {
     for (GSList *at = all_documents; at; at = at->next) {
         documents *d = at->data;
@@ -116,7 +116,7 @@ documents *documents_new(void)
 
     if (!watched) {
         watched = true;
-        register_cleanup_routine(forget_capture);
+        register_cleanup_routine(documents_forget_capture);
     }
     all_documents = g_slist_prepend(all_documents, d);
     d->texts = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
@@ -154,7 +154,7 @@ static document_row *row_at(const document *doc, unsigned number)
 /* A value of the row, if it has a column. */
 static void add_value(documents *d, document *doc, document_row *row, const char *path, double value, unsigned marks)
 {
-    document_cell cell = {value, path ? column_of(d, doc, path) : NO_COLUMN, marks};
+    document_cell cell = {value, path ? column_of_path(d, doc, path) : NO_COLUMN, marks};
 
     if (cell.column != NO_COLUMN) {
         g_array_append_val(row->cells, cell);
@@ -287,7 +287,7 @@ static void collect_again(documents *d, document *doc, document_row *row, wmem_a
     wmem_free_all(pool);
 }
 
-static void settle(documents *d, document *doc)
+static void settle_document(documents *d, document *doc)
 {
     uint32_t version = tapped_handle_of(doc->handle).facts_version;
 
@@ -468,7 +468,7 @@ void document_write(documents *d, document *doc, output_file *file, GString *tex
     writing w = {.file = file, .text = text};
     uint64_t most = most_columns(d, doc);
 
-    settle(d, doc);
+    settle_document(d, doc);
     place_columns(doc, most, &w);
     w.cells = g_new(double, w.count + 1);
     for (unsigned i = 0; i < w.count; i++) {

@@ -22,7 +22,7 @@ typedef struct {
     documents *documents;
 } csv_export;
 
-static void reset(void *data)
+static void csv_reset(void *data)
 {
     csv_export *export = data;
 
@@ -33,8 +33,8 @@ static void reset(void *data)
     export->documents = documents_new();
 }
 
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                             tap_flags_t flags _U_)
+static tap_packet_status csv_add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                 tap_flags_t flags _U_)
 {
     csv_export *export = data;
     const tapped_call *call = tapped;
@@ -92,7 +92,7 @@ static void report_left_out(const documents *d)
     }
 }
 
-static void draw(void *data)
+static void csv_draw(void *data)
 {
     csv_export *export = data;
 
@@ -104,16 +104,16 @@ static void draw(void *data)
     report_left_out(export->documents);
 }
 
-static ws_stat_started start(const char *argument, void *user _U_)
+static ws_stat_started csv_start(const char *argument, void *user _U_)
 {
     csv_export *export = g_new0(csv_export, 1);
 
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, reset, add, draw));
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &export->task, csv_reset, csv_add, csv_draw));
 }
 
 void export_csv_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, csv_start, 0, NULL};
 
     register_stat_tap_ui(&ui, NULL);
 }

@@ -32,7 +32,7 @@ typedef struct {
     uint32_t row;
 } long_export;
 
-static void reset(void *data)
+static void long_reset(void *data)
 {
     long_export *export = data;
 
@@ -147,8 +147,8 @@ static void write_reading(long_export *export, readings *r)
     }
 }
 
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
-                             tap_flags_t flags _U_)
+static tap_packet_status long_add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *tapped,
+                                  tap_flags_t flags _U_)
 {
     long_export *export = data;
     const tapped_call *call = tapped;
@@ -172,7 +172,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     return TAP_PACKET_REDRAW;
 }
 
-static void draw(void *data)
+static void long_draw(void *data)
 {
     long_export *export = data;
 
@@ -197,7 +197,7 @@ static bool take_paths(long_export *export, char *behind_file)
     return error == NULL;
 }
 
-static ws_stat_started start(const char *argument, void *user _U_)
+static ws_stat_started long_start(const char *argument, void *user _U_)
 {
     long_export *export = g_new0(long_export, 1);
     char *without_paths = g_strdup(argument), *file = without_paths + strlen(STATISTIC);
@@ -206,14 +206,14 @@ static ws_stat_started start(const char *argument, void *user _U_)
     export->of_answer = g_string_new(NULL);
     export->of_instance = g_string_new(NULL);
     bool started = take_paths(export, *file ? strchr(file + 1, ',') : NULL) &&
-                   output_start(without_paths, STATISTIC, &export->task, reset, add, draw);
+                   output_start(without_paths, STATISTIC, &export->task, long_reset, long_add, long_draw);
     g_free(without_paths);
     WS_STAT_STARTED(started);
 }
 
 void export_long_register(void)
 {
-    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, long_start, 0, NULL};
 
     register_stat_tap_ui(&ui, NULL);
 }

@@ -19,8 +19,8 @@ typedef struct {
     tapped_left_out left;
 } names_export;
 
-static tap_packet_status count(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
-                               tap_flags_t flags _U_)
+static tap_packet_status names_count(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
+                                     tap_flags_t flags _U_)
 {
     names_export *export = data;
 
@@ -54,7 +54,7 @@ static ws_stat_started start_writing(const char *argument, void *user _U_)
     }
     names_export *export = g_new0(names_export, 1);
     export->path = g_strdup(argument + strlen(prefix));
-    WS_STAT_STARTED(output_listen(TAPPED_NAME, export, NULL, NULL, count, write_names));
+    WS_STAT_STARTED(output_listen(TAPPED_NAME, export, NULL, NULL, names_count, write_names));
 }
 
 void export_names_register(void)

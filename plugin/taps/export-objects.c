@@ -102,7 +102,7 @@ static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dis
 }
 
 /* A window may be gone, and its list with it. */
-static void draw(void *data _U_)
+static void objects_draw(void *data _U_)
 {
     if (objects.list == NULL || !have_tap_listener(objects.tap)) {
         return;
@@ -116,7 +116,7 @@ static void draw(void *data _U_)
     }
 }
 
-static void reset(void)
+static void objects_reset(void)
 {
     objects.list = NULL;
     objects.frame = 0;
@@ -129,27 +129,27 @@ static void reset(void)
 }
 
 /* Not everybody who looks at the packets again says so; they begin with the first then. */
-static void begin(export_object_list_t *list, const packet_info *pinfo, bool is_first_look)
+static void objects_begin(export_object_list_t *list, const packet_info *pinfo, bool is_first_look)
 {
     if (objects.list && (is_first_look || pinfo->num >= objects.frame)) {
         return;
     }
-    reset();
+    objects_reset();
     objects.list = list;
     objects.first_look = is_first_look;
     if (!objects.is_drawn) {
         objects.is_drawn = true;
-        output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, draw);
+        output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, objects_draw);
     }
 }
 
 /* Seen again, a capture has taught all names that it will with its first call, and a handle's newest sample is its last. */
-static tap_packet_status add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                             tap_flags_t flags _U_)
+static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                                     tap_flags_t flags _U_)
 {
     const tapped_call *tapped = call;
 
-    begin(list, pinfo, tapped->is_first_look);
+    objects_begin(list, pinfo, tapped->is_first_look);
     if (objects.list != list) {
         return TAP_PACKET_DONT_REDRAW;
     }
@@ -180,6 +180,6 @@ static void say_nothing_came(void)
 void export_objects_register(void)
 {
     register_shutdown_routine(say_nothing_came);
-    objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), add, reset);
+    objects.tap = register_export_object(proto_get_id_by_filter_name("pcq"), objects_add, objects_reset);
     tapped_add(objects.tap);
 }

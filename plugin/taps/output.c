@@ -149,6 +149,16 @@ void output_take(output_file *file, GString *text)
     g_string_truncate(text, 0);
 }
 
+/* Ends it; what is not in its place goes. */
+static void drop(output_file *file)
+{
+    close_stream(file);
+    if (file->temporary) {
+        g_unlink(file->temporary);
+    }
+    g_free(g_steal_pointer(&file->temporary));
+}
+
 /* Not every system renames a file that is open. */
 void output_place(output_file *file)
 {
@@ -160,16 +170,7 @@ void output_place(output_file *file)
         file->is_in_place = !file->is_at_once;
         g_free(g_steal_pointer(&file->temporary));
     }
-    output_drop(file);
-}
-
-void output_drop(output_file *file)
-{
-    close_stream(file);
-    if (file->temporary) {
-        g_unlink(file->temporary);
-    }
-    g_free(g_steal_pointer(&file->temporary));
+    drop(file);
 }
 
 void output_text(const char *path, const char *text, size_t size)
@@ -197,7 +198,7 @@ bool output_listen(const char *tap, void *data, const char *filter, tap_reset_cb
 
 void output_restart(output_task *task)
 {
-    output_drop(&task->file);
+    drop(&task->file);
     task->file = (output_file){.path = task->file.path};
     task->left = (tapped_left_out){.any_read = false};
 }
@@ -207,7 +208,7 @@ static bool can_be_written(output_file *file)
 {
     open_stream(file);
     if (!file->is_at_once) {
-        output_drop(file);
+        drop(file);
     }
     return !file->failed;
 }

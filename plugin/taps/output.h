@@ -46,9 +46,6 @@ static inline void output_take_long(output_file *file, GString *text)
 /* Puts it in its place, without a text too. */
 void output_place(output_file *file);
 
-/* Ends it; what is not in its place goes. */
-void output_drop(output_file *file);
-
 /* A text that is there at once. */
 void output_text(const char *path, const char *text, size_t size);
 

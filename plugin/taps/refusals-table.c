@@ -60,7 +60,7 @@ static void refuse(taps_table *t, packet_info *pinfo, const tapped_call *tapped,
     table_changed(t, refused->row);
 }
 
-static void count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+static void refusals_count(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
     const reading *at;
@@ -94,7 +94,7 @@ void refusals_table_register(void)
         .ui = {.title = "Performance Counter Refusals", .cli_string = "pcq,refusals", .nfields = NUM_COLUMNS},
         .columns = columns_shown,
         .row_size = sizeof(refusal),
-        .count = count,
+        .count = refusals_count,
     };
 
     table_register(&table);

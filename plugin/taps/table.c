@@ -23,7 +23,7 @@ static const stat_tap_table_item_type blank[TABLE_MAX_COLUMNS];
 
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
-static stat_tap_table_item_type *cell(taps_table *t, unsigned row, unsigned column)
+static stat_tap_table_item_type *table_cell(taps_table *t, unsigned row, unsigned column)
 {
     return stat_tap_get_field_data(t->shown, row, column);
 }
@@ -70,7 +70,7 @@ static void *add_row(taps_table *t, const char *text)
         } else if (t->columns[i].type == TABLE_ITEM_STRING || !t->in_window) {
             table_set_text(t, row, i, i == 0 ? text : "");
         } else {
-            *cell(t, row, i) = WS_TABLE_NO_NUMBER;
+            *table_cell(t, row, i) = WS_TABLE_NO_NUMBER;
         }
     }
     return data;
@@ -130,7 +130,7 @@ static void show_notes(taps_table *t)
     for (unsigned i = 0; (line = tapped_note(&t->left, "samples", i, TAPPED_BRIEF)) != NULL; i++, row++) {
         g_ptr_array_add(t->notes, line);
         stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, blank);
-        *cell(t, row, 0) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = line};
+        *table_cell(t, row, 0) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = line};
     }
     end_behind(t, row);
 }
@@ -139,7 +139,7 @@ static void show_notes(taps_table *t)
 
 void table_set_text(taps_table *t, unsigned row, unsigned column, const char *text)
 {
-    stat_tap_table_item_type *item = cell(t, row, column);
+    stat_tap_table_item_type *item = table_cell(t, row, column);
     char *plain = ws_format_text(NULL, text, strlen(text));
 
     item->type = TABLE_ITEM_STRING;
@@ -149,7 +149,7 @@ void table_set_text(taps_table *t, unsigned row, unsigned column, const char *te
 
 void table_set_count(taps_table *t, unsigned row, unsigned column, uint64_t count)
 {
-    stat_tap_table_item_type *item = cell(t, row, column);
+    stat_tap_table_item_type *item = table_cell(t, row, column);
 
     item->type = TABLE_ITEM_UINT;
     item->value.uint_value = (unsigned)MIN(count, UINT32_MAX);
@@ -166,7 +166,7 @@ void table_set_number(taps_table *t, unsigned row, unsigned column, double numbe
     } else if (WS_TABLE_IGNORES_FORMATS && strcmp(format, "%.0f") == 0) {
         table_set_count(t, row, column, (uint64_t)number);
     } else {
-        stat_tap_table_item_type *item = cell(t, row, column);
+        stat_tap_table_item_type *item = table_cell(t, row, column);
         item->type = TABLE_ITEM_FLOAT;
         item->value.float_value = number;
     }
@@ -202,7 +202,7 @@ static void renew(taps_table *t)
     }
 }
 
-static void draw(void *data _U_)
+static void table_draw(void *data _U_)
 {
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
@@ -229,7 +229,7 @@ static void listen_to_drawing(void)
     if (listening) {
         remove_tap_listener(&tables);
     }
-    listening = output_listen("frame", &tables, NULL, NULL, NULL, draw);
+    listening = output_listen("frame", &tables, NULL, NULL, NULL, table_draw);
 }
 
 /* Wireshark's window shows numbers and sorts by them. tshark prints numbers by the locale and ends
@@ -253,7 +253,7 @@ static stat_tap_table_item *fields_of(const taps_table *t)
 }
 
 /* Somebody asks for the table: a window, which has it reset next, or a program that prints it. */
-static void begin(stat_tap_table_ui *ui)
+static void table_begin(stat_tap_table_ui *ui)
 {
     taps_table *t = (taps_table *)ui;
 
@@ -274,7 +274,7 @@ static void begin(stat_tap_table_ui *ui)
     listen_to_drawing();
 }
 
-static void reset(stat_tap_table *shown)
+static void table_reset(stat_tap_table *shown)
 {
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
@@ -284,7 +284,7 @@ static void reset(stat_tap_table *shown)
     }
 }
 
-static void forget_capture(void)
+static void table_forget_capture(void)
 {
     for (GSList *at = tables; at; at = at->next) {
         taps_table *t = at->data;
@@ -297,8 +297,8 @@ static void forget_capture(void)
 }
 
 /* sharkd leaves listeners behind where it could not do all that it was asked for: a table is the newest's. */
-static tap_packet_status count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                               tap_flags_t flags _U_)
+static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                                     tap_flags_t flags _U_)
 {
     taps_table *t = (taps_table *)((const stat_data_t *)listener)->stat_tap_data;
     const tapped_call *tapped = call;
@@ -348,14 +348,14 @@ void table_register(taps_table *t)
     t->ui.fields = fields_of(t);
     t->ui.group = REGISTER_PACKET_STAT_GROUP_UNSORTED;
     t->ui.tap_name = TAPPED_NAME;
-    t->ui.packet_func = count;
+    t->ui.packet_func = table_count;
     t->ui.nparams = 1;
     t->ui.params = &filter;
-    t->ui.stat_tap_init_cb = begin;
-    t->ui.stat_tap_reset_table_cb = reset;
+    t->ui.stat_tap_init_cb = table_begin;
+    t->ui.stat_tap_reset_table_cb = table_reset;
     t->ui.stat_filter_check_cb = check_argument;
     if (tables == NULL) {
-        register_cleanup_routine(forget_capture);
+        register_cleanup_routine(table_forget_capture);
     }
     tables = g_slist_prepend(tables, t);
     register_stat_tap_table_ui(&t->ui);

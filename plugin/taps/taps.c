@@ -20,7 +20,7 @@ void proto_reg_handoff_pcq_taps(void)
     export_long_register();
     export_names_register();
     export_objects_register();
-    monitors_tables_register();
+    summary_tables_register();
     refusals_table_register();
     summary_register();
 }

@@ -20,7 +20,7 @@ void refusals_table_register(void);
 void summary_register(void);
 
 /* `-z pcq,monitors[,FILTER]`: the same as a table. `-z pcq,queries[,FILTER]`: what its queries were used for. */
-void monitors_tables_register(void);
+void summary_tables_register(void);
 
 /* `-z pcq,csv,FILE[,FILTER]`: PDH-CSV, a file for each query. `-z pcq,long,FILE[,FILTER]`: a row for each value. */
 void export_csv_register(void);

@@ -21,7 +21,7 @@
 
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
-    char digits[PERF_NUMBER_TEXT_SIZE], *end = digits + sizeof digits, *first = end;
+    char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
     for (unsigned count = 0; count == 0 || value > 0; count++, value /= 10) {
         if (in_groups && count > 0 && count % GROUP == 0) {
@@ -34,17 +34,17 @@ static size_t put_integer(char *out, uint64_t value, bool in_groups)
     return (size_t)(end - first);
 }
 
-size_t perf_decimal_u64(char *out, uint64_t value)
+size_t text_decimal(char *out, uint64_t value)
 {
     return put_integer(out, value, false);
 }
 
-size_t perf_integer_text(char *out, uint64_t value)
+size_t text_integer(char *out, uint64_t value)
 {
     return put_integer(out, value, true);
 }
 
-size_t perf_plain_point(char *text)
+size_t text_plain_point(char *text)
 {
     char *to = text;
 
@@ -78,15 +78,15 @@ static size_t put_fixed(char *out, double size, unsigned decimals)
     return end;
 }
 
-size_t perf_number_text(char *out, double value)
+size_t text_number(char *out, double value)
 {
     double size = fabs(value);
     size_t sign = value < 0;
     unsigned decimals = 1;
 
     if (size > 0 && (!(size < TOO_LARGE) || size < TOO_SMALL)) {
-        snprintf(out, PERF_NUMBER_TEXT_SIZE, size < 1 ? "%.2g" : "%.15g", value);
-        return perf_plain_point(out);
+        snprintf(out, TEXT_NUMBER_SIZE, size < 1 ? "%.2g" : "%.15g", value);
+        return text_plain_point(out);
     }
     out[0] = '-';
     /* three significant digits; 9.996 is 10.0, not 10.00 */

@@ -96,9 +96,9 @@ uint32_t text_utf16_size(tvbuff_t *tvb, uint32_t offset, uint32_t room)
 
 const char *text_counted(wmem_allocator_t *pool, uint64_t count, const char *word)
 {
-    char number[PERF_NUMBER_TEXT_SIZE];
+    char number[TEXT_NUMBER_SIZE];
 
-    perf_decimal_u64(number, count);
+    text_decimal(number, count);
     return wmem_strconcat(pool, number, " ", word, count == 1 ? "" : "s", NULL);
 }
 

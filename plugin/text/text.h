@@ -11,19 +11,19 @@
 
 /* What is kept and shown of a name, in characters: PERF_MAX_INSTANCE_NAME of perflib.h. A packet can make
  * names megabytes long, and each is shown with each of its values. */
-#define PERF_NAME_MAX 1024
+#define TEXT_NAME_MAX 1024
 
 /* For texts that are shown once. */
-#define PERF_TEXT_WHOLE UINT32_MAX
+#define TEXT_WHOLE UINT32_MAX
 
 /* Code pages that say UTF-16 (CodePage of PERF_OBJECT_TYPE, winperf.h). */
-#define PERF_CODE_PAGE_UNICODE 0
-#define PERF_CODE_PAGE_UTF16 1200
-#define PERF_CODE_PAGE_ASCII 20127
+#define TEXT_CODE_PAGE_UNICODE 0
+#define TEXT_CODE_PAGE_UTF16 1200
+#define TEXT_CODE_PAGE_ASCII 20127
 
 static inline bool text_is_wide(uint32_t code_page)
 {
-    return code_page == PERF_CODE_PAGE_UNICODE || code_page == PERF_CODE_PAGE_UTF16;
+    return code_page == TEXT_CODE_PAGE_UNICODE || code_page == TEXT_CODE_PAGE_UTF16;
 }
 
 /* True if bytes of this code page can be converted here. */

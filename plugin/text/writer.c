@@ -7,7 +7,7 @@
 
 #include "text/decimal.h"
 
-void perf_write_beginning(perf_writer *w, const char *text)
+void text_write_beginning(text_writer *w, const char *text)
 {
     size_t size = (size_t)(w->end - w->to);
 
@@ -19,24 +19,24 @@ void perf_write_beginning(perf_writer *w, const char *text)
 }
 
 /* Where it surely fits it is written at once. */
-static inline void write_number(perf_writer *w, uint64_t value, size_t (*text_of)(char *out, uint64_t value))
+static inline void write_number(text_writer *w, uint64_t value, size_t (*text_of)(char *out, uint64_t value))
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
+    char text[TEXT_NUMBER_SIZE];
 
-    if (w->end - w->to >= PERF_NUMBER_TEXT_SIZE) {
+    if (w->end - w->to >= TEXT_NUMBER_SIZE) {
         w->to += text_of(w->to, value);
     } else {
         size_t size = text_of(text, value);
-        perf_write_bytes(w, text, size);
+        text_write_bytes(w, text, size);
     }
 }
 
-void perf_write_integer(perf_writer *w, uint64_t value)
+void text_write_integer(text_writer *w, uint64_t value)
 {
-    write_number(w, value, perf_integer_text);
+    write_number(w, value, text_integer);
 }
 
-void perf_write_plain(perf_writer *w, uint64_t value)
+void text_write_plain(text_writer *w, uint64_t value)
 {
-    write_number(w, value, perf_decimal_u64);
+    write_number(w, value, text_decimal);
 }

@@ -10,48 +10,48 @@
 #include <assert.h>
 
 /* A text and its bytes without the terminator. */
-typedef struct perf_piece {
+typedef struct text_piece {
     const char *text;
     size_t size;
-} perf_piece;
+} text_piece;
 
 /* The text is terminated at all times. What does not fit any more is cut, between two characters. */
-typedef struct perf_writer {
+typedef struct text_writer {
     char *to;
     char *end; /* the buffer's last byte, for the terminator */
-} perf_writer;
+} text_writer;
 
-static inline perf_writer perf_writer_of(char *buffer, size_t size)
+static inline text_writer text_writer_of(char *buffer, size_t size)
 {
     assert(size > 0);
     *buffer = '\0';
-    return (perf_writer){buffer, buffer + size - 1};
+    return (text_writer){buffer, buffer + size - 1};
 }
 
 /* As much of a text as fits that is longer than that. */
-void perf_write_beginning(perf_writer *w, const char *text);
+void text_write_beginning(text_writer *w, const char *text);
 
-static inline void perf_write_bytes(perf_writer *w, const char *text, size_t size)
+static inline void text_write_bytes(text_writer *w, const char *text, size_t size)
 {
     if (size > (size_t)(w->end - w->to)) {
-        perf_write_beginning(w, text);
+        text_write_beginning(w, text);
         return;
     }
     w->to = perf_put(w->to, text, size);
     *w->to = '\0';
 }
 
-static inline void perf_write_piece(perf_writer *w, const perf_piece *piece)
+static inline void text_write_piece(text_writer *w, const text_piece *piece)
 {
-    perf_write_bytes(w, piece->text, piece->size);
+    text_write_bytes(w, piece->text, piece->size);
 }
 
 /* Of a literal the compiler knows the size. */
-static inline void perf_write(perf_writer *w, const char *text)
+static inline void text_write(text_writer *w, const char *text)
 {
-    perf_write_bytes(w, text, strlen(text));
+    text_write_bytes(w, text, strlen(text));
 }
 
 /* "1,024" and "1024" */
-void perf_write_integer(perf_writer *w, uint64_t value);
-void perf_write_plain(perf_writer *w, uint64_t value);
+void text_write_integer(text_writer *w, uint64_t value);
+void text_write_plain(text_writer *w, uint64_t value);

@@ -18,7 +18,7 @@ const char *labels_add_name(proto_tree *tree, tvbuff_t *tvb, int hf, int hf_lear
 /* Says where a fact came from, and a name's language, beside the item that shows it. */
 void labels_add_source(proto_tree *tree, tvbuff_t *tvb, int hf_learned_in, proto_item *item, const state_known *known);
 
-/* Room for an item's label that is put together with a perf_writer, and given to "%s" then: a character more than Wireshark
+/* Room for an item's label that is put together with a text_writer, and given to "%s" then: a character more than Wireshark
  * shows, so that it marks what it cuts. */
 #define LABEL_SIZE (ITEM_LABEL_LENGTH + 8)
 

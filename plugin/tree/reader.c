@@ -183,7 +183,7 @@ const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t 
     }
     uint32_t size = text_utf16_size(reader->tvb, reader->pos, room);
     bool terminated = size + 1 < room;
-    const char *text = text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, PERF_CODE_PAGE_UTF16,
+    const char *text = text_get(reader_pinfo(reader)->pool, reader->tvb, reader->pos, size, TEXT_CODE_PAGE_UTF16,
                                 reader->encoding, most);
 
     reader->item =

@@ -66,7 +66,7 @@ void reader_filetime(bounded_reader *reader, int hf);
 void reader_systemtime(bounded_reader *reader, int hf);
 
 /* UTF-16LE up to its terminator, at most `room` bytes, which are passed over whole. Returns UTF-8 in the packet's pool, of a
- * name PERF_NAME_MAX characters, else PERF_TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
+ * name TEXT_NAME_MAX characters, else TEXT_WHOLE; NULL if `room` is not there. A missing terminator and lone surrogates
  * are reported as `what`. */
 const char *reader_text(bounded_reader *reader, int hf, uint32_t room, uint32_t most, const char *what);
 

@@ -24,7 +24,9 @@ void tree_budget_init(tree_budget *budget, const proto_tree *tree, uint64_t valu
     budget->bytes = (uint64_t)size * TIMES_OF_BYTES;
 }
 
-bool tree_budget_take_bytes(tree_budget *budget, uint32_t size)
+/* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions times
+ * instances are more. */
+static bool take_bytes(tree_budget *budget, uint32_t size)
 {
     uint32_t taken = size > 0 ? size : 1;
 
@@ -189,7 +191,7 @@ static const char *assumed_note(const readings *r)
 /* What is known of a value before anything of it is shown. Nothing that nobody looks at. */
 typedef struct {
     const char *path;
-    perf_piece words; /* for a person; NULL where nobody reads them */
+    text_piece words; /* for a person; NULL where nobody reads them */
     perf_result result;
     bool has_result;
     bool in_structure; /* whose label has path and words */
@@ -229,18 +231,18 @@ static bool needs_label(const reading *at, const meaning *what)
 /* "Calculated value: 12.4 % (note) = FORMULA"; the size. */
 static size_t write_result_label(char label[LABEL_SIZE], readings *r, const meaning *what, const char *note)
 {
-    perf_writer w = perf_writer_of(label, LABEL_SIZE);
+    text_writer w = text_writer_of(label, LABEL_SIZE);
 
-    perf_write(&w, COOKED_NAME ": ");
-    perf_write_piece(&w, &what->words);
-    perf_write(&w, assumed_note(r));
+    text_write(&w, COOKED_NAME ": ");
+    text_write_piece(&w, &what->words);
+    text_write(&w, assumed_note(r));
     if (*note) {
-        perf_write(&w, " (");
-        perf_write(&w, note);
-        perf_write(&w, ")");
+        text_write(&w, " (");
+        text_write(&w, note);
+        text_write(&w, ")");
     }
     if (what->has_formula) {
-        perf_write(&w, " = ");
+        text_write(&w, " = ");
         readings_write_formula(r, &w);
     }
     return (size_t)(w.to - label);
@@ -266,7 +268,7 @@ static void show_result(proto_tree *tree, const value_fields *fields, readings *
     if (what->result.none != PERF_NONE_OK) {
         item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
         if (what->has_formula) {
-            perf_writer w = perf_writer_of(formula, sizeof formula);
+            text_writer w = text_writer_of(formula, sizeof formula);
             readings_write_formula(r, &w);
             proto_item_append_text(item, ", %s", formula);
         }
@@ -284,23 +286,23 @@ static proto_item *add_watched(const answer_view *view, proto_tree *tree, const 
 {
     readings *r = view->readings;
     char label[LABEL_SIZE];
-    perf_writer w = perf_writer_of(label, sizeof label);
+    text_writer w = text_writer_of(label, sizeof label);
 
     if (!view->wishes.visible) {
         return proto_tree_add_double(tree, row->hf, view->tvb, 0, 0, result->value);
     }
-    perf_piece words = readings_words(r, result);
+    text_piece words = readings_words(r, result);
     const watch_values *all = watch_values_of(&view->watched, row);
-    perf_write(&w, row->name);
-    perf_write(&w, ": ");
-    perf_write_piece(&w, &words);
+    text_write(&w, row->name);
+    text_write(&w, ": ");
+    text_write_piece(&w, &words);
     if (all && all->values > 1) {
-        perf_write(&w, ", 1 of ");
-        perf_write_plain(&w, all->values);
+        text_write(&w, ", 1 of ");
+        text_write_plain(&w, all->values);
     }
-    perf_write(&w, readings_note(r));
-    perf_write(&w, " = ");
-    perf_write(&w, path);
+    text_write(&w, readings_note(r));
+    text_write(&w, " = ");
+    text_write(&w, path);
     return proto_tree_add_double_format(tree, row->hf, view->tvb, 0, 0, result->value, "%s", label);
 }
 
@@ -361,20 +363,20 @@ static proto_item *add_labelled_structure(proto_tree *tree, const value_structur
                                           const meaning *what)
 {
     char label[LABEL_SIZE];
-    perf_writer w = perf_writer_of(label, sizeof label);
+    text_writer w = text_writer_of(label, sizeof label);
 
-    perf_write(&w, proto_registrar_get_name(structure->hf));
-    perf_write(&w, ": ");
+    text_write(&w, proto_registrar_get_name(structure->hf));
+    text_write(&w, ": ");
     if (what->path) {
-        perf_write(&w, what->path);
-        perf_write(&w, " = ");
+        text_write(&w, what->path);
+        text_write(&w, " = ");
     } else if (r->at.counter->id != PERF_NO_ID) {
-        perf_write(&w, "#");
-        perf_write_plain(&w, r->at.counter->id);
-        perf_write(&w, " = ");
+        text_write(&w, "#");
+        text_write_plain(&w, r->at.counter->id);
+        text_write(&w, " = ");
     }
-    perf_write_piece(&w, &what->words);
-    perf_write(&w, assumed_note(r));
+    text_write_piece(&w, &what->words);
+    text_write(&w, assumed_note(r));
     return proto_tree_add_none_format(tree, structure->hf, r->answer.tvb, structure->offset, structure->size, "%s",
                                       label);
 }
@@ -395,7 +397,7 @@ static proto_tree *show_in_full(answer_view *view, proto_tree *tree, const value
 proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, const value_structure *structure)
 {
     tree_budget *budget = &view->budget;
-    bool affordable = tree_budget_take_bytes(budget, view->readings->at.size);
+    bool affordable = take_bytes(budget, view->readings->at.size);
 
     ws_assert(budget->values_left > 0);
     budget->values_left--;
@@ -413,12 +415,12 @@ proto_tree *values_show(answer_view *view, proto_tree *tree, proto_tree *brief, 
 void values_samples(const answer_view *view, proto_tree *tree)
 {
     const readings *r = view->readings;
-    char text[PERF_NUMBER_TEXT_SIZE];
+    char text[TEXT_NUMBER_SIZE];
 
     if (r->previous_frame != 0) {
         reader_add_generated_uint(tree, view->fields->previous, view->tvb, r->previous_frame);
         snprintf(text, sizeof text, "%.3f", r->interval);
-        perf_plain_point(text);
+        text_plain_point(text);
         proto_item_set_generated(proto_tree_add_double_format_value(tree, view->fields->interval, view->tvb, 0, 0,
                                                                     r->interval, "%s s", text));
     }
@@ -534,10 +536,10 @@ const char *values_headline(wmem_allocator_t *pool, const readings_answer *answe
 
 void values_read_frequency(bounded_reader *reader, int hf)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
+    char text[TEXT_NUMBER_SIZE];
     uint64_t frequency = reader_u64(reader, hf);
 
-    perf_integer_text(text, frequency);
+    text_integer(text, frequency);
     proto_item_append_text(reader->item, " (%s Hz)", text);
     if (frequency == 0 && !reader->failed) {
         findings_add(reader->report, reader->item, FINDING_TIME, "PerfFreq is 0: rates cannot be calculated");
@@ -614,7 +616,7 @@ void values_alone(answer_view *view)
 {
     const reading *at;
 
-    while ((at = readings_next(view->readings)) != NULL && tree_budget_take_bytes(&view->budget, at->size) &&
+    while ((at = readings_next(view->readings)) != NULL && take_bytes(&view->budget, at->size) &&
            tree_budget_take_any(&view->budget, ITEMS_OF_SHORT_VALUE)) {
         show_short(view, view->tree);
     }

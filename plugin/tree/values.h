@@ -39,10 +39,6 @@ bool tree_budget_take(tree_budget *budget, uint32_t items);
 /* Takes `items` as long as anything can be shown: for what is cheap beside its values. */
 bool tree_budget_take_any(tree_budget *budget, uint32_t items);
 
-/* Takes the bytes of one value, at least one. All values together can show some times what the buffer has: definitions
- * times instances are more. */
-bool tree_budget_take_bytes(tree_budget *budget, uint32_t size);
-
 /* Says what is not shown. `others` names the structures. */
 void tree_budget_report(const tree_budget *budget, findings_report *report, proto_item *item, const char *others);
 

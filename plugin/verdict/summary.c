@@ -477,7 +477,7 @@ static void judge_queries(taps_table *t)
     }
 }
 
-void monitors_tables_register(void)
+void summary_tables_register(void)
 {
 #define FIGURE_COLUMN(figure, name, title, type, format) {type, title, format, 0},
     static const table_column query_columns[] = {FIGURES(FIGURE_COLUMN)};

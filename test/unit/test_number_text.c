@@ -12,8 +12,8 @@
 
 static void number(double value, const char *expected)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
-    unsigned length = perf_number_text(text, value);
+    char text[TEXT_NUMBER_SIZE];
+    unsigned length = text_number(text, value);
 
     if (strcmp(text, expected) != 0) {
         fprintf(stderr, "%.17g: expected %s, got %s\n", value, expected, text);
@@ -24,8 +24,8 @@ static void number(double value, const char *expected)
 
 static void integer(uint64_t value, const char *expected)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
-    unsigned length = perf_integer_text(text, value);
+    char text[TEXT_NUMBER_SIZE];
+    unsigned length = text_integer(text, value);
 
     assert(strcmp(text, expected) == 0);
     assert(length == strlen(text));
@@ -33,9 +33,9 @@ static void integer(uint64_t value, const char *expected)
 
 static void plain(uint64_t value, const char *expected)
 {
-    char text[PERF_NUMBER_TEXT_SIZE];
+    char text[TEXT_NUMBER_SIZE];
 
-    assert(perf_decimal_u64(text, value) == strlen(expected));
+    assert(text_decimal(text, value) == strlen(expected));
     assert(strcmp(text, expected) == 0);
 }
 

@@ -16,11 +16,11 @@ static void wrote(size_t size, const char *text, const char *expected)
     char buffer[64];
 
     memset(buffer, GUARD, sizeof buffer);
-    perf_writer w = perf_writer_of(buffer, size);
+    text_writer w = text_writer_of(buffer, size);
     assert(*buffer == '\0');
-    perf_write_integer(&w, 12345);
-    perf_write(&w, text);
-    perf_write_plain(&w, 7);
+    text_write_integer(&w, 12345);
+    text_write(&w, text);
+    text_write_plain(&w, 7);
     assert(strcmp(buffer, expected) == 0);
     assert(w.to == buffer + strlen(expected));
     assert(buffer[size] == GUARD);
@@ -49,9 +49,9 @@ int main(void)
     wrote(8, "\x80\x80", "12,3457");
 
     char buffer[8];
-    perf_writer w = perf_writer_of(buffer, sizeof buffer);
-    const perf_piece piece = {"abc", 2};
-    perf_write_piece(&w, &piece);
+    text_writer w = text_writer_of(buffer, sizeof buffer);
+    const text_piece piece = {"abc", 2};
+    text_write_piece(&w, &piece);
     assert(strcmp(buffer, "ab") == 0);
     return 0;
 }
