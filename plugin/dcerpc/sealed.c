@@ -51,8 +51,6 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-static expert_field ei_sealed = EI_INIT;
-static expert_field ei_does_not_fit = EI_INIT;
 static int hf_operation, hf_size;
 static int ett_sealed = -1;
 static const rpc_fields *perflib;
@@ -142,6 +140,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     static const char *const says[] = {"no key", "the key given does not fit", "the key given does not fit",
                                        "kerberos.decrypt is off", "no key that fits"};
     given_key given = key_given(what);
+    findings_report report;
     bool does_not_fit = given != NO_KEY && given != PERHAPS_KEYTAB;
     char size[TEXT_NUMBER_SIZE];
 
@@ -153,7 +152,8 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     if (item) {
         show_fields(item, tvb, call->pdu, call->operation);
     }
-    expert_add_info_format(pinfo, item, does_not_fit ? &ei_does_not_fit : &ei_sealed, "%s", call->why);
+    findings_begin(&report, pinfo, &perflib->expert);
+    findings_add(&report, item, does_not_fit ? FINDING_KEY_DOES_NOT_FIT : FINDING_SEALED, "%s", call->why);
     sealed_call_tell(pinfo, call);
 }
 
@@ -339,18 +339,7 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
         FIELD_U32(hf_size, "Sealed bytes", "pcq.sealed.size",
                   "Bytes of its stub over all fragments, without padding and security trailer"),
     };
-    static ei_register_info findings[] = {
-        {&ei_sealed,
-         {"pcq.expert.sealed", PI_DECRYPTION, PI_NOTE, "The call is sealed, and no key was given", EXPFILL}},
-        {&ei_does_not_fit,
-         {"pcq.expert.key_does_not_fit", PI_DECRYPTION, PI_WARN,
-          "The call is sealed, and the key given does not open it", EXPFILL}},
-    };
 
-    for (unsigned i = 0; i < array_length(findings); i++) {
-        findings[i].eiinfo.hf_info.hfinfo.blurb = "The packet says which key opens it; docs/decryption.md says how";
-    }
-    expert_register_field_array(expert_register_protocol(proto), findings, array_length(findings));
     proto_register_field_array(proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
     sealed_pdus_register();

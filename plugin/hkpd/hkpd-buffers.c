@@ -640,5 +640,5 @@ void hkpd_buffers_register(int proto)
     proto_register_field_array(proto, hf, array_length(hf));
     proto_register_subtree_array(ett, array_length(ett));
     proto_hkpd = proto;
-    value_fields_register(proto, "hkpd", &fields);
+    values_register(proto, "hkpd", &fields);
 }

@@ -495,6 +495,6 @@ void pcq_data_register(int proto)
     static int *ett[] = {&ett_instance, &ett_data_header, &ett_block, &ett_multi, &ett_id, &ett_counter_data};
 
     proto_register_subtree_array(ett, array_length(ett));
-    value_fields_register(proto, "pcq", &pcq_fields);
+    values_register(proto, "pcq", &pcq_fields);
     pcq_readings_register();
 }

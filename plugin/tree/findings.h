@@ -88,6 +88,11 @@
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
       "Several machines answer at one address and port, and nothing tells which of them this is", \
       "Capture where each has an address of its own, behind what shares this one out") \
+    X(SEALED, "sealed", PI_DECRYPTION, PI_NOTE, false, "The call is sealed, and no key was given", \
+      "The packet says which key opens it; docs/decryption.md says how") \
+    X(KEY_DOES_NOT_FIT, "key_does_not_fit", PI_DECRYPTION, PI_WARN, false, \
+      "The call is sealed, and the key given does not open it", \
+      "The packet says which key opens it; docs/decryption.md says how") \
     X(NOT_DECRYPTED, "not_decrypted", PI_DECRYPTION, PI_WARN, true, "The stub was probably not decrypted correctly", \
       "A packet was lost, or one frame holds several sealed PDUs: docs/decryption.md")
 

@@ -79,41 +79,31 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 #define COOKED_NAME "Calculated value"
 
-/* pcq.value, .path, .cooked … of both protocols. */
-static void register_values(int proto, value_fields *fields)
+static int hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
+
+void values_register(int proto, const char *prefix, value_fields *fields)
 {
-    const hf_register_info list[] = {
-        FIELD_U64(fields->value, "Value", "value", "As sent, not calculated"),
-        FIELD_TEXT(fields->text, "Text", "value.text", "A value that is text"),
-        FIELD_BYTES(fields->raw, "Value", "value.raw", "A value of neither 4 nor 8 bytes"),
-        FIELD_TEXT(fields->path, "Path", "path", "Counter path in PDH notation"),
-        FIELD(fields->cooked, COOKED_NAME, "cooked", FT_DOUBLE, BASE_NONE, NULL,
+    static bool done;
+    static hf_register_info hf[] = {
+        FIELD_U64(hf_value, "Value", "pcq.value", "As sent, not calculated"),
+        FIELD_TEXT(hf_text, "Text", "pcq.value.text", "A value that is text"),
+        FIELD_BYTES(hf_raw, "Value", "pcq.value.raw", "A value of neither 4 nor 8 bytes"),
+        FIELD_TEXT(hf_path, "Path", "pcq.path", "Counter path in PDH notation"),
+        FIELD(hf_cooked, COOKED_NAME, "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL,
               "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
               "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
               "is the previous sample"),
-        FIELD(fields->cooked_none, "No calculated value", "cooked.none", FT_UINT8, BASE_DEC,
-              VALS(text_none_reason_vals), "Why there is none"),
-        FIELD_FRAME(fields->previous, "Previous sample", "sample.previous",
+        FIELD(hf_cooked_none, "No calculated value", "pcq.cooked.none", FT_UINT8, BASE_DEC, VALS(text_none_reason_vals),
+              "Why there is none"),
+        FIELD_FRAME(hf_previous, "Previous sample", "pcq.sample.previous",
                     "The sample that values are calculated from together with this one"),
-        FIELD(fields->interval, "Interval", "sample.interval", FT_DOUBLE, BASE_NONE, NULL,
+        FIELD(hf_interval, "Interval", "pcq.sample.interval", FT_DOUBLE, BASE_NONE, NULL,
               "Seconds since the previous sample, by the server's clock"),
     };
 
-    fields_register_prefixed(proto, "pcq", list, array_length(list));
-}
-
-void value_fields_register(int proto, const char *prefix, value_fields *fields)
-{
-    static const value_fields *first;
-
-    if (first == NULL) {
-        register_values(proto, fields);
-        first = fields;
-    } else {
-        const value_fields own = *fields;
-        *fields = *first;
-        fields->structures = own.structures;
-        fields->num_structures = own.num_structures;
+    if (!done) {
+        done = true;
+        proto_register_field_array(proto, hf, array_length(hf));
     }
     proto_register_field_array(proto, fields->structures, (int)fields->num_structures);
     labels_register_type_fields(proto, prefix, &fields->types);
@@ -122,7 +112,7 @@ void value_fields_register(int proto, const char *prefix, value_fields *fields)
 static bool structures_are_wanted(const answer_view *view)
 {
     const value_fields *fields = view->fields;
-    const int samples[] = {fields->previous, fields->interval};
+    const int samples[] = {hf_previous, hf_interval};
 
     for (unsigned i = 0; i < fields->num_structures; i++) {
         if (proto_field_is_referenced(view->tree, *fields->structures[i].p_id)) {
@@ -146,7 +136,6 @@ static bool prints(void)
 static value_wishes wishes_of(const answer_view *view, uint32_t faults)
 {
     proto_tree *tree = view->tree;
-    const value_fields *fields = view->fields;
 
     if (tree == NULL) {
         return (value_wishes){.structures = faults > 0 || findings_wanted(view->report, tree)};
@@ -154,11 +143,10 @@ static value_wishes wishes_of(const answer_view *view, uint32_t faults)
     return (value_wishes){
         .structures = faults > 0 || structures_are_wanted(view),
         .visible = PTREE_DATA(tree)->visible,
-        .value = proto_field_is_referenced(tree, fields->value) || proto_field_is_referenced(tree, fields->text) ||
-                 proto_field_is_referenced(tree, fields->raw),
-        .path = proto_field_is_referenced(tree, fields->path),
-        .result =
-            proto_field_is_referenced(tree, fields->cooked) || proto_field_is_referenced(tree, fields->cooked_none),
+        .value = proto_field_is_referenced(tree, hf_value) || proto_field_is_referenced(tree, hf_text) ||
+                 proto_field_is_referenced(tree, hf_raw),
+        .path = proto_field_is_referenced(tree, hf_path),
+        .result = proto_field_is_referenced(tree, hf_cooked) || proto_field_is_referenced(tree, hf_cooked_none),
         .watch = watch_is_wanted(tree),
         .watched = watch_has_rows() && proto_field_is_referenced(tree, watch_hf_sum),
         .clicks = PTREE_DATA(tree)->visible && !prints(),
@@ -169,17 +157,16 @@ void values_sent(const answer_view *view, proto_tree *tree)
 {
     readings *r = view->readings;
     const reading *at = &r->at;
-    const value_fields *fields = view->fields;
 
     if (!view->wishes.value) {
         return;
     }
     if (at->is_text) {
-        proto_tree_add_string(tree, fields->text, view->tvb, at->offset, at->size, readings_text(r));
+        proto_tree_add_string(tree, hf_text, view->tvb, at->offset, at->size, readings_text(r));
     } else if (at->is_number) {
-        proto_tree_add_uint64(tree, fields->value, view->tvb, at->offset, at->raw.size, at->raw.value);
+        proto_tree_add_uint64(tree, hf_value, view->tvb, at->offset, at->raw.size, at->raw.value);
     } else if (at->size > 0) {
-        proto_tree_add_item(tree, fields->raw, view->tvb, at->offset, readings_raw_size(r), ENC_NA);
+        proto_tree_add_item(tree, hf_raw, view->tvb, at->offset, readings_raw_size(r), ENC_NA);
     }
 }
 
@@ -249,7 +236,7 @@ static size_t write_result_label(char label[LABEL_SIZE], readings *r, const mean
 }
 
 /* Where not all of it can be shown, the formula says more than the note. */
-static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
+static proto_item *add_labelled(proto_tree *tree, readings *r, const meaning *what)
 {
     const char *note = r->at.counter->type->note;
     char label[LABEL_SIZE];
@@ -257,16 +244,16 @@ static proto_item *add_labelled(proto_tree *tree, const value_fields *fields, re
     if (write_result_label(label, r, what, note) >= ITEM_LABEL_LENGTH && *note) {
         write_result_label(label, r, what, "");
     }
-    return proto_tree_add_double_format(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
+    return proto_tree_add_double_format(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value, "%s", label);
 }
 
-static void show_result(proto_tree *tree, const value_fields *fields, readings *r, const meaning *what)
+static void show_result(proto_tree *tree, readings *r, const meaning *what)
 {
     char formula[LABEL_SIZE];
     proto_item *item;
 
     if (what->result.none != PERF_NONE_OK) {
-        item = reader_add_generated_uint(tree, fields->cooked_none, r->answer.tvb, what->result.none);
+        item = reader_add_generated_uint(tree, hf_cooked_none, r->answer.tvb, what->result.none);
         if (what->has_formula) {
             text_writer w = text_writer_of(formula, sizeof formula);
             readings_write_formula(r, &w);
@@ -275,8 +262,8 @@ static void show_result(proto_tree *tree, const value_fields *fields, readings *
         return;
     }
     item = what->words.text && needs_label(&r->at, what)
-               ? add_labelled(tree, fields, r, what)
-               : proto_tree_add_double(tree, fields->cooked, r->answer.tvb, 0, 0, what->result.value);
+               ? add_labelled(tree, r, what)
+               : proto_tree_add_double(tree, hf_cooked, r->answer.tvb, 0, 0, what->result.value);
     proto_item_set_generated(item);
 }
 
@@ -335,16 +322,16 @@ static void show_meaning(answer_view *view, proto_tree *tree, const meaning *wha
     readings *r = view->readings;
 
     if (what->path && !what->in_structure) {
-        reader_add_generated_string(tree, view->fields->path, view->tvb, what->path);
+        reader_add_generated_string(tree, hf_path, view->tvb, what->path);
     }
     if (what->has_result) {
-        show_result(tree, view->fields, r, what);
+        show_result(tree, r, what);
     }
     if (!r->at.is_text && (view->wishes.watch || view->wishes.clicks)) {
         show_own_field(view, tree, what);
     }
     if (what->path && what->in_structure) {
-        reader_add_generated_string(tree, view->fields->path, view->tvb, what->path);
+        reader_add_generated_string(tree, hf_path, view->tvb, what->path);
     }
 }
 
@@ -418,11 +405,11 @@ void values_samples(const answer_view *view, proto_tree *tree)
     char text[TEXT_NUMBER_SIZE];
 
     if (r->previous_frame != 0) {
-        reader_add_generated_uint(tree, view->fields->previous, view->tvb, r->previous_frame);
+        reader_add_generated_uint(tree, hf_previous, view->tvb, r->previous_frame);
         snprintf(text, sizeof text, "%.3f", r->interval);
         text_plain_point(text);
-        proto_item_set_generated(proto_tree_add_double_format_value(tree, view->fields->interval, view->tvb, 0, 0,
-                                                                    r->interval, "%s s", text));
+        proto_item_set_generated(
+            proto_tree_add_double_format_value(tree, hf_interval, view->tvb, 0, 0, r->interval, "%s s", text));
     }
 }
 

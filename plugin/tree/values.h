@@ -1,5 +1,5 @@
 /* values.h
- * Readings in the tree: value, path, result and formula. Each protocol brings fields of its own prefix.
+ * Readings in the tree: value, path, result and formula.
  *
  * Texts are made for those who look: every field is asked for before it is worked out.
  *
@@ -44,25 +44,15 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-/* pcq.value, .value.text, .value.raw, .path, .cooked, .cooked.none, .sample.previous and .sample.interval: what a value is has one name in both
- * protocols. The counter types and structures are each protocol's own. */
+/* What a value is has one name in both protocols (pcq.path, pcq.cooked …). These are each protocol's own. */
 typedef struct {
-    int value;
-    int text;
-    int raw;
-    int path;
-    int cooked;
-    int cooked_none;
-    int previous;
-    int interval;
-    labels_type_fields types;     /* of counters */
+    labels_type_fields types;     /* of counters, PREFIX.counter.type… */
     hf_register_info *structures; /* around the values; `num_structures` of them */
     unsigned num_structures;
 } value_fields;
 
-/* Registers `structures`, which are given with their number, and the types as PREFIX.counter.type…; what both protocols have, with who comes
- * first. */
-void value_fields_register(int proto, const char *prefix, value_fields *fields);
+/* Registers them, `structures` as they are given, and with who comes first what both have. */
+void values_register(int proto, const char *prefix, value_fields *fields);
 
 /* Who looks at which part of the values, asked once for a buffer. */
 typedef struct {
