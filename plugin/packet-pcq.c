@@ -839,7 +839,7 @@ static void pcq_data_response(pcq_pdu *p)
                                       .event = p->call.event,
                                       .tvb = p->tapped.buffer};
         if (done && handle && call_may_learn(&p->call) &&
-            !call_is_sample_again(&p->call, handle, p->tapped.buffer, clocks)) {
+            call_note_sample(&p->call, handle, p->tapped.buffer, clocks)) {
             keep_sample(p, handle, &summary);
         } else {
             look_again(p, &summary);
@@ -1090,7 +1090,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
-        sealed_call_is_noise(call);
+        sealed_call_follow_noise(call);
         return;
     }
     if (!call_is_request(call) || opnum == OPNUM_QueryCounterData) {
@@ -1121,7 +1121,7 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     pcq_begin(&p, tvb, offset, pinfo, tree, di, drep);
     bool is_request = call_is_request(&p.call);
     const char *shape = is_request ? op->request_shape : op->response_shape;
-    if (!call_is_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
+    if (!call_report_noise(&p.call, shape, MAX(op->largest, LARGEST_SMALL_COUNT))) {
         (is_request ? op->request : op->response)(&p);
     } else if (!is_request && di->call_data->opnum == OPNUM_ValidateCounters) {
         pcq_validate_unknown(&p);

@@ -175,7 +175,7 @@ void call_silently(rpc_call *call)
     read_stub(call, NULL, NULL);
 }
 
-bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest)
+bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest)
 {
     if (!ws_has_data_source(call->pinfo, "Decrypted stub data")) {
         return false;
@@ -347,25 +347,25 @@ state_handle *call_open_handle(rpc_call *call, state_handle_kind kind, const uin
     return handle;
 }
 
-bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
+bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2])
 {
     const state_sample *newest = handle->newest;
     uint32_t size = tvb_captured_length(tvb);
     bool is_same = newest && newest->bytes && newest->size == size && size >= MAX(clocks[0], clocks[1]) + 8;
 
     if (handle->opened_frame != 0) {
-        return false;
+        return true;
     }
     for (unsigned i = 0; i < 2 && is_same; i++) {
         const perf_filled_form data = sample_data(newest);
         is_same = memcmp(perf_filled_form_at(&data, clocks[i]), tvb_get_ptr(tvb, (int)clocks[i], 8), 8) == 0;
     }
     if (connection_note_sample(call->pinfo, call->di->call_id, handle, call->to, is_same)) {
-        return false;
+        return true;
     }
     note_copy(call);
     call->first_time = false;
-    return true;
+    return false;
 }
 
 proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle *handle)

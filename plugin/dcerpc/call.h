@@ -4,7 +4,7 @@
  *
  *   call_begin     takes the PDU's event and its call's record
  *   call_aloud     …or call_silently: reads the stub from its start
- *   call_is_noise  before anything is shown
+ *   call_report_noise  before anything is shown
  *   call_about     what the call is about, call_info what it says
  *   call_report_rest  nothing may be left over
  *   call_end       writes the Info column
@@ -98,9 +98,9 @@ static inline bool call_is_connectionless(const dcerpc_info *di)
 void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation, size_t record_size, tvbuff_t *tvb,
                 int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep);
 
-/* True if the answer, whose clocks (PerfTime, PerfTime100NSec) are there, is the handle's newest sample once more, captured on the other
- * side of a translation: it is a copy then. Where the opening was captured that has told already. */
-bool call_is_sample_again(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2]);
+/* Notes that the answer, whose clocks (PerfTime, PerfTime100NSec) are there, is a sample. False if it is the handle's newest once more,
+ * captured on the other side of a translation: the call is a copy then. Where the opening was captured that has told already. */
+bool call_note_sample(rpc_call *call, const state_handle *handle, tvbuff_t *tvb, const unsigned clocks[2]);
 
 /* True of a response to a call that another frame answered before, and of a copy. */
 bool call_is_repeated(const rpc_call *call);
@@ -124,9 +124,9 @@ void call_set_target(const char *name);
 /* From the request to this response, negative where that is not known. */
 double call_seconds(const rpc_call *call);
 
-/* True, and said so, if the stub was sealed and is not what its decryption should have given. `shape` and `largest` are
- * those of dcerpc/ndr.h. */
-bool call_is_noise(rpc_call *call, const char *shape, uint64_t largest);
+/* Reports a stub that was sealed and is not what its decryption should have given. `shape` and `largest` are
+ * those of dcerpc/ndr.h. True if it is noise. */
+bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest);
 
 /* True if the stub was read to its end, adds up and may be learned from. */
 bool call_may_learn(const rpc_call *call);

@@ -139,7 +139,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
     }
 }
 
-void sealed_call_is_noise(const rpc_call *call)
+void sealed_call_follow_noise(const rpc_call *call)
 {
     const sealed_pdu noise = {
         .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},

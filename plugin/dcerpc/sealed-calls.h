@@ -31,7 +31,7 @@ typedef struct {
 void sealed_call_tell(packet_info *pinfo, const sealed_call *call);
 
 /* What decryption made noise of is followed by its sizes and times, as what no key opens. */
-void sealed_call_is_noise(const rpc_call *call);
+void sealed_call_follow_noise(const rpc_call *call);
 
 /* `does`: what each of `count` operations does, by its number. */
 void sealed_calls_register(const rpc_fields *perflib, const uint8_t *does, unsigned count);

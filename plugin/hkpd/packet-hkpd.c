@@ -879,7 +879,7 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 
     perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &summary);
     if (learn && is_sample(&summary) && p->call.record->handle &&
-        !call_is_sample_again(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
+        call_note_sample(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
         keep_sample(p, back->value.tvb);
     }
     p->answer = (readings_answer){
@@ -1090,7 +1090,7 @@ static bool is_active(void)
 static bool is_noise(hkpd_pdu *p, const char *shape)
 {
     bool noise = !call_is_request(&p->call) && hkpd_is_shown(p->call.record->handle) &&
-                 call_is_noise(&p->call, shape, MAX_VALUE);
+                 call_report_noise(&p->call, shape, MAX_VALUE);
 
     if (!noise) {
         call_silently(&p->call);

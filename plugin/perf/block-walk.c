@@ -248,9 +248,9 @@ static bool verify_instance(perf_block_walk *walk)
     return true;
 }
 
-/* What stands here is what it says, without a doubt: an instance, its counter block, and the next instance with its own. Of an object that
+/* Verifies as far as here: true if what stands here is what it says, without a doubt: an instance, its counter block, and the next instance with its own. Of an object that
  * is sound each is looked at once. */
-static bool is_verified(perf_block_walk *walk, structure what)
+static bool verify_here(perf_block_walk *walk, structure what)
 {
     uint32_t before = walk->instance.number + 1; /* instances */
 
@@ -263,8 +263,8 @@ static bool is_verified(perf_block_walk *walk, structure what)
     return walk->object.sizing == AS_SAID && walk->object.num_verified >= wanted;
 }
 
-/* Whether what stands here is read so: the first of its object; others say the same, or leave padding out too. */
-static bool may_be_read(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
+/* Notes how the first of its object is read. False if others say another thing, and leave no padding out either. */
+static bool take_reading(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
 {
     if (walk->object.read_at == 0) {
         walk->object.read_at = walk->pos;
@@ -281,7 +281,7 @@ static uint32_t find_size(perf_block_walk *walk, structure what)
 {
     uint32_t at = walk->pos, said = perf_block_u32(walk, at);
 
-    if (!walk->object.is_damaged && is_verified(walk, what)) {
+    if (!walk->object.is_damaged && verify_here(walk, what)) {
         return said;
     }
     if (!walk->is_trial && !walk->object.is_searched) {
@@ -289,7 +289,7 @@ static uint32_t find_size(perf_block_walk *walk, structure what)
     }
     uint32_t size = walk->object.is_damaged ? said : size_read(walk, at, what);
     bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, at, said);
-    if (!is_certain || !has_room(walk, at, size, what) || (size != said && !may_be_read(walk, said, size, what))) {
+    if (!is_certain || !has_room(walk, at, size, what) || (size != said && !take_reading(walk, said, size, what))) {
         return 0;
     }
     return size;
