@@ -149,6 +149,7 @@ JUDGES = {
     'perf/': 'paths hkpd values',
     'readings/tables': 'hkpd paths pairs forms values csv',
     'tap/tapped': 'tables statistics csv watch',
+    'taps/left': 'tables statistics csv watch',
     'tap/watch': 'watch profile',
     'readings/': 'words paths hkpd values pairs corners csv sound',
     'state/facts': 'names paths names_file hkpd sound',

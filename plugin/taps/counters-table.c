@@ -158,10 +158,10 @@ static series *series_of(taps_table *t, follower *f, readings *r)
 
 static void count_marks(taps_table *t, counter *c, const readings *r, const perf_result *result)
 {
-    unsigned marks = tapped_marks(r, result);
+    unsigned marks = left_out_marks(r, result);
 
-    c->assumed += (marks & TAPPED_ASSUMED) != 0;
-    tapped_count_marks(&t->left, tapped_handle_of(r->answer.handle), marks);
+    c->assumed += (marks & LEFT_OUT_ASSUMED) != 0;
+    left_out_count_marks(&t->left, tapped_handle_of(r->answer.handle), marks);
 }
 
 static void count_sample(taps_table *t, counter *c, readings *r)

@@ -22,7 +22,7 @@
 typedef struct {
     double value; /* NAN for none */
     uint32_t column;
-    unsigned marks; /* tapped_mark */
+    unsigned marks; /* left_out_mark */
 } document_cell;
 
 /* An answer. */
@@ -160,7 +160,7 @@ static void add_value(documents *d, document *doc, document_row *row, const char
         g_array_append_val(row->cells, cell);
     } else {
         row->left_out += path != NULL;
-        row->nameless += (marks & TAPPED_UNTYPED) != 0;
+        row->nameless += (marks & LEFT_OUT_UNTYPED) != 0;
     }
 }
 
@@ -182,7 +182,7 @@ static bool collect_row(documents *d, document *doc, document_row *row, readings
         }
         whole = whole && result.none != PERF_NONE_SAMPLE_DROPPED;
         double value = result.none == PERF_NONE_OK ? result.value : NAN;
-        add_value(d, doc, row, readings_path(r), value, tapped_marks(r, &result));
+        add_value(d, doc, row, readings_path(r), value, left_out_marks(r, &result));
     }
     return whole;
 }
@@ -317,7 +317,7 @@ static uint8_t *marks_of(const document *doc)
     return marks;
 }
 
-void documents_count_marks(const documents *d, tapped_left_out *left)
+void documents_count_marks(const documents *d, left_out *left)
 {
     left->of_instances = left->assumed = left->untyped = left->from_file = left->nameless = left->num_queries = 0;
     for (unsigned i = 0; i < d->all->len; i++) {
@@ -327,7 +327,7 @@ void documents_count_marks(const documents *d, tapped_left_out *left)
             left->nameless += row_at(doc, j)->nameless;
         }
         for (unsigned j = 0; j < doc->paths->len; j++) {
-            tapped_count_marks(left, (tapped_handle){.number = doc->number, .is_hkpd = doc->is_hkpd}, marks[j]);
+            left_out_count_marks(left, (tapped_handle){.number = doc->number, .is_hkpd = doc->is_hkpd}, marks[j]);
         }
         g_free(marks);
     }

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "tap/tapped.h"
+#include "taps/left-out.h"
 #include "taps/output.h"
 
 /* A query has no more columns than these; what goes beyond is left out and counted. */
@@ -60,7 +60,7 @@ document *documents_add(documents *d, packet_info *pinfo, const tapped_call *tap
 void document_write(documents *d, document *doc, output_file *file, GString *text);
 
 /* Counts the columns with marks, of all documents, and values that found no room. */
-void documents_count_marks(const documents *d, tapped_left_out *left);
+void documents_count_marks(const documents *d, left_out *left);
 uint64_t documents_left_out(const documents *d);
 
 /* "query-2", "hkpd-1", "query-1-session-2": what distinguishes its file from that of others. */

@@ -39,7 +39,7 @@ static tap_packet_status csv_add(void *data, packet_info *pinfo, epan_dissect_t 
     csv_export *export = data;
     const tapped_call *call = tapped;
 
-    tapped_count(&export->task.left, call);
+    left_out_count(&export->task.left, call);
     documents_add(export->documents, pinfo, call);
     return TAP_PACKET_REDRAW;
 }

@@ -141,9 +141,9 @@ static void write_reading(long_export *export, readings *r)
         csv_text(head, readings_instance(r));
     }
     write_row(export, r, &result);
-    unsigned marks = tapped_marks(r, &result);
+    unsigned marks = left_out_marks(r, &result);
     if (marks != 0 && r->answer.sample && r->answer.handle) {
-        tapped_count_marks(&export->task.left, tapped_handle_of(r->answer.handle), marks);
+        left_out_count_marks(&export->task.left, tapped_handle_of(r->answer.handle), marks);
     }
 }
 
@@ -153,7 +153,7 @@ static tap_packet_status long_add(void *data, packet_info *pinfo, epan_dissect_t
     long_export *export = data;
     const tapped_call *call = tapped;
 
-    tapped_count(&export->task.left, call);
+    left_out_count(&export->task.left, call);
     if (call->answer == NULL || call->is_repeated) {
         return TAP_PACKET_DONT_REDRAW;
     }

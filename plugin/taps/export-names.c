@@ -16,7 +16,7 @@
 typedef struct {
     char *path;
     bool has_said;
-    tapped_left_out left;
+    left_out left;
 } names_export;
 
 static tap_packet_status names_count(void *data, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *tapped,
@@ -24,7 +24,7 @@ static tap_packet_status names_count(void *data, packet_info *pinfo _U_, epan_di
 {
     names_export *export = data;
 
-    tapped_count(&export->left, tapped);
+    left_out_count(&export->left, tapped);
     return TAP_PACKET_REDRAW;
 }
 

@@ -31,7 +31,7 @@ static struct {
     bool first_look;            /* of its packets */
     bool has_said;
     bool is_drawn; /* there is a listener for that */
-    tapped_left_out left;
+    left_out left;
 } objects;
 
 /* Lists an object; the strings and `data` are Wireshark's then. */
@@ -121,7 +121,7 @@ static void objects_reset(void)
     objects.list = NULL;
     objects.frame = 0;
     objects.has_said = false;
-    objects.left = (tapped_left_out){.any_read = false};
+    objects.left = (left_out){.any_read = false};
     objects.has_names = false;
     if (objects.documents) {
         documents_free(g_steal_pointer(&objects.documents));
@@ -154,7 +154,7 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
         return TAP_PACKET_DONT_REDRAW;
     }
     objects.frame = pinfo->num;
-    tapped_count(&objects.left, tapped);
+    left_out_count(&objects.left, tapped);
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }
@@ -170,7 +170,7 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
 /* Who asked for objects, and there was not even a call, has not heard so: nobody was called. */
 static void say_nothing_came(void)
 {
-    static const tapped_left_out nothing;
+    static const left_out nothing;
 
     if (have_tap_listener(objects.tap) && objects.list == NULL) {
         output_say_left_out(&nothing, "");

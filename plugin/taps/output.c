@@ -45,13 +45,13 @@ void output_failed(const char *format, ...)
 }
 
 /* Several listeners may leave out the same. */
-void output_say_left_out(const tapped_left_out *left, const char *what)
+void output_say_left_out(const left_out *left, const char *what)
 {
     static GHashTable *said;
     char *line;
 
     said = said ? said : g_hash_table_new(g_str_hash, g_str_equal);
-    for (unsigned i = 0; (line = tapped_note(left, what, i, TAPPED_LONG)) != NULL; i++) {
+    for (unsigned i = 0; (line = left_out_note(left, what, i, LEFT_OUT_LONG)) != NULL; i++) {
         if (g_hash_table_add(said, line)) {
             report_warning("pcq: %s", line);
         }
@@ -200,7 +200,7 @@ void output_restart(output_task *task)
 {
     drop(&task->file);
     task->file = (output_file){.path = task->file.path};
-    task->left = (tapped_left_out){.any_read = false};
+    task->left = (left_out){.any_read = false};
 }
 
 /* A pipe stays open: who reads it would take it for ended. */

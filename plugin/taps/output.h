@@ -15,7 +15,7 @@
 
 #include <epan/tap.h>
 
-#include "tap/tapped.h"
+#include "taps/left-out.h"
 
 /* Begins as zeros and the path. */
 typedef struct {
@@ -54,14 +54,14 @@ void output_text(const char *path, const char *text, size_t size);
 void output_failed(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /* Warns of what an output had to leave out, one line each and once a run; `what` are those that can be assumed: "values". */
-void output_say_left_out(const tapped_left_out *left, const char *what);
+void output_say_left_out(const left_out *left, const char *what);
 
 /* --- What is asked for on the command line -------------------------------------------------------------------------- */
 
 /* One `-z STATISTIC,FILE[,FILTER]`: what listens for it begins with this. */
 typedef struct {
     output_file file;
-    tapped_left_out left;
+    left_out left;
 } output_task;
 
 /* Fills `task`, calls `reset` once, and registers the listener. False, and reported, if anything is wrong; so is what cannot be

@@ -127,7 +127,7 @@ static void show_notes(taps_table *t)
     char *line;
 
     g_ptr_array_set_size(t->notes, 0);
-    for (unsigned i = 0; (line = tapped_note(&t->left, "samples", i, TAPPED_BRIEF)) != NULL; i++, row++) {
+    for (unsigned i = 0; (line = left_out_note(&t->left, "samples", i, LEFT_OUT_BRIEF)) != NULL; i++, row++) {
         g_ptr_array_add(t->notes, line);
         stat_tap_init_table_row(t->shown, row, (unsigned)t->ui.nfields, blank);
         *table_cell(t, row, 0) = (stat_tap_table_item_type){.type = TABLE_ITEM_STRING, .value.string_value = line};
@@ -194,7 +194,7 @@ static void renew(taps_table *t)
     t->notes = g_ptr_array_new_with_free_func(g_free);
     t->shown = stat_tap_init_table(t->ui.title, (int)t->ui.nfields, 0, NULL);
     stat_tap_add_table(&t->ui, t->shown);
-    t->left = (tapped_left_out){.any_read = false};
+    t->left = (left_out){.any_read = false};
     t->is_drawn = false;
     forget_rows(t);
     if (t->begin) {
@@ -310,7 +310,7 @@ static tap_packet_status table_count(void *listener, packet_info *pinfo, epan_di
         t->listener = listener;
         listen_to_drawing();
     }
-    tapped_count(&t->left, tapped);
+    left_out_count(&t->left, tapped);
     if (!tapped->is_repeated) {
         t->count(t, pinfo, tapped);
     }

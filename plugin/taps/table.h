@@ -12,7 +12,7 @@
 
 #include <epan/stat_tap_ui.h>
 
-#include "tap/tapped.h"
+#include "taps/left-out.h"
 
 typedef struct taps_table taps_table;
 
@@ -57,7 +57,7 @@ struct taps_table {
     stat_tap_table *shown;
     GStringChunk *texts; /* of the cells */
     GPtrArray *notes;    /* texts of the last rows */
-    tapped_left_out left;
+    left_out left;
 };
 
 /* Registers `-z CLI_STRING[,FILTER]`, or `[,FILTER or PATHS]`, and, in a window, Statistics, TITLE. */

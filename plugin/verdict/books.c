@@ -105,15 +105,15 @@ static void book_value(verdict_talk *talk, book_kind kind, packet_info *pinfo, r
 static bool count_value(verdict_talk *talk, packet_info *pinfo, readings *r)
 {
     const perf_result result = r->at.is_number ? readings_result(r) : (perf_result){.none = PERF_NONE_OK};
-    unsigned marks = tapped_marks(r, &result);
+    unsigned marks = left_out_marks(r, &result);
 
-    if (marks & TAPPED_ASSUMED) {
+    if (marks & LEFT_OUT_ASSUMED) {
         book_value(talk, BOOK_ASSUMED, pinfo, r);
     }
-    if (marks & TAPPED_UNTYPED) {
+    if (marks & LEFT_OUT_UNTYPED) {
         book_value(talk, BOOK_UNTYPED, pinfo, r);
     }
-    return !(marks & TAPPED_ASSUMED) && perf_is_reset(result.none);
+    return !(marks & LEFT_OUT_ASSUMED) && perf_is_reset(result.none);
 }
 
 static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_answer *answer)

@@ -165,7 +165,7 @@ static void write_finding(GString *text, const verdict_monitor *monitor, const v
 /* Of notes the first, the second …; NULL behind the last. To be freed. Findings say what of the calls is missing. */
 static char *note_of(const verdict *v, unsigned number)
 {
-    tapped_left_out left = v->left;
+    left_out left = v->left;
 
     left.failed = left.requests = left.responses = left.damaged = left.empty = left.probes = 0;
     left.needs_no_samples = true;
@@ -173,7 +173,7 @@ static char *note_of(const verdict *v, unsigned number)
     if (v->monitors->len == 0 && !left.any_read && left.unread[0].why == NULL) {
         return number > 0 ? NULL : verdict_ladder_why_nothing();
     }
-    return tapped_note(&left, "values", number, TAPPED_LONG);
+    return left_out_note(&left, "values", number, LEFT_OUT_LONG);
 }
 
 static void write_text(GString *text, const verdict *v)

@@ -399,7 +399,7 @@ static void note_copy(packet_info *pinfo)
 
 void verdict_count(verdict *v, packet_info *pinfo, const tapped_call *tapped)
 {
-    tapped_count(&v->left, tapped);
+    left_out_count(&v->left, tapped);
     if (tapped->is_repeated && tapped->is_response) {
         note_copy(pinfo);
     }
@@ -656,7 +656,7 @@ void verdict_reset(verdict *v)
     g_hash_table_remove_all(v->by_subject);
     g_hash_table_remove_all(v->by_pair);
     g_ptr_array_set_size(v->talks, 0);
-    v->left = (tapped_left_out){.any_read = false};
+    v->left = (left_out){.any_read = false};
     v->calls = 0;
 }
 

@@ -13,7 +13,7 @@
 #include "verdict/figures.h"
 #include "verdict/wire.h"
 
-#include "tap/tapped.h"
+#include "taps/left-out.h"
 
 typedef enum {
     CALL_WAITS,   /* for its answer */
@@ -111,7 +111,7 @@ typedef struct {
     GHashTable *by_pair;    /* client and server -> the talk of what has neither, or their newest */
     uint64_t calls;
     GPtrArray *monitors; /* verdict_monitor, as of the last judgement */
-    tapped_left_out left;
+    left_out left;
 } verdict;
 
 static inline const verdict_talk *verdict_first_talk(const verdict_monitor *monitor)

@@ -1,0 +1,216 @@
+/* left-out.c
+ * What a listener could not take, or took with a doubt.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include "taps/left-out.h"
+
+static bool is_cut(const readings_answer *answer)
+{
+    return tvb_captured_length(answer->tvb) < tvb_reported_length(answer->tvb);
+}
+
+static void count_answer(left_out *left, const tapped_call *tapped)
+{
+    const readings_answer *answer = tapped->answer;
+
+    left->empty += answer->sample && tapped->counters == 0;
+    left->samples += answer->handle && answer->sample;
+    left->strange += answer->handle == NULL;
+    if (!is_cut(answer)) {
+        left->damaged += answer->handle && answer->sample == NULL;
+        left->values += tapped->values_left_out;
+        left->objects += tapped->objects_left_out;
+    }
+}
+
+static void count_unread(left_out *left, const char *why)
+{
+    unsigned i = 0;
+
+    why = g_intern_string(why); /* there are few reasons; what finds no room is counted with the last */
+    while (i + 1 < LEFT_OUT_REASONS && left->unread[i].why && left->unread[i].why != why) {
+        i++;
+    }
+    if (left->unread[i].why == NULL) {
+        left->unread[i].why = why;
+    }
+    left->unread[i].calls++;
+}
+
+void left_out_count(left_out *left, const tapped_call *tapped)
+{
+    if (tapped->unread) {
+        if (!tapped->is_repeated) {
+            count_unread(left, tapped->unread);
+            left->responses += tapped->sealed.answers_read || (tapped->is_response && !tapped->sealed.connection);
+        }
+        return;
+    }
+    left->any_read = true;
+    left->any_pcq |= !tapped->is_hkpd;
+    left->opened |= tapped->handle != NULL;
+    if (tapped->is_repeated) {
+        return;
+    }
+    left->requests += !tapped->is_response;
+    left->titles += tapped->lacks_titles;
+    left->probes += tapped->is_probe && tapped->brings_data;
+    left->responses += tapped->is_response && !(tapped->answer && is_cut(tapped->answer));
+    if (tapped->answer) {
+        count_answer(left, tapped);
+    } else if (tapped_succeeded(tapped) && tapped->brings_data) {
+        left->empty++;
+    } else if (tapped->has_failed && left->failed++ == 0) {
+        left->failed_operation = g_intern_string(tapped->operation);
+        left->failed_error = g_intern_string(tapped_error(NULL, tapped));
+    }
+}
+
+void left_out_count_marks(left_out *left, tapped_handle handle, unsigned marks)
+{
+    bool is_listed = false;
+
+    left->untyped += (marks & LEFT_OUT_UNTYPED) && !(marks & LEFT_OUT_UNKNOWN);
+    left->nameless += (marks & LEFT_OUT_UNKNOWN) != 0;
+    left->from_file += (marks & LEFT_OUT_FROM_FILE) != 0;
+    if ((marks & LEFT_OUT_ASSUMED) == 0) {
+        return;
+    }
+    *(marks & LEFT_OUT_INSTANCE ? &left->of_instances : &left->assumed) += 1;
+    for (unsigned i = 0; i < left->num_queries; i++) {
+        is_listed |= left->queries[i].number == handle.number && left->queries[i].is_hkpd == handle.is_hkpd;
+    }
+    if (!is_listed && left->num_queries <= LEFT_OUT_QUERIES) { /* the last one stands for others */
+        left->queries[left->num_queries].is_hkpd = handle.is_hkpd;
+        left->queries[left->num_queries++].number = handle.number;
+    }
+}
+
+static const char *queries_named(wmem_allocator_t *pool, const left_out *left)
+{
+    wmem_strbuf_t *queries = wmem_strbuf_new(pool, "");
+
+    for (unsigned i = 0; i < MIN(left->num_queries, LEFT_OUT_QUERIES); i++) {
+        wmem_strbuf_append_printf(queries, "%s%s %u", i > 0 ? ", " : "", left->queries[i].is_hkpd ? "handle" : "query",
+                                  left->queries[i].number);
+    }
+    wmem_strbuf_append(queries, left->num_queries > LEFT_OUT_QUERIES ? " and others" : "");
+    return wmem_strbuf_get_str(queries);
+}
+
+/* "answers that do not add up: 2"; and what to do about it, unless it has to be brief. */
+static char *note(left_out_form form, const char *what, uint64_t count, const char *why)
+{
+    return form == LEFT_OUT_BRIEF ? g_strdup_printf("%s: %" PRIu64, what, count)
+                                  : g_strdup_printf("%s: %" PRIu64 "; %s", what, count, why);
+}
+
+/* All that there is was read, and nothing else is to be said of it. */
+static bool has_only_no_samples(const left_out *left)
+{
+    return left->any_read && !left->needs_no_samples &&
+           left->samples + left->failed + left->strange + left->damaged + left->empty == 0 &&
+           left->requests <= left->responses && left->unread[0].why == NULL;
+}
+
+static const char *nothing_read(left_out_form form)
+{
+    return form == LEFT_OUT_BRIEF
+               ? "no performance counter call is here or passes the filter"
+               : "no call of PerflibV2 or HKEY_PERFORMANCE_DATA was read: none is in this capture or passes the "
+                 "filter; or SMB3 encrypts them: give the key of whoever logged on (-o ntlmssp.nt_password:PASSWORD, "
+                 "or "
+                 "-o kerberos.decrypt:TRUE -o kerberos.file:KEYTAB); or the connection's bind is missing: capture "
+                 "from before the client connects; or the client got no further than to log on or to open the pipe "
+                 "winreg (-Y \"smb2.nt_status >= 0xc0000000\"; docs/symptoms.md)";
+}
+
+/* The last note: calls were read, none failed, and there is still no sample. */
+static const char *why_no_samples(const left_out *left, left_out_form form)
+{
+    if (left->opened) {
+        return left->any_pcq ? "a query was opened, and no answer has its counter data"
+                             : "HKEY_PERFORMANCE_DATA was opened, and no answer has performance data";
+    }
+    return form == LEFT_OUT_BRIEF ? "no query was opened: only names and types were asked for"
+                                  : "no query was opened: all calls that were read ask for names, types and instances";
+}
+
+static char *find_note(wmem_allocator_t *pool, const left_out *left, const char *what, unsigned number,
+                       left_out_form form)
+{
+    bool any_unread = left->unread[0].why != NULL, has_no_samples = has_only_no_samples(left);
+    bool any_unanswered =
+        left->requests > left->responses + (left->samples > 0); /* one alone is no loss: the capture ended in between */
+    const struct {
+        uint64_t count;
+        const char *what, *why;
+    } notes[] = {
+        {left->samples > 0 || any_unread ? 0 : left->failed,
+         left->opened    ? "calls that failed"
+         : left->any_pcq ? "no query was opened; calls that failed"
+                         : "HKEY_PERFORMANCE_DATA was not opened; calls that failed",
+         wmem_strdup_printf(pool, "no answer has values; the first to fail was %s with %s",
+                            left->failed ? left->failed_operation : "", left->failed ? left->failed_error : "")},
+        {any_unanswered ? left->requests - left->responses : 0, "calls without a captured response",
+         "the server did not answer, or responses were lost, cut by a snapshot length, or go another way than the "
+         "capture"},
+        {left->strange, left->any_pcq ? "answers of no known query" : "answers of no known handle",
+         "the requests were not captured, or not opened"},
+        {left->damaged, "answers that do not add up", "Analyze, Expert Information (-z expert) says where"},
+        {left->values, "values left out of answers that do not add up", "-z expert says where"},
+        {left->objects, "objects left out of answers that do not add up", "-z expert says where"},
+        {left->empty, "answers without data",
+         left->any_pcq
+             ? "they succeeded and hold nothing: the query has no counters, all were refused (-z pcq,refusals), "
+               "or nothing has them now"
+             : "they succeeded and hold nothing: the server has none of the objects that were asked for"},
+        {left->titles, "lists of titles that could not be read whole",
+         "objects and counters whose titles are missing go by their number (#10); pcq.expert.text, and "
+         "pcq.expert.capture_cut, say where"},
+        {left->nameless, "values of a counter that is not known",
+         "they have no name and no result (-z pcq,long has them): capture from before the client adds counters"},
+        {left->untyped, wmem_strdup_printf(pool, "%s of a counter whose type is not known", what),
+         "they have no result: a client reads types before it adds counters; capture from there on, or name a file of "
+         "another capture that has them (-o pcq.names_file:FILE)"},
+        {left->from_file, wmem_strdup_printf(pool, "%s by a type of the names file", what),
+         "the capture does not hold the types; what the file says has to be true of this server"},
+        {left->assumed, wmem_strdup_printf(pool, "%s of an assumed counter", what),
+         wmem_strdup_printf(pool,
+                            "the order tells (%s): QueryCounterInfo, which a client calls when it begins, or calls "
+                            "behind it are not in the capture",
+                            queries_named(pool, left))},
+        {left->of_instances, wmem_strdup_printf(pool, "%s of an assumed instance", what),
+         wmem_strdup_printf(pool,
+                            "the order tells (%s): several instances have one name, and no id tells them apart; ask "
+                            "for ID Process or ID Thread too",
+                            queries_named(pool, left))},
+        {has_no_samples ? left->probes : 0, "no samples, but size probes",
+         "each time the client offers less room than the server needs"},
+    };
+
+    for (unsigned i = 0; i < LEFT_OUT_REASONS && left->unread[i].why; i++) {
+        if (number-- == 0) {
+            return note(form, "requests and responses not read", left->unread[i].calls, left->unread[i].why);
+        }
+    }
+    if (!left->any_read && !any_unread && number-- == 0) {
+        return g_strdup(nothing_read(form));
+    }
+    for (unsigned i = 0; i < array_length(notes); i++) {
+        if (notes[i].count > 0 && number-- == 0) {
+            return note(form, notes[i].what, notes[i].count, notes[i].why);
+        }
+    }
+    return number == 0 && has_no_samples && left->probes == 0 ? g_strdup(why_no_samples(left, form)) : NULL;
+}
+
+char *left_out_note(const left_out *left, const char *what, unsigned number, left_out_form form)
+{
+    wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
+    char *found = find_note(pool, left, what, number, form);
+
+    wmem_destroy_allocator(pool);
+    return found;
+}

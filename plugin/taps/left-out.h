@@ -1,0 +1,79 @@
+/* left-out.h
+ * What a listener could not take, or took with a doubt: counted while calls come, and said at its end or below a table.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "tap/tapped.h"
+
+#define LEFT_OUT_REASONS 6
+#define LEFT_OUT_QUERIES 8
+
+typedef struct {
+    bool any_read;         /* some call could be read */
+    bool any_pcq;          /* ... of PerflibV2: there may be a query */
+    bool opened;           /* ... and was about a handle: a query's or a key's */
+    bool needs_no_samples; /* names are wanted, or each monitor says why it has none */
+    uint64_t samples;      /* answers with values */
+    uint64_t probes;       /* of samples */
+    uint64_t requests;
+    uint64_t responses;       /* captured whole */
+    uint64_t strange;         /* answers of no known query */
+    uint64_t empty;           /* successful responses without the data that was asked for */
+    uint64_t damaged;         /* answers that do not add up, */
+    uint64_t values, objects; /* and what is left out of them and of others */
+    uint64_t titles;          /* lists of them that could not be read whole */
+    uint64_t failed;          /* calls, and how the first did */
+    const char *failed_operation;
+    const char *failed_error;
+    struct {
+        const char *why; /* interned */
+        uint64_t calls;
+    } unread[LEFT_OUT_REASONS]; /* up to the first without a reason */
+    uint64_t untyped;           /* values (or columns) without a result, since no type of their counter was captured */
+    uint64_t from_file;         /* values (or columns) by a type that the names file has, not the capture */
+    uint64_t nameless;          /* values (that have no column), since their counter is not known */
+    uint64_t assumed;           /* values (or columns) of an assumed counter; they were not left out */
+    uint64_t of_instances;      /* ... whose result may be another instance's */
+    unsigned num_queries;
+    struct {
+        uint32_t number;
+        bool is_hkpd;
+    } queries[LEFT_OUT_QUERIES + 1]; /* whose they are: those that are named, and one of the others */
+} left_out;
+
+/* Each call that a listener is handed. `left` begins as zeros. */
+void left_out_count(left_out *left, const tapped_call *tapped);
+
+/* What is said of a value, or of all of a column. */
+typedef enum {
+    LEFT_OUT_ASSUMED = 1,
+    LEFT_OUT_UNTYPED = 2,
+    LEFT_OUT_FROM_FILE = 4,
+    LEFT_OUT_UNKNOWN = 8,  /* with UNTYPED: since it is not known which counter it is */
+    LEFT_OUT_INSTANCE = 16 /* with ASSUMED: of which instance its result is, and nothing else */
+} left_out_mark;
+
+/* Of the reading that was pulled last. */
+static inline unsigned left_out_marks(const readings *r, const perf_result *result)
+{
+    bool is_untyped = result->none == PERF_NONE_TYPE_NOT_LEARNED || result->none == PERF_NONE_COUNTER_NOT_KNOWN;
+
+    bool is_unknown = result->none == PERF_NONE_COUNTER_NOT_KNOWN;
+    unsigned assumed = !readings_assumed(r) ? 0U : r->assumed ? 0U : LEFT_OUT_INSTANCE;
+
+    return (readings_assumed(r) ? LEFT_OUT_ASSUMED | assumed : 0U) | (is_untyped ? LEFT_OUT_UNTYPED : 0U) |
+           (is_unknown ? LEFT_OUT_UNKNOWN : 0U) |
+           (r->at.counter && r->at.counter->type_from_file ? LEFT_OUT_FROM_FILE : 0U);
+}
+
+/* Counts a value or column of the handle with its marks. */
+void left_out_count_marks(left_out *left, tapped_handle handle, unsigned marks);
+
+/* How a note is worded: for a row of a window, in at most 60 characters, or for standard error, with what to do. */
+typedef enum { LEFT_OUT_BRIEF, LEFT_OUT_LONG } left_out_form;
+
+/* A note for each kind of what was left out, or is assumed: how many (`what` says of assumed ones: "values"). `number` counts
+ * them from 0; NULL behind the last. To be freed. */
+char *left_out_note(const left_out *left, const char *what, unsigned number, left_out_form form);
