@@ -84,7 +84,7 @@ bool verdict_fault_left(const verdict_connection *connection, double begin, doub
 /* Calls between the two that failed, brought no data or were never answered are findings of their own. */
 static bool is_said_already(const verdict_monitor *monitor, unsigned before, unsigned late)
 {
-    for (unsigned i = before + 1; i < late; i++) {
+    for (unsigned i = before + 1; i < late && i - before < MOST_EVENTS_LOOKED_AT; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_DAMAGED ||
                            call->outcome == CALL_EMPTY || call->outcome == CALL_NO_DATA)) {
@@ -96,7 +96,7 @@ static bool is_said_already(const verdict_monitor *monitor, unsigned before, uns
 
 static const verdict_call *unanswered(const verdict_monitor *monitor, unsigned before, unsigned late)
 {
-    for (unsigned i = before + 1; i < late; i++) {
+    for (unsigned i = before + 1; i < late && i - before < MOST_EVENTS_LOOKED_AT; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->asks && call->outcome == CALL_WAITS) {
             return call;
