@@ -10,8 +10,7 @@
 
 #include "text/value-strings.h"
 
-/* Of one talk what is kept: frames of one book, and things that lack. */
-#define MOST_FRAMES 100000
+/* Things that lack of one talk. */
 #define MOST_LACKING 10000
 
 /* What answers lacked, or an object that they brought. */
@@ -35,9 +34,7 @@ void verdict_books_free(verdict_talk *talk)
 {
     for (unsigned i = 0; i < NUM_BOOKS; i++) {
         g_free(talk->books[i].first);
-        if (talk->books[i].frames) {
-            g_array_unref(talk->books[i].frames);
-        }
+        verdict_forget(&talk->books[i].shown);
     }
     if (talk->refused) {
         g_hash_table_destroy(talk->refused);
@@ -53,13 +50,9 @@ bool verdict_book(verdict_talk *talk, book_kind kind, packet_info *pinfo)
 {
     book *in = &talk->books[kind];
 
-    if (in->frames == NULL) {
-        in->frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-        in->since = nstime_to_sec(&pinfo->abs_ts);
-    }
-    bool is_new = in->frames->len == 0 || g_array_index(in->frames, uint32_t, in->frames->len - 1) != pinfo->num;
-    if (is_new && in->frames->len < MOST_FRAMES) {
-        g_array_append_val(in->frames, pinfo->num);
+    unsigned count = verdict_count_shown(&in->shown);
+    if (count == 0 || g_array_index(in->shown.frames, uint32_t, count - 1) != pinfo->num) {
+        verdict_show(&in->shown, pinfo->num, nstime_to_sec(&pinfo->abs_ts));
     }
     return in->things++ == 0;
 }
@@ -280,16 +273,15 @@ static char *put_words(const verdict_monitor *monitor, const char *text, const b
 /* What all talks of the monitor have of it. */
 static book sum_of(const verdict_monitor *monitor, book_kind kind)
 {
-    book sum = {.frames = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+    book sum = {.things = 0};
 
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const book *in = &((verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind];
-        if (in->frames) {
-            sum.since = sum.things == 0 ? in->since : sum.since;
-            sum.status = sum.first ? sum.status : in->status;
-            sum.first = sum.first ? sum.first : in->first;
-            sum.things += in->things;
-            g_array_append_vals(sum.frames, in->frames->data, in->frames->len);
+        sum.status = sum.first ? sum.status : in->status;
+        sum.first = sum.first ? sum.first : in->first;
+        sum.things += in->things;
+        for (unsigned n = 0; n < verdict_count_shown(&in->shown); n++) {
+            verdict_show(&sum.shown, g_array_index(in->shown.frames, uint32_t, n), in->shown.since);
         }
     }
     return sum;
@@ -308,24 +300,21 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
     book sum = sum_of(monitor, kind);
 
     if (sum.things > 0) {
-        char *when = verdict_since(sum.since, g_array_index(sum.frames, uint32_t, 0), "since ");
         char *text = put_words(monitor, book_rows[kind].text, &sum);
         char *error = sum.status > 0 ? error_text(sum.status) : g_strdup("");
-        verdict_finding *found = verdict_add(monitor->findings, book_rows[kind].kind, book_rows[kind].party, sum.frames,
-                                             sum.since, "%s: %s", text, when);
+        verdict_finding *found = verdict_say(monitor->findings, book_rows[kind].kind, book_rows[kind].party, &sum.shown,
+                                             "%s: since $T", text);
         found->more = sum.first ? g_strdup_printf("first %s%s", sum.first, error) : NULL;
         g_free(error);
-        g_free(when);
         g_free(text);
     }
-    g_array_unref(sum.frames);
 }
 
 /* What the newest answer of the newest talk still lacks. */
 static void find_lacking(const verdict_monitor *monitor)
 {
     const verdict_talk *talk = verdict_last_talk(monitor);
-    GArray *frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    verdict_shown shown = {NULL, 0};
     const asked_entry *first = NULL, *entry;
     unsigned count = 0;
     GHashTableIter at;
@@ -342,23 +331,21 @@ static void find_lacking(const verdict_monitor *monitor)
             }
         }
     }
-    const GArray *lacking = talk->books[BOOK_LACKING].frames;
-    for (unsigned i = 0; first && i < lacking->len; i++) {
-        uint32_t frame = g_array_index(lacking, uint32_t, i);
+    const verdict_shown *lacking = &talk->books[BOOK_LACKING].shown;
+    for (unsigned i = 0; first && i < verdict_count_shown(lacking); i++) {
+        uint32_t frame = g_array_index(lacking->frames, uint32_t, i);
         if (frame >= first->first_frame) {
-            g_array_append_val(frames, frame);
+            verdict_show(&shown, frame, first->since);
         }
     }
-    if (first) {
-        char *when = verdict_since(first->since, first->first_frame, "since ");
-        verdict_finding *found = verdict_add(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, frames,
-                                             first->since, "%s never delivers%s %s, which %s asks for%s: %s",
-                                             verdict_server(monitor), first->newest > 0 ? " any more" : "", first->path,
-                                             talk->client, count > 1 ? " (and more)" : "", when);
+    verdict_finding *found = first ? verdict_say(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, &shown,
+                                                 "%s never delivers%s %s, which %s asks for%s: since $T",
+                                                 verdict_server(monitor), first->newest > 0 ? " any more" : "",
+                                                 first->path, talk->client, count > 1 ? " (and more)" : "")
+                                   : NULL;
+    if (found) {
         found->more = g_strdup_printf("%u not delivered, first %s", count, first->path);
-        g_free(when);
     }
-    g_array_unref(frames);
 }
 
 void verdict_books_find(const verdict_monitor *monitor)

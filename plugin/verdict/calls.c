@@ -26,11 +26,6 @@
 
 enum { ACCESS_DENIED = 5, UNKNOWN_INTERFACE = 0x1c010003 };
 
-static GArray *new_frames(void)
-{
-    return g_array_new(FALSE, FALSE, sizeof(uint32_t));
-}
-
 static double usual_of(const verdict_monitor *monitor)
 {
     double interval = monitor->figures.numbers[FIGURE_INTERVAL];
@@ -41,26 +36,6 @@ static double usual_of(const verdict_monitor *monitor)
 static const char *client_of(const verdict_monitor *monitor)
 {
     return verdict_first_talk(monitor)->client;
-}
-
-/* Adds what these frames show, and forgets them. NULL: there are none. */
-static verdict_finding *G_GNUC_PRINTF(6, 7) say(const verdict_monitor *monitor, verdict_kind kind, verdict_party party,
-                                                GArray *frames, double since, const char *format, ...)
-{
-    verdict_finding *found = NULL;
-
-    if (frames->len > 0) {
-        va_list arguments;
-        va_start(arguments, format);
-        char *text = g_strdup_vprintf(format, arguments);
-        char *when = verdict_since(since, g_array_index(frames, uint32_t, 0), "");
-        found = verdict_add(monitor->findings, kind, party, frames, since, "%s%s", text, when);
-        va_end(arguments);
-        g_free(text);
-        g_free(when);
-    }
-    g_array_unref(frames);
-    return found;
 }
 
 /* --- Calls that failed ----------------------------------------------------------------------------------------- */
@@ -108,56 +83,54 @@ static void say_error(verdict_finding *found, const verdict_call *call)
     g_free(error);
 }
 
-static void say_denied(const verdict_monitor *monitor, GArray *frames, double since, const verdict_call *first)
+static void say_denied(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
 {
     const char *server = verdict_server(monitor), *client = client_of(monitor);
-    verdict_finding *found;
+    GPtrArray *to = monitor->findings;
 
-    if (verdict_ladder_does_not_seal(monitor->pair)) {
-        found = say(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, frames, since,
-                    "%s signs and does not seal, so %s denies its calls: since ", client, server);
-    } else {
-        found = say(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, frames, since,
-                    "%s denies calls of %s (access denied: no rights): since ", server, client);
-    }
-    say_error(found, first);
+    say_error(verdict_ladder_does_not_seal(monitor->pair)
+                  ? verdict_say(to, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
+                                "%s signs and does not seal, so %s denies its calls: since $T", client, server)
+                  : verdict_say(to, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                                "%s denies calls of %s (access denied: no rights): since $T", server, client),
+              first);
 }
 
-typedef struct {
-    GArray *frames;
-    const verdict_call *first;
-} failed_calls;
+static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
+{
+    bool is_unknown = first->is_fault && first->status == UNKNOWN_INTERFACE;
+    char *error = g_strdup((first->is_fault ? text_fault : text_win32_error)(NULL, first->status));
+
+    say_error(verdict_say(monitor->findings, is_unknown ? VERDICT_INTERFACE_MISSING : VERDICT_CALL_FAILED, PARTY_SERVER,
+                          shown,
+                          is_unknown ? "%s does not have the interface for %s of %s: %s since $T"
+                                     : "%s answers %s of %s with %s: since $T",
+                          verdict_server(monitor), first->operation, client_of(monitor), error),
+              first);
+    g_free(error);
+}
 
 static void find_failed(const verdict_monitor *monitor)
 {
     GHashTable *last = successes(monitor);
-    failed_calls denied = {new_frames(), NULL}, failed = {new_frames(), NULL};
+    verdict_shown shown[2] = {{NULL, 0}}; /* denied, or failed otherwise */
+    const verdict_call *first[2] = {NULL};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_FAILED && !came_through(monitor, call) &&
             (call->asks || GPOINTER_TO_UINT(g_hash_table_lookup(last, key_of(call))) <= i)) {
-            failed_calls *calls = call->status == ACCESS_DENIED ? &denied : &failed;
-            calls->first = calls->first ? calls->first : call;
-            g_array_append_val(calls->frames, call->frame);
+            unsigned which = call->status != ACCESS_DENIED;
+            first[which] = first[which] ? first[which] : call;
+            verdict_show(&shown[which], call->frame, call->answered);
         }
     }
     g_hash_table_destroy(last);
-    if (denied.first) { /* what fails beside is what comes of it */
-        g_array_set_size(failed.frames, 0);
+    say_denied(monitor, &shown[0], first[0]);
+    if (first[1] && !first[0]) { /* else it comes of what is denied */
+        say_failed(monitor, &shown[1], first[1]);
     }
-    say_denied(monitor, denied.frames, denied.first ? denied.first->answered : 0, denied.first);
-    char *error = failed.first
-                      ? g_strdup((failed.first->is_fault ? text_fault : text_win32_error)(NULL, failed.first->status))
-                      : NULL;
-    bool is_unknown = failed.first && failed.first->is_fault && failed.first->status == UNKNOWN_INTERFACE;
-    verdict_finding *found = say(
-        monitor, is_unknown ? VERDICT_INTERFACE_MISSING : VERDICT_CALL_FAILED, PARTY_SERVER, failed.frames,
-        failed.first ? failed.first->answered : 0,
-        is_unknown ? "%s does not have the interface for %s of %s: %s since " : "%s answers %s of %s with %s: since ",
-        verdict_server(monitor), failed.first ? failed.first->operation : "", client_of(monitor), error ? error : "");
-    say_error(found, failed.first);
-    g_free(error);
+    verdict_forget(&shown[1]);
 }
 
 /* --- Calls that nobody answered -------------------------------------------------------------------------------- */
@@ -181,8 +154,8 @@ static double waited_until(const verdict_monitor *monitor, unsigned number)
 
 static void find_unanswered(const verdict_monitor *monitor)
 {
-    GArray *broken = new_frames(), *frames = new_frames();
-    double since_broken = 0, since = 0, long_wait = MAX(LONG_WAIT, 3 * usual_of(monitor));
+    verdict_shown broken = {NULL, 0}, shown = {NULL, 0};
+    double long_wait = MAX(LONG_WAIT, 3 * usual_of(monitor));
     const verdict_call *first = NULL;
     uint32_t status = 0;
     bool is_one_way = monitor->pair && monitor->pair->one_way_frame > 0;
@@ -196,26 +169,24 @@ static void find_unanswered(const verdict_monitor *monitor)
         double until = call->outcome == CALL_WAITS ? waited_until(monitor, i) : 0;
         bool is_over = failure && IS_SESSION(failure->status) && monitor->pair->sampled > failure->time;
         if (failure && !is_over) {
-            since_broken = broken->len == 0 ? failure->time : since_broken;
             status = failure->status;
-            g_array_append_val(broken, failure->frame);
+            verdict_show(&broken, failure->frame, failure->time);
         } else if (call->outcome == CALL_WAITS && !failure && !came_through(monitor, call) &&
                    !(call->connection && call->connection->is_copy) &&
                    until - call->asked >= (until < verdict_wire_last() ? long_wait : LONG_WAIT) &&
                    !talk->ends_in_noise && !is_one_way && !verdict_fault_lost(call->connection, call->asked, until)) {
             first = first ? first : call;
-            since = frames->len == 0 ? call->asked : since;
-            g_array_append_val(frames, call->asked_frame);
+            verdict_show(&shown, call->asked_frame, call->asked);
         }
     }
-    if (broken->len > 0 && monitor->pair) {
-        verdict_ladder_say(monitor->pair, status, broken, since_broken, monitor->findings);
+    if (broken.frames && monitor->pair) {
+        verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
     }
-    g_array_unref(broken);
+    verdict_forget(&broken);
     bool is_resent = first && verdict_fault_resent(first->connection, first->asked, first->asked + LONG_WAIT);
-    say(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, frames, since,
-        "%s does not answer %s of %s%s: since ", verdict_server(monitor), first ? first->operation : "",
-        client_of(monitor), is_resent ? ", sent again and again" : "");
+    verdict_say(monitor->findings, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                "%s does not answer %s of %s%s: since $T", verdict_server(monitor), first ? first->operation : "",
+                client_of(monitor), is_resent ? ", sent again and again" : "");
 }
 
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
@@ -223,65 +194,60 @@ static void find_unanswered(const verdict_monitor *monitor)
 /* Of a sealed talk, as figures.c settled it. */
 static void find_sealed_in_vain(const verdict_monitor *monitor)
 {
-    GArray *frames = new_frames();
-    double since = 0;
+    verdict_shown shown = {NULL, 0};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_NO_DATA) {
-            since = frames->len == 0 ? call->answered : since;
-            g_array_append_val(frames, call->frame);
+            verdict_show(&shown, call->frame, call->answered);
         }
     }
-    say(monitor, VERDICT_NO_DATA, PARTY_SERVER, frames, since,
-        "%s answers without data (it fails, or %s offers too little room): since ", verdict_server(monitor),
-        client_of(monitor));
+    verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_SERVER, &shown,
+                "%s answers without data (it fails, or %s offers too little room): since $T", verdict_server(monitor),
+                client_of(monitor));
 }
 
 /* Behind the last sample each answer says how much room it needs, and the client never has it. */
 static void find_probe_loop(const verdict_monitor *monitor)
 {
-    GArray *frames = new_frames();
-    double since = 0;
+    verdict_shown shown = {NULL, 0};
     bool any_sample = false;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_SAMPLE) {
             any_sample = true;
-            g_array_set_size(frames, 0);
+            verdict_forget(&shown);
         } else if (call->outcome == CALL_PROBE) {
-            since = frames->len == 0 ? call->answered : since;
-            g_array_append_val(frames, call->frame);
+            verdict_show(&shown, call->frame, call->answered);
         }
     }
-    if (frames->len < (any_sample ? LOOP : LOOP - 1)) {
-        g_array_set_size(frames, 0);
+    if (verdict_count_shown(&shown) < (any_sample ? LOOP : LOOP - 1)) {
+        verdict_forget(&shown);
     }
-    say(monitor, VERDICT_NO_DATA, PARTY_CLIENT, frames, since,
-        "%s offers %s too little room each time, and gets no sample: since ", client_of(monitor),
-        verdict_server(monitor));
+    verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
+                "%s offers %s too little room each time, and gets no sample: since $T", client_of(monitor),
+                verdict_server(monitor));
 }
 
 static void find_in_vain(const verdict_monitor *monitor)
 {
-    GArray *frames = new_frames();
-    double since = 0, samples = monitor->figures.numbers[FIGURE_SAMPLES];
+    verdict_shown shown = {NULL, 0};
+    double samples = monitor->figures.numbers[FIGURE_SAMPLES];
 
     for (unsigned i = 0; samples > 1 && i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_PROBE || (call->asks && call->outcome == CALL_NO_DATA)) {
-            since = frames->len == 0 ? call->answered : since;
-            g_array_append_val(frames, call->frame);
+            verdict_show(&shown, call->frame, call->answered);
         }
     }
-    double calls = 1 + frames->len / MAX(samples, 1);
+    double calls = 1 + verdict_count_shown(&shown) / MAX(samples, 1);
     if (calls < MANY_CALLS) {
-        g_array_set_size(frames, 0);
+        verdict_forget(&shown);
     }
-    say(monitor, VERDICT_MANY_CALLS, PARTY_CLIENT, frames, since,
-        "%s needs %.0f calls to %s for each sample, %.0f in vain: since ", client_of(monitor), calls,
-        verdict_server(monitor), calls - 1);
+    verdict_say(monitor->findings, VERDICT_MANY_CALLS, PARTY_CLIENT, &shown,
+                "%s needs %.0f calls to %s for each sample, %.0f in vain: since $T", client_of(monitor), calls,
+                verdict_server(monitor), calls - 1);
 }
 
 /* --- How it ends ----------------------------------------------------------------------------------------------- */
@@ -299,8 +265,8 @@ static bool is_open(const verdict_talk *talk)
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
 static void find_ends(const verdict_monitor *monitor)
 {
-    GArray *broken = new_frames(), *stopped = new_frames();
-    double since_broken = 0, since_stopped = 0, patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
+    verdict_shown broken = {NULL, 0}, stopped = {NULL, 0};
+    double patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
     bool is_said = verdict_has(monitor, VERDICT_BROKEN);
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -315,64 +281,61 @@ static void find_ends(const verdict_monitor *monitor)
         bool has_stopped = is_last && until - newest >= patience && call->outcome != CALL_WAITS && !talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
             !(end && end->by_client)) {
-            since_stopped = newest;
-            g_array_append_val(stopped, call->frame);
+            verdict_show(&stopped, call->frame, newest);
         } else if (end && !end->by_client && end->kind == WIRE_ENDED && !has_stopped && !is_said) {
-            since_broken = broken->len == 0 ? end->time : since_broken;
-            g_array_append_val(broken, end->frame);
+            verdict_show(&broken, end->frame, end->time);
         }
     }
-    unsigned count = broken->len;
-    say(monitor, VERDICT_BROKEN, PARTY_SERVER, broken, since_broken,
-        count > 1 ? "%s ends connections of %s while a query is open (%u times): since "
-                  : "%s ends the connection of %s while a query is open: ",
-        verdict_server(monitor), client_of(monitor), count);
-    say(monitor, VERDICT_STOPPED, PARTY_CLIENT, stopped, since_stopped,
-        "%s stopped asking %s, and left its query open: last ", client_of(monitor), verdict_server(monitor));
+    unsigned count = verdict_count_shown(&broken);
+    verdict_say(monitor->findings, VERDICT_BROKEN, PARTY_SERVER, &broken,
+                count > 1 ? "%s ends connections of %s while a query is open (%u times): since $T"
+                          : "%s ends the connection of %s while a query is open: $T",
+                verdict_server(monitor), client_of(monitor), count);
+    verdict_say(monitor->findings, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
+                "%s stopped asking %s, and left its query open: last $T", client_of(monitor), verdict_server(monitor));
 }
 
 static void find_open(const verdict_monitor *monitor)
 {
-    GArray *frames = new_frames();
-
+    const verdict_call *first = verdict_call_at(monitor, 0);
     const verdict_connection *connection = verdict_call_at(monitor, monitor->calls->len - 1)->connection;
+    verdict_shown shown = {NULL, 0};
+
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
-        const verdict_call *last =
-            talk->calls->len > 0 ? &g_array_index(talk->calls, verdict_call, talk->calls->len - 1) : NULL;
-        if (!talk->is_sealed && is_open(talk) && talk->opened_frame > 0 && last && last->connection == connection) {
-            g_array_append_val(frames, talk->opened_frame);
+        unsigned count = talk->calls->len;
+        if (!talk->is_sealed && is_open(talk) && talk->opened_frame > 0 && count > 0 &&
+            g_array_index(talk->calls, verdict_call, count - 1).connection == connection) {
+            verdict_show(&shown, talk->opened_frame, MAX(first->asked, first->answered));
         }
     }
-    unsigned count = frames->len;
+    unsigned count = verdict_count_shown(&shown);
     if (count < MANY_OPEN) {
-        g_array_set_size(frames, 0);
+        verdict_forget(&shown);
     }
-    const verdict_call *first = verdict_call_at(monitor, 0);
-    say(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, frames, MAX(first->asked, first->answered),
-        "%s left %u handles open on %s: since ", client_of(monitor), count, verdict_server(monitor));
+    verdict_say(monitor->findings, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown,
+                "%s left %u handles open on %s: since $T", client_of(monitor), count, verdict_server(monitor));
 }
 
 static void find_fast(const verdict_monitor *monitor)
 {
-    GArray *frames = new_frames();
-    double interval = usual_of(monitor), since = 0;
+    verdict_shown shown = {NULL, 0};
+    double interval = usual_of(monitor);
     unsigned same = 0;
 
     for (unsigned i = 0; interval > 0 && interval < FAST && i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_SAMPLE) {
-            since = frames->len == 0 ? call->answered : since;
             same += call->is_same;
-            g_array_append_val(frames, call->frame);
+            verdict_show(&shown, call->frame, call->answered);
         }
     }
-    if (frames->len < FEWEST_FAST || 2 * same < frames->len) {
-        g_array_set_size(frames, 0);
+    if (verdict_count_shown(&shown) < FEWEST_FAST || 2 * same < verdict_count_shown(&shown)) {
+        verdict_forget(&shown);
     }
-    say(monitor, VERDICT_FAST_POLL, PARTY_CLIENT, frames, since,
-        "%s asks %s each %.0f ms, faster than counters change: since ", client_of(monitor), verdict_server(monitor),
-        interval * 1000);
+    verdict_say(monitor->findings, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
+                "%s asks %s each %.0f ms, faster than counters change: since $T", client_of(monitor),
+                verdict_server(monitor), interval * 1000);
 }
 
 void verdict_calls_find(const verdict_monitor *monitor)

@@ -174,7 +174,7 @@ double verdict_fault_connecting(const verdict_call *before, const verdict_call *
     return is_new ? MAX(connect_seconds(call->connection), 0) : 0;
 }
 
-void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, GArray *frames)
+void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
     const GArray *events = call->connection ? call->connection->events : NULL;
@@ -183,10 +183,10 @@ void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, u
     for (unsigned i = begin; events && i < events->len && i - begin < MOST_EVENTS_LOOKED_AT; i++) {
         const wire_event *event = &g_array_index(events, wire_event, i);
         if (event->time <= call->answered && (event->kind == WIRE_RESENT || event->kind == WIRE_ACKED_LATE)) {
-            g_array_append_val(frames, event->frame);
+            verdict_show(shown, event->frame, event->time);
         }
     }
     for (unsigned i = 1; verdict_fault_connecting(first, call) > 0 && i < call->connection->syns->len; i++) {
-        g_array_append_val(frames, g_array_index(call->connection->syns, uint32_t, i));
+        verdict_show(shown, g_array_index(call->connection->syns, uint32_t, i), call->connection->resent);
     }
 }

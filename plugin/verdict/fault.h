@@ -27,7 +27,7 @@ typedef struct {
 } verdict_blame;
 
 /* Frames of all packets that were sent again between the two; and seconds that the later one's connection took, if it was made between them. */
-void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, GArray *frames);
+void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown);
 double verdict_fault_connecting(const verdict_call *before, const verdict_call *call);
 
 verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, unsigned late, bool is_answer);

@@ -8,6 +8,9 @@
 /* Frames that a filter lists; more are found by a field, or as a range. */
 #define MOST_LISTED 40
 
+/* Frames of one finding that are kept. */
+#define MOST_SHOWN 100000
+
 #define VERDICT_ROW(kind, ...) {__VA_ARGS__},
 const verdict_row verdict_rows[VERDICT_NUM_KINDS] = {VERDICT_KINDS(VERDICT_ROW)};
 
@@ -76,20 +79,23 @@ static void cut(GString *line)
     g_free(tail);
 }
 
-verdict_finding *verdict_add(GPtrArray *findings, verdict_kind kind, verdict_party party, const GArray *frames,
-                             double since, const char *format, ...)
+void verdict_show(verdict_shown *shown, uint32_t frame, double when)
 {
-    verdict_finding *finding = g_new0(verdict_finding, 1);
-    GString *line = g_string_new(NULL);
-    va_list arguments;
+    if (shown->frames == NULL) {
+        shown->frames = g_array_new(FALSE, FALSE, sizeof frame);
+        shown->since = when;
+    }
+    if (shown->frames->len < MOST_SHOWN) {
+        g_array_append_val(shown->frames, frame);
+    }
+}
 
-    va_start(arguments, format);
-    g_string_append_vprintf(line, format, arguments);
-    va_end(arguments);
-    cut(line);
-    *finding = (verdict_finding){kind, party, frames_of(frames), since, g_string_free(line, FALSE), NULL};
-    g_ptr_array_add(findings, finding);
-    return finding;
+void verdict_forget(verdict_shown *shown)
+{
+    if (shown->frames) {
+        g_array_unref(shown->frames);
+        shown->frames = NULL;
+    }
 }
 
 static char *time_text(double when, bool is_utc, const char *format)
@@ -104,13 +110,40 @@ static char *time_text(double when, bool is_utc, const char *format)
     return text;
 }
 
-char *verdict_since(double since, uint32_t frame, const char *word)
+static void put_time(GString *line, const verdict_shown *shown)
 {
-    char *clock = time_text(since, false, "%H:%M:%S");
-    char *text = since > 0 ? g_strdup_printf("%s%s, frame %u", word, clock, frame) : g_strdup_printf("frame %u", frame);
+    char *at = g_strrstr(line->str, "$T"), *clock = time_text(shown->since, false, "%H:%M:%S, ");
+    char *when =
+        g_strdup_printf("%sframe %u", shown->since > 0 ? clock : "", g_array_index(shown->frames, uint32_t, 0));
 
+    if (at) {
+        gssize place = at - line->str;
+        g_string_erase(line, place, strlen("$T"));
+        g_string_insert(line, place, when);
+    }
     g_free(clock);
-    return text;
+    g_free(when);
+}
+
+verdict_finding *verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown,
+                             const char *format, ...)
+{
+    va_list arguments;
+
+    if (shown->frames == NULL) {
+        return NULL;
+    }
+    verdict_finding *finding = g_new0(verdict_finding, 1);
+    GString *line = g_string_new(NULL);
+    va_start(arguments, format);
+    g_string_append_vprintf(line, format, arguments);
+    va_end(arguments);
+    put_time(line, shown);
+    cut(line);
+    *finding = (verdict_finding){kind, party, frames_of(shown->frames), shown->since, g_string_free(line, FALSE), NULL};
+    g_ptr_array_add(findings, finding);
+    verdict_forget(shown);
+    return finding;
 }
 
 char *verdict_time(double when)

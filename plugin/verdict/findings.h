@@ -88,12 +88,24 @@ typedef struct {
 extern const verdict_row verdict_rows[VERDICT_NUM_KINDS];
 extern const char *const verdict_parties[];
 
-/* Adds one; of `frames` it takes a copy. The sentence follows; what is longer than VERDICT_LINE is cut at a word. */
-verdict_finding *verdict_add(GPtrArray *findings, verdict_kind kind, verdict_party party, const GArray *frames,
-                             double since, const char *format, ...) G_GNUC_PRINTF(6, 7);
+/* Frames that show something, and when the first came. Begins as zeros. */
+typedef struct {
+    GArray *frames; /* uint32_t, NULL: none */
+    double since;
+} verdict_shown;
 
-/* "since 10:02:31, frame 114", "10:02:31, frame 114"; of the first frame; lives with the finding's text, that is: to be freed. */
-char *verdict_since(double since, uint32_t frame, const char *word);
+void verdict_show(verdict_shown *shown, uint32_t frame, double when);
+void verdict_forget(verdict_shown *shown);
+
+static inline unsigned verdict_count_shown(const verdict_shown *shown)
+{
+    return shown->frames ? shown->frames->len : 0;
+}
+
+/* Adds what they show, and forgets them; NULL if they show nothing. In the sentence $T is the time of day and frame of the first;
+ * what is longer than VERDICT_LINE is cut at a word. */
+verdict_finding *verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown,
+                             const char *format, ...) G_GNUC_PRINTF(5, 6);
 
 /* "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);

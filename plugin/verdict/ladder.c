@@ -8,9 +8,6 @@
 /* [MS-RPCE] 2.2.1.1.8: a level of authentication. */
 enum { LEVEL_PRIVACY = 6 };
 
-/* Frames of one failure that are kept. */
-#define MOST_FRAMES 10000
-
 static GPtrArray *pairs;
 static GHashTable *by_addresses; /* "client server" -> the same */
 static bool has_other_uses;      /* any of them, */
@@ -129,20 +126,12 @@ static const struct {
 
 /* --- Pairs ----------------------------------------------------------------------------------------------------- */
 
-static void forget_failure(ladder_failure *failure)
-{
-    if (failure->frames) {
-        g_array_unref(failure->frames);
-        failure->frames = NULL;
-    }
-}
-
 static void pair_free(void *data)
 {
     verdict_pair *pair = data;
 
     for (unsigned i = 0; i < NUM_RUNGS; i++) {
-        forget_failure(&pair->failures[i]);
+        verdict_forget(&pair->failures[i].shown);
     }
     g_free(pair->client);
     g_free(pair->server);
@@ -204,7 +193,7 @@ static void pass(verdict_pair *pair, ladder_rung rung, uint32_t port, double whe
     }
     for (unsigned i = 0; i <= rung; i++) {
         if (i != RUNG_REACH || rung > RUNG_REACH || pair->failures[i].port == port) {
-            forget_failure(&pair->failures[i]);
+            verdict_forget(&pair->failures[i].shown);
         }
     }
 }
@@ -229,21 +218,15 @@ void verdict_ladder_step(verdict_pair *pair, ladder_rung rung, uint32_t outcome,
         pass(pair, rung, port, when);
         return;
     }
-    bool is_said =
-        outcome == OUTCOME_SILENT && failure->frames && failure->outcome != OUTCOME_SILENT && failure->port == port;
+    bool is_said = outcome == OUTCOME_SILENT && failure->shown.frames && failure->outcome != OUTCOME_SILENT &&
+                   failure->port == port;
     if (is_said || is_passed(pair, rung, port, when)) {
         return;
-    }
-    if (failure->frames == NULL) {
-        failure->frames = g_array_new(FALSE, FALSE, sizeof frame);
-        failure->since = when;
     }
     failure->outcome = outcome;
     failure->port = port;
     pair->is_ours |= rung == RUNG_PIPE;
-    if (failure->frames->len < MOST_FRAMES) {
-        g_array_append_val(failure->frames, frame);
-    }
+    verdict_show(&failure->shown, frame, when);
 }
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
@@ -308,23 +291,21 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
         row++;
     }
     char *text = put_names(outcomes[row].text, pair, failure->port);
-    char *since = verdict_since(failure->since, g_array_index(failure->frames, uint32_t, 0), "since ");
     bool has_client = strstr(outcomes[row].text, "$C") != NULL;
-    verdict_finding *found =
-        verdict_add(findings, outcomes[row].kind, outcomes[row].party, failure->frames, failure->since, "%s%s%s %s",
-                    text, has_client ? "," : ": ", has_client ? "" : pair->client, since);
+    verdict_shown shown = {g_array_ref(failure->shown.frames), failure->shown.since};
+    verdict_finding *found = verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, "%s%s%s since $T",
+                                         text, has_client ? "," : ": ", has_client ? "" : pair->client);
     found->more = *outcomes[row].name     ? g_strdup(outcomes[row].name)
                   : failure->outcome > 99 ? g_strdup_printf("STATUS_… 0x%08x", failure->outcome)
                                           : NULL;
     g_free(text);
-    g_free(since);
 }
 
 void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
 {
     unsigned rung = NUM_RUNGS;
 
-    while (rung > 0 && pair->failures[rung - 1].frames == NULL) {
+    while (rung > 0 && pair->failures[rung - 1].shown.frames == NULL) {
         rung--;
     }
     if (rung-- == 0 || (rung == RUNG_REACH && !is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) ||
@@ -334,11 +315,9 @@ void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
     say(pair, rung, &pair->failures[rung], findings);
 }
 
-void verdict_ladder_say(verdict_pair *pair, uint32_t status, const GArray *frames, double since, GPtrArray *findings)
+void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings)
 {
-    ladder_failure failure = {.outcome = status, .since = since, .frames = (GArray *)(uintptr_t)frames};
-
-    say(pair, RUNG_CALL, &failure, findings);
+    say(pair, RUNG_CALL, &(ladder_failure){.outcome = status, .shown = *shown}, findings);
 }
 
 void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
@@ -356,13 +335,11 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
-            GArray *frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-            g_array_append_val(frames, reasons[i].frame);
+            verdict_shown shown = {NULL, 0};
             char *text = put_names(reasons[i].text, pair, pair->strange_port);
-            verdict_add(findings, reasons[i].kind, PARTY_CAPTURE, frames, pair->first_time, "%sframe %u", text,
-                        reasons[i].frame);
+            verdict_show(&shown, reasons[i].frame, pair->first_time);
+            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, "%sframe %u", text, reasons[i].frame);
             g_free(text);
-            g_array_unref(frames);
             return;
         }
     }

@@ -29,10 +29,9 @@ enum {
 };
 
 typedef struct {
-    uint32_t outcome; /* of the last time, */
-    uint32_t port;    /* and where it was tried */
-    double since;
-    GArray *frames; /* uint32_t; NULL: it never failed, or a later try came through */
+    uint32_t outcome;    /* of the last time, */
+    uint32_t port;       /* and where it was tried */
+    verdict_shown shown; /* nothing: it never failed, or a later try came through */
 } ladder_failure;
 
 typedef struct verdict_pair {
@@ -74,7 +73,7 @@ verdict_pair *verdict_ladder_at(unsigned number);
 void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings);
 
 /* Adds that SMB answered calls with this status, in these frames. */
-void verdict_ladder_say(verdict_pair *pair, uint32_t status, const GArray *frames, double since, GPtrArray *findings);
+void verdict_ladder_say(verdict_pair *pair, uint32_t status, const verdict_shown *shown, GPtrArray *findings);
 
 /* Where the pair's client signs its calls, or does not even sign them, and the server wants them sealed. */
 bool verdict_ladder_does_not_seal(const verdict_pair *pair);

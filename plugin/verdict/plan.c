@@ -331,7 +331,7 @@ static void say_slow(const plan *p, const GArray *calls, unsigned from, unsigned
 {
     const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    GArray *frames = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    verdict_shown shown = {NULL, 0};
     unsigned first = g_array_index(calls, unsigned, from), late_acks = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     unsigned last = g_array_index(calls, unsigned, end - 1);
@@ -341,21 +341,18 @@ static void say_slow(const plan *p, const GArray *calls, unsigned from, unsigned
 
     for (unsigned i = from; i < end; i++) {
         const verdict_call *slow = verdict_call_at(monitor, g_array_index(calls, unsigned, i));
-        g_array_append_val(frames, slow->frame);
+        verdict_show(&shown, slow->frame, slow->answered);
         late_acks += verdict_fault_event(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
     }
-    bool is_network = 2 * late_acks > frames->len && call->connection && call->connection->acks_alone;
-    char *since = verdict_since(call->answered, call->frame, "");
+    bool is_network = 2 * late_acks > end - from && call->connection && call->connection->acks_alone;
     const char *instead = before > 0 ? wmem_strdup_printf(pool, ", not %s", verdict_seconds(pool, before)) : "";
     const char *gets = gap_after > ALIKE * gap_before && gap_before > 0
                            ? wmem_strdup_printf(pool, "; %s gets 1 sample each %s, not each %s", client,
                                                 verdict_seconds(pool, gap_after), verdict_seconds(pool, gap_before))
                            : "";
-    verdict_add(monitor->findings, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, frames, call->answered,
-                is_network ? "The network to %s is slow: since %s, %s%s%s" : "%s answers slowly: since %s, %s%s%s",
-                server, since, verdict_seconds(pool, after), instead, gets);
-    g_free(since);
-    g_array_unref(frames);
+    verdict_say(monitor->findings, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                is_network ? "The network to %s is slow: since $T, %s%s%s" : "%s answers slowly: since $T, %s%s%s",
+                server, verdict_seconds(pool, after), instead, gets);
     wmem_destroy_allocator(pool);
 }
 
@@ -420,8 +417,7 @@ static bool has_new_clock(const verdict_monitor *monitor, const plan_gap *gap)
 
 /* Those of one kind and party. */
 typedef struct {
-    GArray *frames;
-    double since;
+    verdict_shown shown;
     double gap, usual, wait, usual_wait; /* of the first */
 } late_ones;
 
@@ -472,38 +468,33 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
                                                                                                               : 0;
 }
 
-static void say_late(const plan *p, verdict_kind kind, verdict_party party, const late_ones *late)
+static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
     const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
     const char *server = verdict_server(monitor);
     const char *client = verdict_first_talk(monitor)->client;
-    char *since = verdict_since(late->since, g_array_index(late->frames, uint32_t, 0), "");
-    const char *times = late->frames->len > 1 && kind != VERDICT_RESENT
-                            ? wmem_strdup_printf(pool, " %u times, first", late->frames->len)
-                            : "";
+    unsigned count = verdict_count_shown(&late->shown);
+    const char *times = count > 1 && kind != VERDICT_RESENT ? wmem_strdup_printf(pool, " %u times, first", count) : "";
     const char *gap = verdict_seconds(pool, late->gap), *usual = verdict_seconds(pool, late->usual);
     const char *wait = verdict_seconds(pool, late->wait), *waits = verdict_seconds(pool, late->usual_wait);
     GPtrArray *to = monitor->findings;
 
     if (kind == VERDICT_ASKED_LATE) {
-        verdict_add(to, kind, party, late->frames, late->since,
-                    "%s asks %s late:%s %s, a sample after %s instead of %s", client, server, times, since, gap, usual);
+        verdict_say(to, kind, party, &late->shown, "%s asks %s late:%s $T, a sample after %s instead of %s", client,
+                    server, times, gap, usual);
     } else if (kind == VERDICT_ANSWERED_LATE) {
-        verdict_add(to, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, late->frames, late->since,
-                    "%s%s answers %s late:%s %s, %s instead of %s", server,
-                    party == PARTY_UNKNOWN ? " (or the network to it)" : "", client, times, since, wait, waits);
+        verdict_say(to, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &late->shown,
+                    "%s%s answers %s late:%s $T, %s instead of %s", server,
+                    party == PARTY_UNKNOWN ? " (or the network to it)" : "", client, times, wait, waits);
     } else if (kind == VERDICT_ZERO_WINDOW) {
-        verdict_add(to, kind, party, late->frames, late->since,
-                    "%s does not read what %s sends (window 0):%s %s, a sample after %s",
-                    party == PARTY_CLIENT ? client : server, party == PARTY_CLIENT ? server : client, times, since,
-                    gap);
+        verdict_say(to, kind, party, &late->shown, "%s does not read what %s sends (window 0):%s $T, a sample after %s",
+                    party == PARTY_CLIENT ? client : server, party == PARTY_CLIENT ? server : client, times, gap);
     } else {
-        verdict_add(to, kind, party, late->frames, late->since,
-                    "The network between %s and %s loses or delays packets:%s %s, a sample after %s", client, server,
-                    times, since, gap);
+        verdict_say(to, kind, party, &late->shown,
+                    "The network between %s and %s loses or delays packets:%s $T, a sample after %s", client, server,
+                    times, gap);
     }
-    g_free(since);
     wmem_destroy_allocator(pool);
 }
 
@@ -517,7 +508,7 @@ static bool is_lossy(const plan *p, const plan_gap *gap)
 /* True: some of it is what the capture lacks. */
 static bool find_late(plan *p)
 {
-    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.frames = NULL}}};
+    late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = 0}}};
     bool lacks_some = false, is_answer;
 
     for (unsigned i = 0; i < p->gaps->len; i++) {
@@ -541,21 +532,18 @@ static bool find_late(plan *p)
             continue;
         }
         late_ones *group = &late[blame.kind][blame.party];
-        if (group->frames == NULL) {
-            *group = (late_ones){
-                g_array_new(FALSE, FALSE, sizeof(uint32_t)), blame.time, gap->gap, usual, gap->wait, gap->usual_wait};
+        if (group->shown.frames == NULL) {
+            *group = (late_ones){.gap = gap->gap, .usual = usual, .wait = gap->wait, .usual_wait = gap->usual_wait};
         }
+        verdict_show(&group->shown, blame.frame, blame.time);
         if (blame.kind == VERDICT_RESENT) {
-            verdict_fault_all_resent(p->monitor, gap->before, gap->at, group->frames);
-        } else {
-            g_array_append_val(group->frames, blame.frame);
+            verdict_fault_all_resent(p->monitor, gap->before, gap->at, &group->shown);
         }
     }
     for (unsigned kind = 0; kind < VERDICT_NUM_KINDS; kind++) {
         for (unsigned party = 0; party <= PARTY_UNKNOWN; party++) {
-            if (late[kind][party].frames) {
+            if (late[kind][party].shown.frames) {
                 say_late(p, (verdict_kind)kind, (verdict_party)party, &late[kind][party]);
-                g_array_unref(late[kind][party].frames);
             }
         }
     }
@@ -568,18 +556,14 @@ static void find_clocks(const verdict_monitor *monitor)
         verdict_kind kind;
         const char *text;
         unsigned fewest;
-    } words[] = {[CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "%s has a clock that stands still, as %s sees it: since %s",
+    } words[] = {[CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "%s has a clock that stands still, as %s sees it: since $T",
                                    CLOCK_SAMPLES},
-                 [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "%s started again (its clock began anew) under %s: %s", 1},
+                 [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "%s started again (its clock began anew) under %s: $T", 1},
                  [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE,
-                                       "%s is answered for by another machine (other clock) to %s: since %s", 1}};
-    GArray *frames[array_length(words)];
-    double since[array_length(words)] = {0};
+                                       "%s is answered for by another machine (other clock) to %s: since $T", 1}};
+    verdict_shown shown[array_length(words)] = {{NULL, 0}};
     const verdict_call *before = NULL;
 
-    for (unsigned i = 0; i < array_length(words); i++) {
-        frames[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    }
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->clocks == NULL || (before && verdict_overlaps(call, before))) {
@@ -587,21 +571,16 @@ static void find_clocks(const verdict_monitor *monitor)
         }
         clock_step step = before ? step_of(before, call) : CLOCK_GOES_ON;
         if (step != CLOCK_GOES_ON) {
-            since[step] = frames[step]->len == 0 ? call->answered : since[step];
-            g_array_append_val(frames[step], call->frame);
+            verdict_show(&shown[step], call->frame, call->answered);
         }
         before = call;
     }
     for (unsigned i = CLOCK_STANDS; i < array_length(words); i++) {
-        if (frames[i]->len >= words[i].fewest) {
-            char *when = verdict_since(since[i], g_array_index(frames[i], uint32_t, 0), "");
-            verdict_add(monitor->findings, words[i].kind, PARTY_SERVER, frames[i], since[i], words[i].text,
-                        verdict_server(monitor), verdict_first_talk(monitor)->client, when);
-            g_free(when);
+        if (verdict_count_shown(&shown[i]) < words[i].fewest) {
+            verdict_forget(&shown[i]);
         }
-    }
-    for (unsigned i = 0; i < array_length(words); i++) {
-        g_array_unref(frames[i]);
+        verdict_say(monitor->findings, words[i].kind, PARTY_SERVER, &shown[i], words[i].text, verdict_server(monitor),
+                    verdict_first_talk(monitor)->client);
     }
 }
 

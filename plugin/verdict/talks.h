@@ -61,8 +61,7 @@ typedef enum {
 
 typedef struct {
     uint64_t things;
-    double since;
-    GArray *frames;  /* uint32_t, NULL: none */
+    verdict_shown shown;
     char *first;     /* which, */
     uint32_t status; /* and why */
 } book;
