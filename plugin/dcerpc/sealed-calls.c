@@ -80,7 +80,7 @@ static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_
         perf_point asked = pace_request_point(&pdu->request_time);
         pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
     } else if (pdu->key.is_response) {
-        state_pace_wait(query->pace, pdu->seconds);
+        pace_wait_for(query->pace, pdu->seconds);
     } else if (sealed->takes_sample) {
         pace_ask(&query->pace->requests, nstime_to_sec(&pdu->request_time));
     }

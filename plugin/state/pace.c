@@ -15,13 +15,13 @@
 
 static state_pace *paces; /* all of the capture */
 
-void state_pace_free(state_pace *pace)
+static void pace_free(state_pace *pace)
 {
     perf_spread_free(&pace->intervals);
     perf_spread_free(&pace->waits);
 }
 
-double pace_interval(const perf_point *current, const perf_point *previous)
+static double interval_of(const perf_point *current, const perf_point *previous)
 {
     double interval = perf_interval(current, previous);
     double other = (double)(int64_t)(current->time_100ns - previous->time_100ns) / UNITS_A_SECOND;
@@ -30,20 +30,19 @@ double pace_interval(const perf_point *current, const perf_point *previous)
     return has_other && fabs(interval - other) > MOST_DRIFT ? 0 : interval;
 }
 
-unsigned pace_clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
-                         double *interval)
+/* How many seconds later by the server's clock; 0: that is not known, or it is the first. False: it was taken before the newest, as
+ * both calls were under way at once. */
+static bool clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
+                       double *interval)
 {
     bool is_older = clock->event > 0 && perf_is_older(clocks, &clock->clocks);
 
-    *interval = 0;
     if (is_older && sample_overlaps(request_event, clock->event)) {
-        return PACE_OVERTAKEN;
+        return false;
     }
-    if (clock->event > 0) {
-        *interval = pace_interval(clocks, &clock->clocks);
-    }
+    *interval = clock->event > 0 ? interval_of(clocks, &clock->clocks) : 0;
     *clock = (pace_clock){*clocks, event};
-    return is_older ? PACE_RESTARTED : PACE_FOLLOWS;
+    return true;
 }
 
 perf_point pace_request_point(const nstime_t *asked)
@@ -59,20 +58,9 @@ void pace_ask(pace_requests *requests, double when)
     if (requests->newest > 0 && !requests->is_waiting) {
         requests->longest = MAX(requests->longest, when - requests->newest);
     }
-    requests->first = requests->count++ > 0 ? requests->first : when;
+    requests->count++;
     requests->newest = when;
     requests->is_waiting = true;
-}
-
-void pace_requests_join(pace_requests *requests, const pace_requests *later)
-{
-    if (later->count > 0) {
-        pace_ask(requests, later->first);
-        requests->longest = MAX(requests->longest, later->longest);
-        requests->count += later->count - 1;
-        requests->newest = later->newest;
-        requests->is_waiting = later->is_waiting;
-    }
 }
 
 static unsigned verdict_of(const state_pace *pace, double interval)
@@ -89,24 +77,26 @@ static unsigned verdict_of(const state_pace *pace, double interval)
     return asked_in_time || pace->requests.misses_some ? PACE_IN_TIME : PACE_ASKED_LATE;
 }
 
-unsigned state_pace_judge(state_pace *pace, double interval)
+/* Judged by those before. An answer is to blame if the client waited longer than it mostly does, by at least half of what the time is
+ * too long. */
+static unsigned judge(state_pace *pace, double interval)
 {
     unsigned verdict = verdict_of(pace, interval);
-
     double too_long = pace->waits.count > 0 ? pace->waited - perf_spread_median(&pace->waits) : 0;
+
     pace->longest = MAX(pace->longest, interval - MAX(too_long, 0));
     perf_spread_add(&pace->intervals, interval);
     perf_spread_add(&pace->waits, pace->waited);
     return verdict;
 }
 
-void state_pace_wait(state_pace *pace, double seconds)
+void pace_wait_for(state_pace *pace, double seconds)
 {
     pace->waited += MAX(seconds, 0);
     pace->requests.is_waiting = false;
 }
 
-void state_pace_go_on(state_pace *pace, double seconds)
+static void go_on(state_pace *pace, double seconds)
 {
     pace->waited = MAX(seconds, 0);
     pace->requests = (pace_requests){.newest = pace->requests.newest};
@@ -128,15 +118,15 @@ const struct state_late *pace_pass(state_pace *pace, uint32_t request_event, uin
     double usual = perf_spread_median(&pace->intervals), interval;
 
     pace->waited += MAX(seconds, 0);
-    if (pace_clock_pass(&pace->clock, request_event, event, clocks, &interval) == PACE_OVERTAKEN) {
+    if (!clock_pass(&pace->clock, request_event, event, clocks, &interval)) {
         return NULL;
     }
-    unsigned verdict = interval > 0 ? state_pace_judge(pace, interval) : PACE_IN_TIME;
+    unsigned verdict = interval > 0 ? judge(pace, interval) : PACE_IN_TIME;
     if (verdict != PACE_IN_TIME) {
         late = wmem_new(wmem_file_scope(), struct state_late);
         *late = (struct state_late){verdict, interval, usual};
     }
-    state_pace_go_on(pace, seconds);
+    go_on(pace, seconds);
     return late;
 }
 
@@ -200,7 +190,7 @@ void pace_request(state_handle *handle, const char *question, const nstime_t *wh
 
 void pace_wait(state_handle *handle, const char *question, double seconds)
 {
-    state_pace_wait(pace_of(handle, question), seconds);
+    pace_wait_for(pace_of(handle, question), seconds);
 }
 
 void pace_sample(state_sample *sample, const char *question, const perf_point *clocks, double seconds)
@@ -219,7 +209,7 @@ void pace_sample(state_sample *sample, const char *question, const perf_point *c
 static void free_paces(void)
 {
     for (; paces; paces = paces->next) {
-        state_pace_free(paces);
+        pace_free(paces);
     }
 }
 

@@ -10,12 +10,12 @@
 #include "perf/calculate.h"
 #include "perf/summary.h"
 
-/* A sample is late if the time since the one before is so many times the median of those before it, of which there are at least
- * so many: what comes later changes no verdict. */
+/* A sample is late if the time since the one before is so many times the longest of those before it, of which there are at least
+ * so many; what an answer took too long does not count among these. What comes later changes no verdict. */
 #define PACE_LATE 1.5
 #define PACE_FEWEST 3
 
-enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE, PACE_VERDICTS };
+enum { PACE_IN_TIME, PACE_ASKED_LATE, PACE_ANSWERED_LATE };
 
 /* The newest of some samples, by the server's clock. Begins as zeros. */
 typedef struct {
@@ -23,25 +23,12 @@ typedef struct {
     uint32_t event; /* when it was answered, 0 without one */
 } pace_clock;
 
-/* The next sample was taken: later than the newest; before it, since the two calls were under way at once; or the server's clock began
- * again. */
-enum { PACE_FOLLOWS, PACE_OVERTAKEN, PACE_RESTARTED };
-
-/* Seconds between two samples by the server's clocks, 0 if they contradict each other, or are of two machines. */
-double pace_interval(const perf_point *current, const perf_point *previous);
-
-/* Which of them, and how many seconds later by the server's clock; 0: that is not known, or it is the first, or overtaken. The sample
- * was asked for at `request_event`, and answered at `event`. */
-unsigned pace_clock_pass(pace_clock *clock, uint32_t request_event, uint32_t event, const perf_point *clocks,
-                         double *interval);
-
 /* What stands for the clocks of a sealed sample, which nobody reads: when it was asked for. Its frames are its events. */
 perf_point pace_request_point(const nstime_t *asked);
 
 /* Those for a sample since the sample before, whatever came of them: who asked in time is not to blame if the server failed. All times in seconds;
  * begins as zeros. */
 typedef struct {
-    double first;
     double newest;  /* this may be that of the sample before */
     double longest; /* from one to the next, while the client waited for no answer */
     unsigned count;
@@ -51,10 +38,7 @@ typedef struct {
 
 void pace_ask(pace_requests *requests, double when);
 
-/* Another query goes on with it. */
-void pace_requests_join(pace_requests *requests, const pace_requests *later);
-
-/* All times in seconds. Begins as zeros; state_pace_free() frees what it points to. */
+/* All times in seconds. Begins as zeros. */
 typedef struct state_pace {
     double
         waited; /* for answers: of the calls since the sample before, and of its own, which delays the next one, too */
@@ -69,17 +53,8 @@ typedef struct state_pace {
     struct state_pace *next;
 } state_pace;
 
-void state_pace_free(state_pace *pace);
-
-/* A time between two samples, judged by those before. An answer is to blame if the client waited longer than it mostly does, by
- * at least half of what the time is too long. */
-unsigned state_pace_judge(state_pace *pace, double interval);
-
 /* A response without one came in so many seconds. */
-void state_pace_wait(state_pace *pace, double seconds);
-
-/* Behind a sample, which was answered in so many seconds. */
-void state_pace_go_on(state_pace *pace, double seconds);
+void pace_wait_for(state_pace *pace, double seconds);
 
 /* A late sample. */
 struct state_late {
