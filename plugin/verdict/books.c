@@ -158,12 +158,12 @@ static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_c
     char *end;
 
     while (g_ascii_isdigit(*name)) {
-        uint32_t title_index = (uint32_t)g_ascii_strtoull(name, &end, 10);
+        uint32_t title = (uint32_t)g_ascii_strtoull(name, &end, 10);
         char key[16];
-        snprintf(key, sizeof key, "%u", title_index);
-        const char *label = tapped_object_name(pinfo->pool, tapped, title_index);
-        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, title_index);
-        note_asked(talk, pinfo, key, tapped_has_object(tapped, title_index), path);
+        snprintf(key, sizeof key, "%u", title);
+        const char *label = tapped_object_name(pinfo->pool, tapped, title);
+        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, title);
+        note_asked(talk, pinfo, key, tapped_has_object(tapped, title), path);
         g_free(path);
         for (name = end; *name == ' '; name++) {
         }
@@ -302,9 +302,8 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
     if (sum.things > 0) {
         char *text = put_words(monitor, book_rows[kind].text, &sum);
         char *error = sum.status > 0 ? error_text(sum.status) : g_strdup("");
-        verdict_finding *found = verdict_say(monitor->findings, book_rows[kind].kind, book_rows[kind].party, &sum.shown,
-                                             "%s: since $T", text);
-        found->more = sum.first ? g_strdup_printf("first %s%s", sum.first, error) : NULL;
+        sum.shown.more = sum.first ? g_strdup_printf("first %s%s", sum.first, error) : NULL;
+        verdict_say(monitor->findings, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s: since $T", text);
         g_free(error);
         g_free(text);
     }
@@ -314,7 +313,7 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
 static void find_lacking(const verdict_monitor *monitor)
 {
     const verdict_talk *talk = verdict_last_talk(monitor);
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
     const asked_entry *first = NULL, *entry;
     unsigned count = 0;
     GHashTableIter at;
@@ -338,13 +337,11 @@ static void find_lacking(const verdict_monitor *monitor)
             verdict_show(&shown, frame, first->since);
         }
     }
-    verdict_finding *found = first ? verdict_say(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, &shown,
-                                                 "%s never delivers%s %s, which %s asks for%s: since $T",
-                                                 verdict_server(monitor), first->newest > 0 ? " any more" : "",
-                                                 first->path, talk->client, count > 1 ? " (and more)" : "")
-                                   : NULL;
-    if (found) {
-        found->more = g_strdup_printf("%u not delivered, first %s", count, first->path);
+    if (first) {
+        shown.more = g_strdup_printf("%u not delivered, first %s", count, first->path);
+        verdict_say(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, &shown,
+                    "%s never delivers%s %s, which %s asks for%s: since $T", verdict_server(monitor),
+                    first->newest > 0 ? " any more" : "", first->path, talk->client, count > 1 ? " (and more)" : "");
     }
 }
 

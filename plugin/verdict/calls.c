@@ -71,16 +71,14 @@ static bool came_through(const verdict_monitor *monitor, const verdict_call *cal
     return !call->asks && is_step && monitor->pair && monitor->pair->sampled > MAX(call->asked, call->answered);
 }
 
-static void say_error(verdict_finding *found, const verdict_call *call)
+static char *first_error(const verdict_call *call)
 {
-    char *error = call ? g_strdup((call->is_fault ? text_fault : text_win32_error)(NULL, call->status)) : NULL;
-    const char *meaning = call ? text_error_meaning(call->status) : "";
+    char *error = g_strdup((call->is_fault ? text_fault : text_win32_error)(NULL, call->status));
+    const char *meaning = text_error_meaning(call->status);
+    char *text = g_strdup_printf(*meaning ? "first %s: %s (%s)" : "first %s: %s%s", call->operation, error, meaning);
 
-    if (found) {
-        found->more =
-            g_strdup_printf(*meaning ? "first %s: %s (%s)" : "first %s: %s%s", call->operation, error, meaning);
-    }
     g_free(error);
+    return text;
 }
 
 static void say_denied(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
@@ -88,12 +86,14 @@ static void say_denied(const verdict_monitor *monitor, verdict_shown *shown, con
     const char *server = verdict_server(monitor), *client = client_of(monitor);
     GPtrArray *to = monitor->findings;
 
-    say_error(verdict_ladder_does_not_seal(monitor->pair)
-                  ? verdict_say(to, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
-                                "%s signs and does not seal, so %s denies its calls: since $T", client, server)
-                  : verdict_say(to, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                                "%s denies calls of %s (access denied: no rights): since $T", server, client),
-              first);
+    shown->more = first_error(first);
+    if (verdict_ladder_does_not_seal(monitor->pair)) {
+        verdict_say(to, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
+                    "%s signs and does not seal, so %s denies its calls: since $T", client, server);
+    } else {
+        verdict_say(to, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                    "%s denies calls of %s (access denied: no rights): since $T", server, client);
+    }
 }
 
 static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
@@ -101,19 +101,18 @@ static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, con
     bool is_unknown = first->is_fault && first->status == UNKNOWN_INTERFACE;
     char *error = g_strdup((first->is_fault ? text_fault : text_win32_error)(NULL, first->status));
 
-    say_error(verdict_say(monitor->findings, is_unknown ? VERDICT_INTERFACE_MISSING : VERDICT_CALL_FAILED, PARTY_SERVER,
-                          shown,
-                          is_unknown ? "%s does not have the interface for %s of %s: %s since $T"
-                                     : "%s answers %s of %s with %s: since $T",
-                          verdict_server(monitor), first->operation, client_of(monitor), error),
-              first);
+    shown->more = first_error(first);
+    verdict_say(monitor->findings, is_unknown ? VERDICT_INTERFACE_MISSING : VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                is_unknown ? "%s does not have the interface for %s of %s: %s since $T"
+                           : "%s answers %s of %s with %s: since $T",
+                verdict_server(monitor), first->operation, client_of(monitor), error);
     g_free(error);
 }
 
 static void find_failed(const verdict_monitor *monitor)
 {
     GHashTable *last = successes(monitor);
-    verdict_shown shown[2] = {{NULL, 0}}; /* denied, or failed otherwise */
+    verdict_shown shown[2] = {{.frames = NULL}}; /* denied, or failed otherwise */
     const verdict_call *first[2] = {NULL};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -126,7 +125,9 @@ static void find_failed(const verdict_monitor *monitor)
         }
     }
     g_hash_table_destroy(last);
-    say_denied(monitor, &shown[0], first[0]);
+    if (first[0]) {
+        say_denied(monitor, &shown[0], first[0]);
+    }
     if (first[1] && !first[0]) { /* else it comes of what is denied */
         say_failed(monitor, &shown[1], first[1]);
     }
@@ -154,7 +155,7 @@ static double waited_until(const verdict_monitor *monitor, unsigned number)
 
 static void find_unanswered(const verdict_monitor *monitor)
 {
-    verdict_shown broken = {NULL, 0}, shown = {NULL, 0};
+    verdict_shown broken = {.frames = NULL}, shown = {.frames = NULL};
     double long_wait = MAX(LONG_WAIT, 3 * usual_of(monitor));
     const verdict_call *first = NULL;
     uint32_t status = 0;
@@ -194,7 +195,7 @@ static void find_unanswered(const verdict_monitor *monitor)
 /* Of a sealed talk, as figures.c settled it. */
 static void find_sealed_in_vain(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
@@ -210,7 +211,7 @@ static void find_sealed_in_vain(const verdict_monitor *monitor)
 /* Behind the last sample each answer says how much room it needs, and the client never has it. */
 static void find_probe_loop(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
     bool any_sample = false;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
@@ -232,7 +233,7 @@ static void find_probe_loop(const verdict_monitor *monitor)
 
 static void find_in_vain(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
     double samples = monitor->figures.numbers[FIGURE_SAMPLES];
 
     for (unsigned i = 0; samples > 1 && i < monitor->calls->len; i++) {
@@ -265,7 +266,7 @@ static bool is_open(const verdict_talk *talk)
 /* The last call of a connection, as long as its talk is open: who ended it, and when. */
 static void find_ends(const verdict_monitor *monitor)
 {
-    verdict_shown broken = {NULL, 0}, stopped = {NULL, 0};
+    verdict_shown broken = {.frames = NULL}, stopped = {.frames = NULL};
     double patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
     bool is_said = verdict_has(monitor, VERDICT_BROKEN);
 
@@ -299,7 +300,7 @@ static void find_open(const verdict_monitor *monitor)
 {
     const verdict_call *first = verdict_call_at(monitor, 0);
     const verdict_connection *connection = verdict_call_at(monitor, monitor->calls->len - 1)->connection;
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
 
     for (unsigned i = 0; i < monitor->talks->len; i++) {
         const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
@@ -319,7 +320,7 @@ static void find_open(const verdict_monitor *monitor)
 
 static void find_fast(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
     double interval = usual_of(monitor);
     unsigned same = 0;
 

@@ -9,7 +9,7 @@
 static verdict_shown events_of(const verdict_monitor *monitor, wire_kind kind, uint32_t first, uint32_t last)
 {
     GHashTable *seen = g_hash_table_new(g_direct_hash, g_direct_equal);
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_connection *connection = verdict_call_at(monitor, i)->connection;
@@ -57,11 +57,9 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     verdict_shown cut = events_of(monitor, WIRE_CUT, 0, UINT32_MAX);
     const char *client = verdict_first_talk(monitor)->client, *server = verdict_server(monitor);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
-        verdict_finding *found = verdict_say(monitor->findings, VERDICT_LOST, PARTY_CAPTURE, &lost,
-                                             "The capture lacks packets of %s and %s: since $T", client, server);
-        if (found) {
-            found->more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
-        }
+        lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
+        verdict_say(monitor->findings, VERDICT_LOST, PARTY_CAPTURE, &lost,
+                    "The capture lacks packets of %s and %s: since $T", client, server);
     }
     if (unreadable > 0 || !has_samples || has_book(monitor, BOOK_CUT)) {
         verdict_say(monitor->findings, VERDICT_CUT, PARTY_CAPTURE, &cut,

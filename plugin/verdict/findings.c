@@ -96,16 +96,18 @@ void verdict_forget(verdict_shown *shown)
         g_array_unref(shown->frames);
         shown->frames = NULL;
     }
+    g_free(shown->more);
+    shown->more = NULL;
 }
 
 static char *time_text(double when, bool is_utc, const char *format)
 {
-    GDateTime *moment =
+    GDateTime *date =
         is_utc ? g_date_time_new_from_unix_utc((int64_t)when) : g_date_time_new_from_unix_local((int64_t)when);
-    char *text = moment ? g_date_time_format(moment, format) : g_strdup("");
+    char *text = date ? g_date_time_format(date, format) : g_strdup("");
 
-    if (moment) {
-        g_date_time_unref(moment);
+    if (date) {
+        g_date_time_unref(date);
     }
     return text;
 }
@@ -125,13 +127,14 @@ static void put_time(GString *line, const verdict_shown *shown)
     g_free(when);
 }
 
-verdict_finding *verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown,
-                             const char *format, ...)
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *format,
+                 ...)
 {
     va_list arguments;
 
     if (shown->frames == NULL) {
-        return NULL;
+        verdict_forget(shown);
+        return;
     }
     verdict_finding *finding = g_new0(verdict_finding, 1);
     GString *line = g_string_new(NULL);
@@ -140,10 +143,11 @@ verdict_finding *verdict_say(GPtrArray *findings, verdict_kind kind, verdict_par
     va_end(arguments);
     put_time(line, shown);
     cut(line);
-    *finding = (verdict_finding){kind, party, frames_of(shown->frames), shown->since, g_string_free(line, FALSE), NULL};
+    *finding =
+        (verdict_finding){kind, party, frames_of(shown->frames), shown->since, g_string_free(line, FALSE), shown->more};
+    shown->more = NULL;
     g_ptr_array_add(findings, finding);
     verdict_forget(shown);
-    return finding;
 }
 
 char *verdict_time(double when)

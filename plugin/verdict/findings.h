@@ -92,6 +92,7 @@ extern const char *const verdict_parties[];
 typedef struct {
     GArray *frames; /* uint32_t, NULL: none */
     double since;
+    char *more; /* a finding's, NULL: nothing to add */
 } verdict_shown;
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when);
@@ -102,10 +103,10 @@ static inline unsigned verdict_count_shown(const verdict_shown *shown)
     return shown->frames ? shown->frames->len : 0;
 }
 
-/* Adds what they show, and forgets them; NULL if they show nothing. In the sentence $T is the time of day and frame of the first;
+/* Adds what they show, if they show anything, and forgets them. In the sentence $T is the time of day and frame of the first;
  * what is longer than VERDICT_LINE is cut at a word. */
-verdict_finding *verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown,
-                             const char *format, ...) G_GNUC_PRINTF(5, 6);
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *format,
+                 ...) G_GNUC_PRINTF(5, 6);
 
 /* "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);

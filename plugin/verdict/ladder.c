@@ -292,12 +292,12 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
     }
     char *text = put_names(outcomes[row].text, pair, failure->port);
     bool has_client = strstr(outcomes[row].text, "$C") != NULL;
-    verdict_shown shown = {g_array_ref(failure->shown.frames), failure->shown.since};
-    verdict_finding *found = verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, "%s%s%s since $T",
-                                         text, has_client ? "," : ": ", has_client ? "" : pair->client);
-    found->more = *outcomes[row].name     ? g_strdup(outcomes[row].name)
-                  : failure->outcome > 99 ? g_strdup_printf("STATUS_… 0x%08x", failure->outcome)
-                                          : NULL;
+    verdict_shown shown = {g_array_ref(failure->shown.frames), failure->shown.since,
+                           *outcomes[row].name     ? g_strdup(outcomes[row].name)
+                           : failure->outcome > 99 ? g_strdup_printf("STATUS_… 0x%08x", failure->outcome)
+                                                   : NULL};
+    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, "%s%s%s since $T", text,
+                has_client ? "," : ": ", has_client ? "" : pair->client);
     g_free(text);
 }
 
@@ -335,7 +335,7 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
-            verdict_shown shown = {NULL, 0};
+            verdict_shown shown = {.frames = NULL};
             char *text = put_names(reasons[i].text, pair, pair->strange_port);
             verdict_show(&shown, reasons[i].frame, pair->first_time);
             verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, "%sframe %u", text, reasons[i].frame);

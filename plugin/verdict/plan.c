@@ -331,7 +331,7 @@ static void say_slow(const plan *p, const GArray *calls, unsigned from, unsigned
 {
     const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    verdict_shown shown = {NULL, 0};
+    verdict_shown shown = {.frames = NULL};
     unsigned first = g_array_index(calls, unsigned, from), late_acks = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
     unsigned last = g_array_index(calls, unsigned, end - 1);
@@ -561,7 +561,7 @@ static void find_clocks(const verdict_monitor *monitor)
                  [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "%s started again (its clock began anew) under %s: $T", 1},
                  [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE,
                                        "%s is answered for by another machine (other clock) to %s: since $T", 1}};
-    verdict_shown shown[array_length(words)] = {{NULL, 0}};
+    verdict_shown shown[array_length(words)] = {{.frames = NULL}};
     const verdict_call *before = NULL;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
