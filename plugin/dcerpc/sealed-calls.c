@@ -110,7 +110,10 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
 {
     const rpc_record *record = call->record;
     sealed_pdu *pdu = call->pdu;
-    unsigned does = pdu ? does_what(pdu) : 0;
+    bool has_pdu = pdu != NULL;
+    unsigned does = has_pdu ? does_what(pdu) : 0;
+
+    ws_assert(record || has_pdu);
     rpc_connection *connection = record ? record->connection : pdu->connection;
     tapped_call tapped = {
         .unread = call->why,
@@ -122,7 +125,7 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .status = call->status,
         .operation = call->operation,
         .request_frame = record ? record->request_frame : pdu->request_frame,
-        .seconds = pdu ? pdu->seconds : record->seconds,
+        .seconds = has_pdu ? pdu->seconds : record->seconds,
         .event = record ? record->response_event : 0,
         .connection = connection,
         .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
@@ -130,11 +133,11 @@ void sealed_call_tell(packet_info *pinfo, const sealed_call *call)
         .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
     };
 
-    if (pdu && !call->is_fault) {
+    if (has_pdu && !call->is_fault) {
         describe(&tapped, pdu, does);
     }
     hand_over(pinfo, pdu, &tapped);
-    if (pdu && !call->is_fault) {
+    if (has_pdu && !call->is_fault) {
         show_late(pinfo, call);
     }
 }

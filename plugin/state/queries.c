@@ -426,9 +426,9 @@ static void miss_calls(state_handle *handle, uint32_t begin, uint32_t event, uns
         return;
     }
     doubt(step, TWO_UNSEEN, number > 1 ? begin : MAX(begin, first));
-    const state_query_index *index = step->epoch->index;
+    const state_query_index *told = step->epoch->index;
     step = add_step(query, STEP_MISSED, event);
-    begin_epoch(step, is_complete(step->epoch, event))->index = index;
+    begin_epoch(step, is_complete(step->epoch, event))->index = told;
     handle->server->facts_version += handle->newest != NULL;
 }
 
@@ -610,11 +610,11 @@ static state_query_index *new_index(const state_identifier *identifiers, uint32_
 
     *info = (state_query_index){count, wmem_alloc0_array(wmem_file_scope(), state_identifier, count)};
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = identifiers[i].index;
-        is_sound &= index < count && !taken[index];
+        uint32_t place = identifiers[i].index;
+        is_sound &= place < count && !taken[place];
         if (is_sound) {
-            taken[index] = true;
-            copy_identifier(&info->by_index[index], &identifiers[i]);
+            taken[place] = true;
+            copy_identifier(&info->by_index[place], &identifiers[i]);
         }
     }
     wmem_free(NULL, taken);
@@ -735,9 +735,9 @@ state_query_view query_view(const state_handle *handle, uint32_t request_event, 
     const query_step *step = step_as_of(query, view.event);
     view.epoch = step ? step->epoch : NULL;
     if (view.epoch) {
-        const state_query_index *index = view.epoch->index;
+        const state_query_index *told = view.epoch->index;
         view.is_assumed = is_doubted(view.epoch, TWO_UNSEEN, view.event);
-        view.index = index && index->count == blocks && view.event >= view.epoch->told_from ? index : NULL;
+        view.index = told && told->count == blocks && view.event >= view.epoch->told_from ? told : NULL;
     }
     return view;
 }

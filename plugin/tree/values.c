@@ -77,8 +77,6 @@ void tree_budget_report(const tree_budget *budget, findings_report *report, prot
 
 /* --- Fields ------------------------------------------------------------------------------------------------------ */
 
-#define COOKED_NAME "Calculated value"
-
 static int hf_value, hf_text, hf_raw, hf_path, hf_cooked, hf_cooked_none, hf_previous, hf_interval;
 
 void values_register(int proto, const char *prefix, value_fields *fields)
@@ -89,7 +87,7 @@ void values_register(int proto, const char *prefix, value_fields *fields)
         FIELD_TEXT(hf_text, "Text", "pcq.value.text", "A value that is text"),
         FIELD_BYTES(hf_raw, "Value", "pcq.value.raw", "A value of neither 4 nor 8 bytes"),
         FIELD_TEXT(hf_path, "Path", "pcq.path", "Counter path in PDH notation"),
-        FIELD(hf_cooked, COOKED_NAME, "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL,
+        FIELD(hf_cooked, "Calculated value", "pcq.cooked", FT_DOUBLE, BASE_NONE, NULL,
               "As perfmon would show it, not scaled; shown with its formula and the formula's numbers: N value, B "
               "base, M multi counter, T performance time, F its frequency, H time in 100 ns, O time of the object; 0 "
               "is the previous sample"),
@@ -220,7 +218,7 @@ static size_t write_result_label(char label[LABEL_SIZE], readings *r, const mean
 {
     text_writer w = text_writer_of(label, LABEL_SIZE);
 
-    text_write(&w, COOKED_NAME ": ");
+    text_write(&w, "Calculated value: ");
     text_write_piece(&w, &what->words);
     text_write(&w, assumed_note(r));
     if (*note) {
