@@ -3,6 +3,7 @@
 
 import base64
 import functools
+import gzip
 import json
 import os
 import re
@@ -1081,3 +1082,29 @@ def test_who_reads_the_beginning_alone_gets_no_error(tshark, tmp_path, statistic
                              stderr=subprocess.PIPE)
     child.stdout.close()
     assert child.stderr.read() == b'' and child.wait() == 0
+
+
+def kinds_of_captures(tmp_path, capture):
+    """What a person may have captures as, a damaged one too."""
+    data = capture.read_bytes()
+    (tmp_path / 'cut.pcap').write_bytes(data[:12])
+    (tmp_path / 'cut.nanoseconds').write_bytes(b'\x4d\x3c\xb2\xa1' + data[4:60])
+    (tmp_path / 'cut.pcapng').write_bytes(b'\n\r\r\n\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0')
+    for kind in 'pcapng', 'snoop', 'netmon2', 'ngsniffer', 'lanalyzer':
+        subprocess.run(['editcap', '-F', kind, capture, tmp_path / ('whole.' + kind)], check=True)
+    (tmp_path / 'scene.pcap.gz').write_bytes(gzip.compress(data))
+    return sorted(tmp_path.iterdir())
+
+
+def test_captures_are_not_overwritten(tshark, tmp_path):
+    """Whoever forgets the file's name and gives the capture's twice: of all kinds, compressed, damaged."""
+    capture = tmp_path / 'scene.pcap'
+    small().write(capture)
+    there = kinds_of_captures(tmp_path, capture)
+    assert len(there) > 8
+    before = [p.read_bytes() for p in there]
+    for i, target in enumerate(there):
+        for form in ('csv', 'long', 'names') if target == capture else ('csv',):
+            status, said = failing(tshark, '-q', '-r', capture, '-z', 'pcq,%s,%s' % (form, target))
+            assert status == 1 and 'cannot write %s: what is there is no text; is it a capture?' % target in said, target
+    assert [p.read_bytes() for p in there] == before and there == sorted(tmp_path.iterdir())

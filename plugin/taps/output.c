@@ -70,6 +70,35 @@ static void fail(output_file *file)
 
 /* --- Files ------------------------------------------------------------------------------------------------------- */
 
+/* A mistyped name must not cost a capture, perhaps the one that is being read. */
+static bool is_text(const char *path)
+{
+    char head[512];
+    const char *end = head;
+    FILE *stream = g_fopen(path, "rb");
+    size_t size = stream ? fread(head, 1, sizeof head, stream) : 0;
+
+    if (stream) {
+        fclose(stream);
+    }
+    return g_utf8_validate(head, (gssize)size, &end) || (size == sizeof head && head + size - end < 4);
+}
+
+/* What its user may not write stays, too, though the folder would let him replace it. */
+static FILE *open_beside(output_file *file, bool is_there)
+{
+    if (is_there && g_access(file->path, W_OK) != 0) {
+        return NULL;
+    }
+    if (is_there && !is_text(file->path)) {
+        output_failed("pcq: cannot write %s: what is there is no text; is it a capture?", file->path);
+        file->failed = true;
+        return NULL;
+    }
+    file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
+    return g_fopen(file->temporary, "wbx");
+}
+
 static FILE *standard_output(void)
 {
 #ifdef _WIN32
@@ -88,8 +117,7 @@ static void open_stream(output_file *file)
     } else if (file->is_at_once || file->is_in_place) {
         file->stream = g_fopen(file->path, file->is_in_place ? "ab" : "wb");
     } else {
-        file->temporary = g_strdup_printf("%s.%08x", file->path, g_random_int());
-        file->stream = g_fopen(file->temporary, "wbx");
+        file->stream = open_beside(file, is_there);
     }
     if (file->stream == NULL) {
         fail(file);
