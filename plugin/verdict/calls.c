@@ -192,32 +192,20 @@ static void find_unanswered(const verdict_monitor *monitor)
 
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
 
-/* Whoever asks again so soon after an answer without data asks for its size. */
-#define AT_ONCE 0.05
-
-/* Of a sealed talk, as figures.c settled it. A server that fails is asked again when the next sample is due. */
+/* Of a sealed talk, as figures.c settled it. */
 static void find_sealed_in_vain(const verdict_monitor *monitor)
 {
-    const char *server = verdict_server(monitor), *client = client_of(monitor);
     verdict_shown shown = {.frames = NULL};
-    const verdict_call *before = NULL;
-    unsigned at_once = 0;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_NO_DATA) {
             verdict_show(&shown, call->frame, call->answered);
-            at_once += before && call->asked >= before->answered && call->asked < before->answered + AT_ONCE;
-            before = call;
         }
     }
-    if (2 * at_once >= verdict_count_shown(&shown)) {
-        verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
-                    "%s offers %s too little room, as it seems, and gets no data: since $T", client, server);
-    } else {
-        verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_SERVER, &shown,
-                    "%s answers without data (it fails, or %s offers too little room): since $T", server, client);
-    }
+    verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_SERVER, &shown,
+                "%s answers without data (it fails, or %s offers too little room): since $T", verdict_server(monitor),
+                client_of(monitor));
 }
 
 /* Behind the last sample each answer says how much room it needs, and the client never has it. */

@@ -477,7 +477,6 @@ DURING = {
     'first-block-damaged': damaged(block_size(0, 5), 8, 0),
     'probes-from-the-start': odd('probe_loop', 'client', little_room, bad(9), count=9),
     **{'probes-since-the-middle-' + x: odd('probe_loop', EITHER, 8, little_room, bad(9), count=9, mode=x) for x in ('tcp', 'smb', 'sealed')},
-    'probes-at-once-sealed': odd('probe_loop', 'client', 8, little_room, bad(9, each=.01), count=9, mode='sealed'),
     **{'server-restarted-' + x: odd('restarted', 'server', 8, leaves(), pause(30), machine(20), bad(), 8, count=1, mode=x) for x in ('tcp', 'hkpd')},
     'server-rebooted': odd('restarted', 'server', 8, leaves(RST, 1), pause(30), machine(20), bad(), 8, count=1, also=('broken',)),
     **{'another-machine-' + x: odd('other_machine', 'server', 8, leaves(), machine(80000), bad(2, any=True), 8, mode=x) for x in ('tcp', 'hkpd')},
