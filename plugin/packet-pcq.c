@@ -422,14 +422,18 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context)
     call_info(&p->call, "%s", count_text(p, p->tapped.out_size));
 }
 
-/* A list of counters' names that could not be read whole: nobody knows what it told anew. */
-static void lose_names(pcq_pdu *p, const pcq_context *context)
+/* A list of counters' names or types that was not read whole: nobody knows what it told anew. */
+static void lose_facts(const pcq_record *record, uint32_t event)
 {
-    bool are_names = context->request_code == PERF_REG_COUNTER_NAME_STRINGS ||
-                     context->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
+    const rpc_record *call = &record->call;
+    const pcq_context context = {.request_code = record->request_code, .lcid = record->lcid};
+    bool are_types = record->request_code == PERF_REG_COUNTERSET_STRUCT;
+    bool are_names =
+        record->request_code == PERF_REG_COUNTER_NAME_STRINGS || record->request_code == PERF_REG_COUNTER_ENGLISH_NAMES;
 
-    if (p->call.first_time && !p->call.is_noise && context->request_known && are_names) {
-        facts_lose_names(p->call.to, context->guid, pcq_kind_of_names(context), p->call.event, p->call.pinfo->num);
+    if (call->request_read && call->copied == NULL && record->in_size > 0 && (are_names || are_types)) {
+        facts_lose(call->to, record->guid, are_types ? PERF_FACT_COUNTER : pcq_kind_of_names(&context), event,
+                   call->response_frame);
     }
 }
 
@@ -438,8 +442,8 @@ static void pcq_registration_response(pcq_pdu *p)
     pcq_context context = new_context(p);
     bool done = pcq_read_response(p, &context, pcq_dissect_registration);
 
-    if (p->call.ndr.reader.failed || (done && p->call.report.damaged)) {
-        lose_names(p, &context);
+    if (p->call.first_time && !p->call.is_noise && (p->call.ndr.reader.failed || (done && p->call.report.damaged))) {
+        lose_facts(p->record, p->call.event);
     }
     for (unsigned i = 0; done && call_may_learn(&p->call) && i < wmem_array_get_count(context.pending_facts); i++) {
         const pcq_pending_fact *pending = wmem_array_index(context.pending_facts, i);
@@ -995,6 +999,7 @@ static void answer_unread(rpc_record *call, uint32_t event)
     } else if (!call->copied && strcmp(call->operation, opnum_vals[OPNUM_OpenQueryHandle].strptr) == 0) {
         query_calls_unseen(connection_association(call->connection), call->request_event, event, 1);
     }
+    lose_facts(record, event);
 }
 
 /* A request whose operation could not read what it changes. */

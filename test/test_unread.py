@@ -6,11 +6,15 @@ import pytest
 
 from gen import stubs
 from gen.buffers import identifiers
+from gen.hkpd_block import Counter, Object
+from gen.hkpd_scene import Talk
+from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
 from gen.story_script import Script, answers, ask, learn, unseen
-from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
-from learned import one, read
+from gen.stubs import DATA, VALIDATE
+from learned import read
+from series import long_rows
 from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
 
 
@@ -262,6 +266,59 @@ def test_an_answer_that_is_cut_is_an_answer(tshark, tmp_path):
     cut(100, requests=False)(scene, first)
     _, err = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,csv,-')
     assert 'requests and responses not read: 4' in err and 'without a captured response' not in err
+
+
+@PASSES
+@pytest.mark.parametrize('what', ['names', 'types', 'titles'])
+@pytest.mark.parametrize('size, said', [(150, False), (999, True)], ids=['cut', 'whole'])
+def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, what, size, said, two_pass):
+    """The same list comes again. Whole it says that all is as before; cut nobody knows."""
+    scene = Scene()
+    if what == 'titles':
+        columns = [Counter(5002 + 2 * i, None, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1) for i in range(3)]
+        talk = Talk(scene, objects=[Object(5000, None, columns)])
+        pairs = {5000: 'Set', 5002: 'One', 5004: 'Two', 5006: 'Three'}
+        talk.open()
+        again, sample = lambda: talk.titles('Counter 009', pairs), talk.sample
+    else:
+        s = gauge(kind='PERF_COUNTER_DELTA')
+        c = tcp_line(scene, Script([s])).client()
+        again, sample = lambda: c.reg_info(s.guid, 10 if what == 'names' else 1, 0, 2000), lambda: c.data(h, 9999)
+        c.reg_info(s.guid, 9)
+        if what == 'types':
+            c.reg_info(s.guid, 10)
+        h = c.open()
+        c.validate(h, [ask(s, 1, 'a')])
+    again()
+    sample()
+    first = len(scene.capture.frames) + 1
+    again()
+    cut(size, requests=False)(scene, first)
+    sample()
+    sample()
+    out, _ = tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-', *(['-2'] if two_pass else []))
+    rows = long_rows(out)
+    known = {(r['frame'], bool(r['unit'] or r['result'] or 'type' not in r['reason']) if what == 'types' else '#' not in r['counter']) for r in rows}
+    assert [is_known for _, is_known in sorted(known, key=lambda x: int(x[0]))] == [True, said, said]
+
+
+@pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
+def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
+    """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
+    old, new = gauge(1), gauge(1)
+    new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
+    model, scene = Script([old]), Scene()
+    c = tcp_line(scene, model).client()
+    learn(c, old)
+    h = c.open()
+    c.validate(h, [ask(old, 1, 'a')])
+    for _ in range(2):
+        c.data(h, 9999)
+    model.sets = [new]
+    learn(c, new)
+    c.data(h, 9999)
+    found = tshark.fields(scene.write(tmp_path / 'a.pcap'), ['frame.number'], '-Y', ASSUMED, *passes)
+    assert [int(f) for f, in found] == ([n for n, _ in answers(scene)][:2] if passes else [])
 
 
 def late_frames(tshark, path, *options):

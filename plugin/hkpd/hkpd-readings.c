@@ -427,6 +427,12 @@ static const hkpd_column *column_of(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
+/* The title index stands for another name later. */
+static bool is_retold(const readings *r, uint32_t title_index)
+{
+    return facts_doubted(r->answer.server, facts_title_subject(title_index), PERF_FACT_ENGLISH, r->answer.event);
+}
+
 static void look_up_counter(readings *r)
 {
     const hkpd_column *column = column_of(r);
@@ -435,6 +441,7 @@ static void look_up_counter(readings *r)
     counter->id = column->title_index;
     counter->type = column->known_type;
     counter->none = column->known_type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
+    counter->is_retold = is_retold(r, column->title_index) || is_retold(r, stream_of(r)->walk.object.index);
 }
 
 static const char *label(readings *r)
@@ -523,6 +530,9 @@ static void take_value(readings *r)
         take_text(r, walk, column->type);
     }
     readings_take(r, number_in(walk, at->offset, at->size));
+    if (r->answer.server->renewed > r->answer.event) {
+        readings_known_counter(r); /* whether its name is */
+    }
 }
 
 perf_block_event hkpd_readings_event(readings *r)
@@ -564,7 +574,8 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     hkpd_table *previous = stream_of(r)->previous_table;
 
-    if (previous == NULL || is_renewed(r, previous->title_index) || is_renewed(r, column_of(r)->title_index)) {
+    place->retold = previous && (is_renewed(r, previous->title_index) || is_renewed(r, column_of(r)->title_index));
+    if (previous == NULL || place->retold) {
         return false;
     }
     place->table = &previous->base;

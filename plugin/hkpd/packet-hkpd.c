@@ -179,7 +179,12 @@ static hkpd_key_name key_called(const char *name, bool below_perflib)
     return key;
 }
 
-static rpc_fields fields = {.handle_label = "Handle", .handle_number_label = "Handle number", .handle_word = "handle"};
+static void answer_unread(rpc_record *call, uint32_t event);
+
+static rpc_fields fields = {.handle_label = "Handle",
+                            .handle_number_label = "Handle number",
+                            .handle_word = "handle",
+                            .answer_unread = answer_unread};
 
 static const value_string value_type_vals[] = {
     {0, "REG_NONE"},  {1, "REG_SZ"},       {2, "REG_EXPAND_SZ"}, {3, "REG_BINARY"},
@@ -926,10 +931,10 @@ static void header_answer(hkpd_pdu *p, const answer *back)
 /* --- Titles ---------------------------------------------------------------------------------------------------- */
 
 /* Of names, not of help texts. The value name tells the language, else the key does; 0: none does. */
-static bool are_names(const hkpd_pdu *p, const answer *back, uint32_t *language, state_fact_kind *kind)
+static bool are_names(const rpc_record *record, const char *name, uint32_t *language, state_fact_kind *kind)
 {
-    const hkpd_key *key = hkpd_key_of(p->call.record->handle);
-    bool are = hkpd_titles_of(back->name, language) == HKPD_TITLES_NAMES;
+    const hkpd_key *key = hkpd_key_of(record->handle);
+    bool are = hkpd_titles_of(name, language) == HKPD_TITLES_NAMES;
 
     if (*language == 0 && key) {
         *language = key->name.kind == HKPD_KEY_TEXT ? LANGUAGE_ENGLISH : key->name.language;
@@ -939,13 +944,23 @@ static bool are_names(const hkpd_pdu *p, const answer *back, uint32_t *language,
 }
 
 /* A list that could not be read whole: nobody knows what it told anew. */
-static void lose_titles(hkpd_pdu *p, const answer *back)
+static void lose_titles(const rpc_record *record, const char *name, uint32_t event)
 {
     uint32_t language;
     state_fact_kind kind;
 
-    if (are_names(p, back, &language, &kind)) {
-        facts_lose_names(p->call.to, NULL, kind, p->call.event, p->call.pinfo->num);
+    if (are_names(record, name, &language, &kind)) {
+        facts_lose(record->to, NULL, kind, event, record->response_frame);
+    }
+}
+
+/* A response that no operation is handed. */
+static void answer_unread(rpc_record *call, uint32_t event)
+{
+    const hkpd_record *record = (const hkpd_record *)call;
+
+    if (record->name && record->room > 0 && call->copied == NULL) {
+        lose_titles(call, record->name, event);
     }
 }
 
@@ -953,11 +968,12 @@ static void learn_titles(hkpd_pdu *p, const answer *back)
 {
     uint32_t language, others = 0;
     state_fact_kind kind;
-    wmem_array_t *titles =
-        are_names(p, back, &language, &kind) ? hkpd_titles(back->value.tvb, hkpd_pool(p), &others) : NULL;
+    wmem_array_t *titles = are_names(p->call.record, back->name, &language, &kind)
+                               ? hkpd_titles(back->value.tvb, hkpd_pool(p), &others)
+                               : NULL;
 
     if (others > 0) {
-        lose_titles(p, back);
+        lose_titles(p->call.record, back->name, p->call.event);
     }
     for (unsigned i = 0; titles && i < wmem_array_get_count(titles); i++) {
         const hkpd_title *title = wmem_array_index(titles, i);
@@ -1022,7 +1038,7 @@ static int hkpd_value_response(hkpd_pdu *p)
     p->tapped.lacks_titles = p->call.ndr.reader.failed && hkpd_key_of(hkpd_known_handle(p)) &&
                              hkpd_titles_of(back.name, NULL) == HKPD_TITLES_NAMES;
     if (p->call.first_time && p->tapped.lacks_titles) {
-        lose_titles(p, &back);
+        lose_titles(p->call.record, back.name, p->call.event);
     }
     if (back.kind == ANSWER_OTHER) {
         return other_answer(p, &back);

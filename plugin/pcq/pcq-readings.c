@@ -900,6 +900,22 @@ static void open_table(readings *r)
 
 /* --- Names and types --------------------------------------------------------------------------------------------- */
 
+/* Its counterset's or counter's name or type was told anew later. */
+static bool is_retold(const readings *r, const state_identifier *identifier)
+{
+    state_host *server = r->answer.server;
+    uint32_t event = r->answer.event;
+
+    if (server->renewed <= event) {
+        return false; /* as mostly */
+    }
+    const state_subject set = facts_subject(identifier->guid, PERF_NO_ID),
+                        counter = facts_subject(identifier->guid, r->at.counter->id);
+    return facts_doubted(server, set, PERF_FACT_ENGLISH, event) || facts_doubted(server, set, PERF_FACT_SET, event) ||
+           facts_doubted(server, counter, PERF_FACT_ENGLISH, event) ||
+           facts_doubted(server, counter, PERF_FACT_COUNTER, event);
+}
+
 static void look_up_counter(readings *r)
 {
     const state_identifier *identifier = stream_of(r)->identifier;
@@ -918,6 +934,7 @@ static void look_up_counter(readings *r)
         counter->type_from_file = known.source == PERF_SOURCE_FILE;
         counter->none = counter->type ? PERF_NONE_OK : PERF_NONE_UNKNOWN_TYPE;
     }
+    counter->is_retold = is_retold(r, identifier);
 }
 
 static const char *name_of(readings *r, uint32_t id)
@@ -1218,18 +1235,15 @@ static bool is_renewed(readings *r, uint32_t id, state_fact_kind kind)
                                                stream->previous.sample->event, r->answer.event);
 }
 
-/* Another name makes it another counter. One of another type may be another. */
+/* Another name or type makes it another counter. */
 static bool find_previous(readings *r, reading_place *place, bool *has_counter)
 {
     uint32_t id = r->at.counter->id;
     bool renewed = any_renewed(r);
 
-    if ((renewed && (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH))) ||
-        !find_place(r, place, has_counter)) {
-        return false;
-    }
-    place->assumed |= renewed && is_renewed(r, id, PERF_FACT_COUNTER);
-    return true;
+    place->retold = renewed && (is_renewed(r, PERF_NO_ID, PERF_FACT_ENGLISH) || is_renewed(r, id, PERF_FACT_ENGLISH) ||
+                                is_renewed(r, id, PERF_FACT_COUNTER));
+    return !place->retold && find_place(r, place, has_counter);
 }
 
 static perf_raw operand(readings *r, sample_view *view, const reading_place *place _U_, unsigned need)

@@ -23,6 +23,7 @@ typedef struct {
     bool moved;
     bool failed; /* what was asked for alike had an error in that sample */
     bool others; /* other counters are where it would be */
+    bool retold; /* another name or type of it was told, and it may have become another since that sample */
 } reading_place;
 
 struct readings_layout {

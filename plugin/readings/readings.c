@@ -170,6 +170,7 @@ static bool previous_operands(readings *r, unsigned flags, perf_point *previous,
     }
     if (!r->answer.layout->find_previous(r, &place, &has_counter)) {
         *why = place.moved       ? PERF_NONE_MOVED
+               : place.retold    ? PERF_NONE_TOLD_ANEW
                : has_counter     ? PERF_NONE_NEW_INSTANCE
                : place.failed    ? PERF_NONE_BEFORE_FAILED
                : place.others    ? PERF_NONE_OTHER_COUNTERS

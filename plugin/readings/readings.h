@@ -57,7 +57,8 @@ typedef struct {
     perf_counter_info info;        /* PerflibV2: its relations to other counters */
     bool has_other_sizes;          /* PerflibV2, of an unknown type: some value has neither 4 nor 8 bytes, */
     bool has_no_text;              /* or cannot be text */
-    const char *label;             /* name or "#id"; NULL as long as nobody asked */
+    bool is_retold;    /* a later packet tells another name or type: which of both it has here is not known */
+    const char *label; /* name or "#id"; NULL as long as nobody asked */
 } reading_counter;
 
 /* One value. Offsets count from the answer's first byte. */
@@ -163,10 +164,11 @@ const reading *readings_next(readings *r);
 /* The calculated value, or why there is none. Not for text. */
 perf_result readings_result(readings *r);
 
-/* True if whose value it is was assumed, or from which instance of its name the result that was asked for is. */
+/* True if whose value it is was assumed, or what that is, from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || (r->operands.known && r->operands.has_previous && r->operands.assumed);
+    return r->assumed || (r->at.counter && r->at.counter->is_retold) ||
+           (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 
 /* What is said behind the value then. */

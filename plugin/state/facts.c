@@ -31,9 +31,10 @@ typedef struct {
     state_fact fact;
     uint32_t sampled; /* event of the server's newest sample then */
     unsigned tellers; /* how often it was told; 0: all who did proved to be to other machines */
+    uint32_t last;    /* event of the last time */
 } fact_version;
 
-/* A list of names was answered that could not be read whole. */
+/* A list of names or types was answered that could not be read whole. */
 typedef struct {
     uint32_t event;
     uint32_t frame;
@@ -44,6 +45,7 @@ typedef struct {
     uint32_t event;
     uint32_t
         sampled; /* event of the server's newest sample then: of what was learned since, nobody knows which of the two it names */
+    uint32_t since; /* event at which it last had a name of before: in between it became another thing */
 } fact_renewal;
 
 /* What was learned of a server's subject. */
@@ -51,10 +53,11 @@ typedef struct subject_facts {
     fact_key key;                                /* its kind is NO_KIND: one entry for all kinds */
     wmem_array_t *versions[PERF_NUM_FACT_KINDS]; /* fact_version, ascending events; NULL as long as there is none */
     wmem_array_t
-        *lost[2]; /* fact_loss, ascending events, of English names and others: those of all counters of the set, or all
-                             * titles, that were told before nobody knows. NULL as long as there is none */
+        *lost[PERF_FACT_COUNTER + 1]; /* fact_loss, ascending events, of English names, others, and types: those of all
+                             * counters of the set, or all titles, that were told before nobody knows. NULL as long as there is none */
     wmem_array_t *renewals; /* fact_renewal, ascending events: the subject is another thing from there on, and no name
                              * from before is its own. NULL as long as there is none */
+    uint32_t named;         /* event at which it last had a name that was known, or that renewed it */
 } subject_facts;
 
 /* What a connection told, as long as it may prove to be to another machine. */
@@ -65,6 +68,7 @@ typedef struct {
     uint32_t frame;
     uint32_t lcid;
     const char *name; /* NULL if it is none */
+    bool is_loss;     /* nobody knows what was told */
 } told_fact;
 
 /* Of the key a packet chooses the subject alone, so that alone needs a keyed hash. */
@@ -163,28 +167,28 @@ static uint32_t latest_renewal(const subject_facts *learned, uint32_t event)
     return renewal ? renewal->event : 0;
 }
 
-/* The latest loss of such names of its set until then, NULL without one. */
+/* The latest loss of such facts of its set until then, NULL without one. */
 static const fact_loss *latest_loss(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     state_host *server = (state_host *)learned->key.owner;
     state_subject set = facts_subject(learned->key.subject.guid, PERF_NO_ID);
     const subject_facts *all =
-        server->lost_names && learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
+        server->lost_facts && learned->key.subject.id != PERF_NO_ID ? find_facts(server, &set) : NULL;
 
     return all && all->lost[kind] ? state_event_latest(all->lost[kind], event) : NULL;
 }
 
-/* Names from before it are no longer its own. */
-static uint32_t names_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+/* Such facts from before it are no longer its own. */
+static uint32_t facts_begin(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
-    const fact_loss *loss = is_name(kind) ? latest_loss(learned, kind, event) : NULL;
+    const fact_loss *loss = kind <= PERF_FACT_COUNTER ? latest_loss(learned, kind, event) : NULL;
 
-    return is_name(kind) ? MAX(latest_renewal(learned, event), loss ? loss->event : 0) : 0;
+    return MAX(is_name(kind) ? latest_renewal(learned, event) : 0, loss ? loss->event : 0);
 }
 
 static void renew(subject_facts *learned, uint32_t event, uint32_t sampled)
 {
-    fact_renewal renewal = {event, sampled};
+    fact_renewal renewal = {event, sampled, learned->named};
 
     if (learned->renewals == NULL) {
         learned->renewals = wmem_array_sized_new(wmem_file_scope(), sizeof renewal, 1);
@@ -216,9 +220,17 @@ static fact_version *held_version(subject_facts *learned, state_fact_kind kind, 
 {
     wmem_array_t *versions = learned ? learned->versions[kind] : NULL;
     fact_version *newest = versions ? newest_alike(versions, kind, fact) : NULL;
-    bool is_held = newest && same_fact(kind, &newest->fact, fact) && newest->event >= names_begin(learned, kind, event);
+    bool is_held = newest && same_fact(kind, &newest->fact, fact) && newest->event >= facts_begin(learned, kind, event);
 
     return is_held ? newest : NULL;
+}
+
+static void tell_again(subject_facts *learned, state_fact_kind kind, fact_version *held, unsigned tellers,
+                       uint32_t event)
+{
+    held->tellers += tellers;
+    held->last = MAX(held->last, event);
+    learned->named = is_name(kind) ? MAX(learned->named, event) : learned->named;
 }
 
 /* Returns the version that holds it. */
@@ -230,7 +242,7 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
 
     ws_assert(kind < PERF_NUM_FACT_KINDS && (told->fact.name != NULL) == is_name(kind));
     if (held) {
-        held->tellers += told->tellers;
+        tell_again(learned, kind, held, told->tellers, told->last);
         return held;
     }
     if (*versions == NULL) {
@@ -241,9 +253,11 @@ static fact_version *add_version(subject_facts *learned, state_fact_kind kind, c
         if (newest && !is_same && is_name(kind) && newest->event < told->event &&
             newest->event >= latest_renewal(learned, told->event)) {
             renew(learned, told->event, told->sampled);
+            learned->named = told->event;
         }
         server->renewed = MAX(server->renewed, told->event);
     }
+    learned->named = is_name(kind) && learned->named == 0 ? told->event : learned->named;
     wmem_array_append_one(*versions, *told);
     return wmem_array_index(*versions, wmem_array_get_count(*versions) - 1);
 }
@@ -273,8 +287,8 @@ static bool learn_alike(state_connection *connection, const state_subject *subje
     fact_version *held = held_version(own, kind, fact, event);
 
     if (held) {
-        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name};
-        held->tellers++;
+        const told_fact told = {own, kind, event, frame, fact->lcid, held->fact.name, false};
+        tell_again(own, kind, held, 1, event);
         note_told(connection, &told);
     }
     return held != NULL;
@@ -284,7 +298,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
                  uint32_t event, uint32_t frame)
 {
     state_host *server = connection->host, *owner = owner_of(connection);
-    const fact_version version = {event, frame, *fact, server->sampled, 1};
+    const fact_version version = {event, frame, *fact, server->sampled, 1, event};
 
     if (kind == PERF_FACT_ENGLISH && !connection->is_no_windows && is_other_title(&subject, fact->name)) {
         host_note_no_windows(connection);
@@ -301,7 +315,7 @@ void facts_learn(state_connection *connection, state_subject subject, state_fact
         server->renewed = MAX(server->renewed, owner->renewed);
     }
     owner->told++;
-    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name};
+    const told_fact told = {learned, kind, event, frame, fact->lcid, kept->fact.name, false};
     note_told(connection, &told);
 }
 
@@ -324,7 +338,7 @@ static void lose(state_host *server, const state_subject *set, state_fact_kind k
     if (!is_last) {
         wmem_array_sort(all->lost[kind], compare_events);
     }
-    server->lost_names = true;
+    server->lost_facts = true;
     server->facts_version++;
 }
 
@@ -365,6 +379,7 @@ static void take_versions(subject_facts *learned, wmem_array_t *taken)
         learned->versions[kind] = NULL;
     }
     learned->renewals = NULL;
+    learned->named = 0;
 }
 
 /* Learns in the order of events what is still told of a subject, and one fact more. Of too many nothing is known. */
@@ -421,6 +436,7 @@ static void move_fact(told_fact *told, fact_version *version, state_host *to)
     moved.version.event = told->event;
     moved.version.frame = told->frame;
     moved.version.tellers = 1;
+    moved.version.last = told->event;
     if (--version->tellers == 0) {
         learn_again(left, NULL);
     }
@@ -441,9 +457,8 @@ void facts_move(state_connection *connection)
     for (unsigned i = 0; connection->told && i < wmem_array_get_count(connection->told); i++) {
         told_fact *told = wmem_array_index(connection->told, i);
         const fact_loss loss = {told->event, told->frame};
-        bool is_loss = is_name(told->kind) && told->name == NULL;
-        fact_version *version = is_loss ? NULL : version_of(told);
-        if (told->subject->key.owner != to && is_loss) {
+        fact_version *version = told->is_loss ? NULL : version_of(told);
+        if (told->subject->key.owner != to && told->is_loss) {
             lose(connection->host, &told->subject->key.subject, told->kind, &loss);
         } else if (told->subject->key.owner != to && version) {
             move_fact(told, version, to);
@@ -455,15 +470,14 @@ void facts_move(state_connection *connection)
     }
 }
 
-void facts_lose_names(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
-                      uint32_t frame)
+void facts_lose(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event, uint32_t frame)
 {
     const state_subject set = guid ? facts_subject(guid, PERF_NO_ID) : facts_title_subject(PERF_NO_ID);
     const fact_loss loss = {event, frame};
     state_host *owner = owner_of(connection);
-    const told_fact told = {keep_facts(owner, &set), kind, event, frame, 0, NULL};
+    const told_fact told = {keep_facts(owner, &set), kind, event, frame, 0, NULL, true};
 
-    ws_assert(is_name(kind));
+    ws_assert(kind <= PERF_FACT_COUNTER);
     lose(owner, &set, kind, &loss);
     if (owner != connection->host) { /* as long as there is one machine it may be its list */
         lose(connection->host, &set, kind, &loss);
@@ -474,7 +488,7 @@ void facts_lose_names(state_connection *connection, const uint8_t *guid, state_f
 uint32_t facts_title_lost_in(state_host *server, uint32_t event)
 {
     const state_subject set = facts_title_subject(PERF_NO_ID);
-    const subject_facts *all = server->lost_names ? find_facts(server, &set) : NULL;
+    const subject_facts *all = server->lost_facts ? find_facts(server, &set) : NULL;
     wmem_array_t *lost = all && all->lost[PERF_FACT_ENGLISH] ? all->lost[PERF_FACT_ENGLISH]
                          : all                               ? all->lost[PERF_FACT_LOCAL]
                                                              : NULL;
@@ -519,7 +533,7 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
 static state_known from_capture(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
-    uint32_t begin = versions ? names_begin(learned, kind, event) : 0;
+    uint32_t begin = versions ? facts_begin(learned, kind, event) : 0;
     unsigned until = versions ? state_event_count_until(versions, event) : 0;
     const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 
@@ -647,16 +661,39 @@ bool facts_title_is(state_host *server, uint32_t title_index, const char *englis
     return known.fact ? strcmp(known.fact->name, english) == 0 : server->no_windows == 0;
 }
 
+/* The first change behind an event, and since when it may have been; false if none is known. */
+static bool next_change(const subject_facts *learned, state_fact_kind kind, uint32_t event, uint32_t *since)
+{
+    wmem_array_t *changes = learned == NULL ? NULL : is_name(kind) ? learned->renewals : learned->versions[kind];
+    unsigned count = changes ? wmem_array_get_count(changes) : 0;
+    unsigned next = count > 0 ? state_event_count_until(changes, event) : 0;
+
+    next = is_name(kind) ? next : MAX(next, 1); /* the first version is no change */
+    if (next < count) {
+        *since = is_name(kind) ? ((const fact_renewal *)wmem_array_index(changes, next))->since
+                               : ((const fact_version *)wmem_array_index(changes, next - 1))->last;
+    }
+    return next < count;
+}
+
+static bool may_change_between(state_host *server, const state_subject *subject, state_fact_kind kind, uint32_t since,
+                               uint32_t event)
+{
+    const learned_facts found = find_learned(server, subject);
+    uint32_t last;
+
+    return (next_change(found.own, kind, since, &last) && last < event) ||
+           (next_change(found.others, kind, since, &last) && last < event);
+}
+
+bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event)
+{
+    return server->renewed > event && may_change_between(server, &subject, kind, event, event);
+}
+
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event)
 {
-    const learned_facts found = server->renewed > since ? find_learned(server, &subject) : (learned_facts){NULL, NULL};
-    const subject_facts *learned = found.own ? found.own : found.others;
-
-    if (learned == NULL || is_name(kind)) {
-        return learned && latest_renewal(learned, event) > since;
-    }
-    wmem_array_t *versions = learned->versions[kind];
-    return versions && state_event_count_until(versions, event) > MAX(1, state_event_count_until(versions, since));
+    return server->renewed > since && may_change_between(server, &subject, kind, since, event);
 }
 
 static int compare_facts(const void *a, const void *b)

@@ -59,10 +59,10 @@ typedef struct {
 void facts_learn(state_connection *connection, state_subject subject, state_fact_kind kind, const state_fact *fact,
                  uint32_t event, uint32_t frame);
 
-/* A list of such names of a counterset's counters (`guid` NULL: of titles) was answered that could not be read whole: of those told
+/* A list of such names, or types, of a counterset's counters (`guid` NULL: of titles) was answered that could not be read whole: of those told
  * before nobody knows whether they still hold. What can be read of it is learned behind. */
-void facts_lose_names(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
-                      uint32_t frame);
+void facts_lose(state_connection *connection, const uint8_t *guid, state_fact_kind kind, uint32_t event,
+                uint32_t frame);
 
 /* The frame of such a list of titles, the latest until the event or else the first; 0 without one. */
 uint32_t facts_title_lost_in(state_host *server, uint32_t event);
@@ -81,8 +81,11 @@ state_known facts_lookup(state_host *server, state_subject subject, state_fact_k
 /* True if a title index stands for an English title: by the capture's titles, or, where it has none, of what may be a Windows. */
 bool facts_title_is(state_host *server, uint32_t title_index, const char *english, uint32_t event);
 
-/* True if it was told anew between two events: of a name another in the same language, which makes it another thing, else another fact
- * of this kind. */
+/* True if a later packet tells it anew: somewhere between that and the last that told what is known here it became another, perhaps before the
+ * event. Of a name another in the same language makes it another thing. */
+bool facts_doubted(state_host *server, state_subject subject, state_fact_kind kind, uint32_t event);
+
+/* True if it may have become another between two events. */
 bool facts_renewed(state_host *server, state_subject subject, state_fact_kind kind, uint32_t since, uint32_t event);
 
 /* How things are called: a name, or what stands for one that is not known. Texts that are made live in `pool`. */

@@ -47,7 +47,7 @@ class World:
 
     def __init__(self):
         self.things, self.numbers = [None], {}
-        self.silent = []        # [first, last] frame in which a server talks that has not said its name yet
+        self.silent = []        # [first, last] frame in which a server talks that has not said yet what it is, or what its counters are
 
     def number(self, thing, which):
         """which: tells apart what has equal names"""
@@ -403,7 +403,7 @@ class Renewed:
     always the same; in the other now and then, before it or behind."""
 
     def __init__(self, world, scene, seed, address, is_hkpd):
-        self.world, self.seed, self.pick, self.is_hkpd = world, seed, random.Random('%d renewed' % seed), is_hkpd
+        self.world, self.scene, self.seed, self.pick, self.is_hkpd = world, scene, seed, random.Random('%d renewed' % seed), is_hkpd
         self.machine, self.versions = ('REG%d' if is_hkpd else 'SRV%d') % seed, {'set': 0, 1: 0, 2: 0}
         self.always = self.pick.choice([ENGLISH, GERMAN])
         if is_hkpd:
@@ -459,13 +459,21 @@ class Renewed:
                     self.talk.objects = self.objects()
                 else:
                     self.model.sets = [self.set()]
+                frames, first = self.scene.capture.frames, len(self.scene.capture.frames) + 1
+                for _ in range(self.pick.choice([0, 0, 0, 1, 2])):      # before that is told
+                    self.sample()
                 self.browse(both if self.pick.random() < .5 else [self.always])
+                self.world.silent.append([first, len(frames)])
             elif chance < .4:
                 self.browse(both[:self.pick.randint(1, 2)])
-            elif self.is_hkpd:
-                self.talk.sample()
             else:
-                self.client.data(self.handle, 9999)
+                self.sample()
+
+    def sample(self):
+        if self.is_hkpd:
+            self.talk.sample()
+        else:
+            self.client.data(self.handle, 9999)
 
 
 # --- Several sites of one address ------------------------------------------------------------------------------------
