@@ -9,17 +9,21 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from forks import Forks
-from gen.buffers import FILETIME_EPOCH
-from gen.record import GAP
-
 TOP = Path(__file__).resolve().parent.parent
+# What the tests share: helpers, stories, and what a module has for another's
+sys.path += [str(TOP / 'test' / 'lib'), str(TOP / 'test' / 'tools'), *sorted({str(p.parent) for p in (TOP / 'test').glob('*/test_*.py')})]
+
+from forks import Forks  # noqa: E402
+from gen.buffers import FILETIME_EPOCH  # noqa: E402
+from gen.record import GAP  # noqa: E402
+
 gc.set_threshold(1 << 20)      # what is read and made here has no cycles
 TSHARK = os.environ.get('TSHARK', 'tshark')
 FOLDERS = itertools.count(1)

@@ -1,6 +1,6 @@
 /* floor.c
  * The floor under the plugin's cost: a dissector that adds the same items for counter data with constant texts
- * (test/test_floor.py compares them with the plugin's). It knows no names, keeps nothing, calculates
+ * (test/scripts/test_floor.py compares them with the plugin's). It knows no names, keeps nothing, calculates
  * nothing, and believes every size: for script/dev/bench's own captures only.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later

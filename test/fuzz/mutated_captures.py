@@ -17,7 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TESTS = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(TESTS), str(TESTS / 'protocol')]
 
 from gen import hkpd_scene, mutate  # noqa: E402
 from gen.damage import DAMAGE  # noqa: E402

@@ -3,13 +3,12 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
-from conftest import TShark
+from conftest import TOP, TShark
 
-PCAPS = Path(__file__).parent / 'pcaps'
+PCAPS = TOP / 'test' / 'pcaps'
 MONITOR = 'Performance Counter Monitor: (pcq || hkpd) && ip.addr == 127.0.0.1 && ip.addr == 127.0.0.1'
 
 

@@ -45,4 +45,4 @@ def page(top):
 
 
 if __name__ == '__main__':
-    sys.stdout.write(page(Path(__file__).resolve().parent.parent))
+    sys.stdout.write(page(Path(__file__).resolve().parents[2]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""python3 test/check_tests.py: tests that prove less than they seem to, one a line; nothing if there are none.
+"""python3 test/tools/check_tests.py: tests that prove less than they seem to, one a line; nothing if there are none.
 
     perhaps     an expectation 'x|': x, or nothing
     skip        a test that leaves itself out, but for what the system lacks
@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parent.parent
 PERHAPS = re.compile(r'(\w+\|)+|(\|\w+)+')
 # Calls of fixtures and helpers that fail by themselves, but prove nothing of the plugin.
 NO_PROOF = {'run', 'pdml', 'fields', 'info', 'json', 'read', 'read_file', 'shown', 'load', 'frames', 'ask', 'write', 'told',
@@ -202,11 +202,14 @@ def in_file(path, tree, known):
 def findings(sources):
     """sources: {path: text} -> [(path, line, pattern, words)]"""
     trees = {path: ast.parse(text) for path, text in sources.items()}
-    every = {node.name: Function(node) for tree in trees.values() for node in functions(tree)}
+    own = {path: {node.name: Function(node) for node in functions(tree)} for path, tree in trees.items()}
+    modules = {Path(path).stem: known for path, known in own.items()}
     out = []
     for path, tree in trees.items():
-        # a file's own function of a name comes before another file's
-        known = {**every, **{node.name: Function(node) for node in functions(tree)}}
+        # a file's own function of a name comes before what it imports, and that before another file's
+        imported = {a.name: modules[x.module][a.name] for x in ast.walk(tree) if isinstance(x, ast.ImportFrom) and x.module in modules
+                    for a in x.names if a.name in modules[x.module]}
+        known = {name: f for known in (*own.values(), imported, own[path]) for name, f in known.items()}
         settle(known)
         out += [(path, *found) for found in in_file(path, tree, known)]
     return sorted(out)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from conftest import TOP
 from gen import hkpd_scene
 from gen.pcap import checksum
 from gen.scene import Scene, tcp_line
 from gen.story_script import Script, ask, counter, learn, multiple, run, unseen
 
-PCAPS = Path(__file__).parent / 'pcaps'
+PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
 PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
 # what the copy has in its place: (address, port of it or None, address there, port there)

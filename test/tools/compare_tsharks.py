@@ -17,7 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PCAPS = Path(__file__).resolve().parent / 'pcaps'
+PCAPS = Path(__file__).resolve().parent.parent / 'pcaps'
 FORMS = {'list': [], 'tree': ['-V'], 'pdml': ['-T', 'pdml'], 'json': ['-T', 'json'], 'two passes': ['-2', '-V'],
          'fields': ['-T', 'fields', '-E', 'occurrence=a', '-e', 'pcq.path', '-e', 'pcq.cooked', '-e', 'pcq.path', '-e', 'pcq.cooked'],
          'a filter': ['-Y', 'pcq.cooked > 1 || pcq.cooked > 1'],

@@ -9,7 +9,7 @@ A file of test/faults is a fault:
     after: (where the next is not unique) text that is; the first place behind it is meant
     was:   text that stands there once, whatever the white space
     now:   what takes its place
-    tests: names of tests, as pytest takes them, from test/
+    tests: names of tests, as pytest takes them, without their folder
     units: programs of test/unit
 A line that begins with a blank goes on with the one before it.
 """
@@ -27,7 +27,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-TOP = Path(__file__).resolve().parent.parent
+TOP = Path(__file__).resolve().parents[2]
 FAULTS = TOP / 'test' / 'faults'
 BUILD = Path(os.environ.get('BUILD', TOP / 'build'))
 # The unit programs, sanitized: what is read beyond the end of bytes is seen there alone.
@@ -115,7 +115,7 @@ def read_fault(path):
     if missing or not fields.get('tests') and not fields.get('units'):
         raise Wrong('%s: has no %s' % (path.name, ', '.join(missing or ['tests'])))
     return Fault(path.name, fields['what'], fields['file'], replacing(fields.get('after'), fields['was'], fields['now']),
-                 fields.get('tests', '').split(), fields.get('units', '').split())
+                 [path_of(t) for t in fields.get('tests', '').split()], fields.get('units', '').split())
 
 
 def known_faults(names):
@@ -189,7 +189,7 @@ def at_place(start, end, now):
 
 def judges_of(file):
     names = next(names for beginning, names in JUDGES.items() if file.startswith('plugin/' + beginning))
-    return ['test_%s.py' % name for name in names.split()]
+    return [path_of('test_%s.py' % name) for name in names.split()]
 
 
 def units_of(file):
@@ -394,6 +394,13 @@ def chosen(args):
                        for p in (TOP / 'plugin' / folder).glob('*.[ch]'))
     lines = executed_lines(files) if files else {}
     return faults_at(named) + [f for file in files for f in faults_of(file, lines[file], args)]
+
+
+def path_of(test):
+    """A test as pytest takes it: each file's name stands in one folder."""
+    file, colons, function = test.partition('::')
+    found = list((TOP / 'test').glob('*/' + file))
+    return (str(found[0].relative_to(TOP / 'test')) if found else file) + colons + function
 
 
 def is_test(name):

@@ -142,6 +142,7 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
     c.validate(h, [ask(s, 3, 'a')])
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
+    assert len(answers(scene)) == 2
     for number, message in answers(scene):
         assert paths(frames[number]) == truth(message)
 
@@ -238,7 +239,9 @@ def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass)
     c.info(h, 9999)     # behind them, so that it tells what came of them
     c.data(h, 9999)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
-    for number, message in answers(scene)[1:]:
+    first, *rest = answers(scene)
+    assert len(rest) == 2
+    for number, message in rest:
         assert paths(frames[number]) == truth(message) and ASSUMED not in frames[number].experts
 
 
@@ -521,7 +524,9 @@ def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
     c.validate(h, [ask(s, 1)] * count)
     out, _ = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-T', 'fields', '-e', 'pcq.identifier.path',
                         '-Y', 'pcq.identifier', '-E', 'occurrence=a')
-    for line in out.splitlines():
+    lines = out.splitlines()
+    assert lines
+    for line in lines:
         texts = line.split(',')
         assert len(texts) == count and len(texts[0]) > 2000
         assert len(line) < (1 << 20) + 32 * 40 * count + 100 * count

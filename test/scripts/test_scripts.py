@@ -231,10 +231,9 @@ def test_a_path_with_spaces_and_cdpath(fakes, tmp_path):
 
 def test_formatting_in_a_path_with_spaces(fakes, tmp_path):
     top = tmp_path / "a folder's"
-    for folder in ('plugin', 'test/unit', 'test/fuzz'):
+    for folder in ('plugin', 'test/unit', 'test/fuzz', 'test/lib'):
         (top / folder).mkdir(parents=True)
-        (top / folder / 'a.c').touch()
-    (top / 'test' / 'forks.c').touch()
+        (top / folder / ('forks.c' if folder == 'test/lib' else 'a.c')).touch()
     shutil.copytree(TOP / 'script', top / 'script')
     programs = dict(dpkg_query=INSTALLED, clang_format_16='[ "$1" = -i ] && shift && for f; do [ -f "$f" ] && echo "$f"; done')
     status, out, err = run(top / 'script' / 'dev' / 'format', path=fakes(**programs))
