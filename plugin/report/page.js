@@ -202,6 +202,11 @@
         return chosen.length < 2 || size === 0 ? 1 : 10 ** (2 - Math.ceil(Math.log10(size) - 1e-9));
     }
 
+    const clock = (at, step) => {
+        const text = new Date(at * 1000).toISOString();
+        return step >= 86400 ? text.slice(0, 10) : text.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
+    };
+
     function draw() {
         if (plot) plot.destroy();
         plot = null;
@@ -213,8 +218,8 @@
         plot = new uPlot({
             width: $('plot').clientWidth || 800, height: Math.min(340, Math.max(200, window.innerHeight * 0.38)),
             tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
-            axes: [axis(), axis()],
-            series: [{value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss} UTC'}].concat(chosen.map((one, i) => ({
+            axes: [Object.assign(axis(), {values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
+            series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
                 label: one.path + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,
                 points: {show: one.at.length < 60},
                 value: (_, value) => value === null || value === undefined ? '' : `${number(value / scales[i])} ${one.unit || ''}`,

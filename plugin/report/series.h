@@ -1,0 +1,49 @@
+/* series.h
+ * Each counter of a capture as a line that a picture needs no more of, in bounded memory.
+ *
+ * A listener adds the results as they come. When all lines together have more points than a page may hold, the longer half
+ * of them is thinned: of every four neighbours the smallest and the largest stay, at their own times, so that no peak is lost.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "perf/summary.h"
+
+#include "ws_compat.h"
+
+typedef struct {
+    double at; /* seconds since 1970 */
+    double value;
+} series_point;
+
+/* One path. */
+typedef struct {
+    char *path;
+    const char *unit;       /* NULL without one; lives as long as the program */
+    perf_summary results;   /* of all, also of those that have no point any more */
+    GArray *points;         /* series_point, in the order in which they came */
+    unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
+    unsigned waiting;       /* results that are not points yet, and of them */
+    series_point low, high; /* these */
+} series;
+
+/* All of a capture. */
+typedef struct {
+    GHashTable *by_path; /* path -> series */
+    GPtrArray *all;      /* the same, in the order in which they turned up; owns them */
+    uint64_t values;     /* that were added, */
+    uint64_t left_out;   /* and of counters for which there was no room */
+    uint64_t bytes;      /* of the counters and their points in the page, at most */
+    uint64_t num_points;
+    bool is_thinned;
+} series_set;
+
+void series_begin(series_set *set);
+void series_end(series_set *set);
+
+/* A result of a counter; times and values are finite. */
+void series_add(series_set *set, const char *path, const char *unit, double at, double value);
+
+/* Behind the last: what waits becomes points. More may come. */
+void series_finish(series_set *set);
