@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report's page in a browser: it draws, finds, zooms, asks nothing of a network, and takes no name for markup.
+script/dev/test-report runs this; its first argument is a folder with pages that tshark wrote."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from browser import browser
+
+PAGES = Path(os.environ['PCQ_PAGES'])
+SHOTS = Path(os.environ.get('PCQ_SHOTS', PAGES))
+
+
+@pytest.fixture(scope='module')
+def chromium():
+    with browser(9515) as b:
+        yield b
+
+
+@pytest.fixture(params=sorted(PAGES.glob('*.html')), ids=lambda path: path.stem)
+def page(request, chromium):
+    chromium.log('browser'), chromium.log('performance')
+    chromium.open(request.param.as_uri())
+    chromium.data = json.loads(re.search(r'<script id="data"[^>]*>([^<]*)<', request.param.read_text())[1])
+    yield chromium
+    chromium.picture(SHOTS / (request.param.stem + '.png'))
+    assert chromium.log('browser') == []
+    asked = [m['params']['request']['url'] for m in (json.loads(e['message'])['message'] for e in chromium.log('performance'))
+             if m['method'] == 'Network.requestWillBeSent']
+    assert all(url.startswith(('file:', 'data:')) for url in asked), asked
+
+
+def is_drawn(page, css):
+    """Is there anything on the canvas?"""
+    return page.run('''const c = document.querySelector(arguments[0]);
+        return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((x) => x > 0)''', css)
+
+
+
+def test_draws_finds_and_zooms(page):
+    series = page.data['series']
+    assert page.texts('#headline')[0]
+    if not series:
+        assert page.find('#counters') == []
+        return
+    assert len(page.find('.card')) == min(len(series), 240)
+    assert is_drawn(page, '.card canvas')
+    page.click('.card')
+    if len(series) > 1:
+        page.click('.card', 1)
+    names = page.texts('#plot .u-label')[1:]
+    assert [name.split(' × ')[0] for name in names] == page.run(
+        'return [...document.querySelectorAll(".card[aria-pressed=true]")].map((c) => c.title)')
+    before = page.run('return document.querySelector("#plot canvas").toDataURL()')
+    page.drag('#plot .u-over', 0.3, 0.6)
+    assert page.run('return document.querySelector("#plot canvas").toDataURL()') != before
+    page.click('#none')
+    assert page.run('return document.getElementById("picture").hidden')
+    wanted = series[0][0].rsplit('\\\\', 1)[-1][-12:]
+    page.type('#find', wanted)
+    found = sum(wanted.lower() in row[0].lower() for row in series)
+    assert len(page.find('.card')) == min(found, 240) > 0
+
+
+def test_no_name_is_markup(page):
+    names = {row[0] for row in page.data['series']}
+    shown = page.run('return [...document.querySelectorAll(".card")].map((c) => c.title)')
+    assert set(shown) <= names
+    assert page.run('return document.querySelectorAll("main img, main script, main iframe").length') == 0
+
+
+def test_fits_a_telephone(page):
+    page.call('POST', '/window/rect', {'width': 500, 'height': 900})
+    assert page.run('return document.documentElement.scrollWidth <= window.innerWidth')
+    page.call('POST', '/window/rect', {'width': 1280, 'height': 1000})
