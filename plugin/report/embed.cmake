@@ -26,4 +26,4 @@ if(UPLOT)
     string(REGEX REPLACE "(................................................................................)" "\\1\n" bytes "${bytes}")
 endif()
 file(WRITE "${OUT}" "/* Made by report/embed.cmake. SPDX-License-Identifier: GPL-2.0-or-later */\n#include \"report/report-page.h\"\n
-const char report_page[] = {\n${bytes}0};\n")
+const unsigned char report_page_bytes[] = {\n${bytes}0};\n")

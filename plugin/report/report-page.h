@@ -6,4 +6,5 @@
 #pragma once
 
 /* HTML with @NONCE@ and @DATA@ for what is written into it; "" if it was built without the chart library. */
-extern const char report_page[];
+extern const unsigned char report_page_bytes[];
+#define report_page ((const char *)report_page_bytes)

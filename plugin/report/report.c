@@ -14,9 +14,9 @@
 #include "taps/output.h"
 #include "text/value-strings.h"
 
+#include <epan/epan.h>
 #include <epan/stat_tap_ui.h>
 #include <wsutil/json_dumper.h>
-#include <wsutil/version_info.h>
 
 #include <math.h>
 
@@ -36,12 +36,12 @@ typedef struct {
 
 /* One -z. */
 typedef struct {
-    char *path;
+    output_task task; /* first: output_start() has it */
     series_set series;
     GHashTable *refused; /* "error path" -> refusal */
     GPtrArray *refusals; /* the same, in the order in which they turned up; owns them */
     uint64_t more_refusals;
-    tapped_left_out left;
+    uint64_t answers;
     uint32_t frames;   /* number of the last that was seen */
     double begin, end; /* seconds since 1970 */
 } report;
@@ -60,7 +60,7 @@ static void begin_anew(report *r)
     r->refused = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     r->refusals = g_ptr_array_new_with_free_func(refusal_free);
     r->more_refusals = 0;
-    r->left = (tapped_left_out){.any_read = false};
+    r->answers = 0;
     r->frames = 0;
     r->begin = r->end = 0;
 }
@@ -69,9 +69,12 @@ static void reset(void *data)
 {
     report *r = data;
 
-    series_end(&r->series);
-    g_hash_table_destroy(r->refused);
-    g_ptr_array_free(r->refusals, TRUE);
+    output_restart(&r->task);
+    if (r->refused) {
+        series_end(&r->series);
+        g_hash_table_destroy(r->refused);
+        g_ptr_array_free(r->refusals, TRUE);
+    }
     begin_anew(r);
 }
 
@@ -126,10 +129,9 @@ static void add_value(report *r, const packet_info *pinfo, readings *values)
                text_win32_error(values->pool, values->status));
     } else if (path && !at->is_text) {
         perf_result result = readings_result(values);
-        tapped_count_marks(&r->left, values->answer.handle->number, values->answer.handle->kind != PERF_HANDLE_QUERY,
-                           tapped_marks(values, &result));
+        left_out_count_marks(&r->task.left, tapped_handle_of(values->answer.handle), left_out_marks(values, &result));
         if (result.none == PERF_NONE_OK && isfinite(result.value)) {
-            series_add(&r->series, path, at->counter->type ? at->counter->type->unit : NULL,
+            series_add(&r->series, r->answers, path, at->counter->type ? at->counter->type->unit : NULL,
                        nstime_to_sec(&pinfo->abs_ts), result.value);
         }
     }
@@ -141,7 +143,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     const tapped_call *tapped = call;
     report *r = data;
 
-    tapped_count(&r->left, tapped);
+    left_out_count(&r->task.left, tapped);
     r->end = nstime_to_sec(&pinfo->abs_ts);
     r->begin = r->frames == 0 ? r->end : r->begin;
     r->frames = pinfo->num;
@@ -151,6 +153,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle && !tapped->is_repeated) {
         readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
         values->with_refusals = true;
+        r->answers++;
         while (readings_next(values)) {
             add_value(r, pinfo, values);
         }
@@ -242,9 +245,11 @@ static void put_notes(json_dumper *json, const report *r)
 
     json_dumper_set_member_name(json, "notes");
     json_dumper_begin_array(json);
-    put_note(json, "%" PRIu64 " values of %u counters; numbers have six digits here.", r->series.values, r->series.all->len);
+    put_note(json, "%" PRIu64 " values of %u counters; numbers have six digits here.", r->series.values,
+             r->series.all->len);
     if (r->series.is_thinned) {
-        put_note(json, "Lines are thinned so that the page stays small: of neighbours the smallest and the largest are drawn. Smallest, "
+        put_note(json, "Lines are thinned so that the page stays small: of neighbours the smallest and the largest are "
+                       "drawn. Smallest, "
                        "largest and mean are of all values.");
     }
     if (r->series.left_out > 0) {
@@ -253,7 +258,7 @@ static void put_notes(json_dumper *json, const report *r)
     if (r->more_refusals > 0) {
         put_note(json, "%" PRIu64 " refusals more are not listed.", r->more_refusals);
     }
-    for (unsigned i = 0; (note = tapped_note(&r->left, "values", i, TAPPED_LONG)) != NULL; i++) {
+    for (unsigned i = 0; (note = left_out_note(&r->task.left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
         json_dumper_value_string(json, note);
         g_free(note);
     }
@@ -267,7 +272,7 @@ static char *data_of(report *r)
 
     json_dumper_begin_object(&json);
     put_text(&json, "version", PCQ_VERSION);
-    put_text(&json, "wireshark", get_ws_vcs_version_info());
+    put_text(&json, "wireshark", epan_get_version());
     json_dumper_set_member_name(&json, "frames");
     json_dumper_value_anyf(&json, "%u", r->frames);
     json_dumper_set_member_name(&json, "begin");
@@ -284,4 +289,60 @@ static char *data_of(report *r)
     g_strfreev(pieces);
     g_string_free(text, TRUE);
     return data;
+}
+
+/* --- The page ---------------------------------------------------------------------------------------------------- */
+
+/* What a browser runs and obeys has this in its tag, and nothing else is run: another one for each page, which no packet can know. */
+static char *nonce_of_page(void)
+{
+    GRand *random = g_rand_new();
+    char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
+                                  g_rand_int(random));
+
+    g_rand_free(random);
+    return nonce;
+}
+
+static void write_page(report *r)
+{
+    char *nonce = nonce_of_page(), *data = data_of(r);
+    char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
+    char *place = strstr(page, "@DATA@");
+
+    output_write(&r->task.file, page, (size_t)(place - page));
+    output_write(&r->task.file, data, strlen(data));
+    output_write(&r->task.file, place + strlen("@DATA@"), strlen(place) - strlen("@DATA@"));
+    g_strfreev(pieces);
+    g_free(page);
+    g_free(data);
+    g_free(nonce);
+}
+
+static void draw(void *data)
+{
+    report *r = data;
+
+    if (*report_page) {
+        write_page(r);
+        output_place(&r->task.file);
+    }
+}
+
+static ws_stat_started start(const char *argument, void *user _U_)
+{
+    report *r = g_new0(report, 1);
+
+    if (*report_page == '\0') {
+        output_failed("pcq: this build has no report: it was made without the npm package uplot");
+        WS_STAT_STARTED(false);
+    }
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &r->task, reset, add, draw));
+}
+
+void report_register(void)
+{
+    static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+
+    register_stat_tap_ui(&ui, NULL);
 }

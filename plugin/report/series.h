@@ -26,6 +26,7 @@ typedef struct {
     unsigned one_of;        /* results that become two points: the smallest and the largest; 1: each is a point */
     unsigned waiting;       /* results that are not points yet, and of them */
     series_point low, high; /* these */
+    uint64_t answer;        /* in which it came last */
 } series;
 
 /* All of a capture. */
@@ -42,8 +43,8 @@ typedef struct {
 void series_begin(series_set *set);
 void series_end(series_set *set);
 
-/* A result of a counter; times and values are finite. */
-void series_add(series_set *set, const char *path, const char *unit, double at, double value);
+/* A result of a counter; times and values are finite. Of one answer, by its number from 1 on, each path counts once. */
+void series_add(series_set *set, uint64_t answer, const char *path, const char *unit, double at, double value);
 
 /* Behind the last: what waits becomes points. More may come. */
 void series_finish(series_set *set);

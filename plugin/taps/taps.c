@@ -18,6 +18,7 @@ void proto_reg_handoff_pcq_taps(void)
     counters_table_register();
     export_csv_register();
     export_long_register();
+    report_register();
     export_names_register();
     export_objects_register();
     summary_tables_register();

@@ -26,6 +26,9 @@ void summary_tables_register(void);
 void export_csv_register(void);
 void export_long_register(void);
 
+/* `-z pcq,report,FILE[,FILTER]`: all of it as one page for a browser. */
+void report_register(void);
+
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);
 
