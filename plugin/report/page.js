@@ -7,6 +7,7 @@
     const MOST_CHOSEN = 12;         // counters in one picture
     const COLOURS = ['#3182bd', '#e6550d', '#31a354', '#9467bd', '#d62728', '#8c6d31', '#17a2b8', '#e377c2', '#7f7f7f', '#bcbd22',
         '#1b9e77', '#a6761d'];
+    // As report.c counts them, the worst last.
     const KINDS = [['answered', '--good'], ['late', '--late'], ['damaged or without data', '--bad'], ['packets lost', '--lost'],
         ['began again', '--chosen'], ['failed', '--bad']];
     const $ = (id) => document.getElementById(id);
@@ -46,9 +47,8 @@
     function showVerdict() {
         const verdict = data.verdict;
         const headline = $('headline');
-        headline.textContent = verdict.headline || 'Nothing to say.';
+        headline.textContent = data.headline;
         headline.className = verdict.healthy === true ? 'good' : verdict.healthy === false ? 'bad' : '';
-        for (const finding of verdict.findings || []) showFinding(finding, $('findings'));
         for (const monitor of verdict.monitors || []) {
             for (const finding of monitor.findings || []) showFinding(finding, $('findings'));
         }
@@ -72,9 +72,11 @@
     function showMonitors() {
         const monitors = data.verdict.monitors || [];
         if (monitors.length === 0) $('figures').remove();
-        const titles = (data.verdict.figures || []).map((figure) => figure.unit ? `${figure.title} (${figure.unit})` : figure.title);
-        if (monitors.length > 0) fillTable($('figures'), titles, monitors.map((monitor) =>
-            data.verdict.figures.map((figure) => monitor[figure.key])));
+        const first = ['client', 'server', 'account', 'handle'];
+        const place = (figure) => first.includes(figure.key) ? first.indexOf(figure.key) : first.length;
+        const used = data.figures.slice().sort((a, b) => place(a) - place(b)).filter((figure) => monitors.some((monitor) => (monitor[figure.key] ?? null) !== null));
+        if (monitors.length > 0) fillTable($('figures'), used.map((figure) => figure.title), monitors.map((monitor) =>
+            used.map((figure) => monitor[figure.key] ?? null)));
         for (const line of data.timelines) showTimeline(line);
         if (data.timelines.length > 0) {
             const key = make('p', undefined, $('timelines'), 'key');
@@ -208,6 +210,7 @@
     };
 
     function draw() {
+        if (series.length === 0) return;
         if (plot) plot.destroy();
         plot = null;
         $('picture').hidden = chosen.length === 0;
@@ -232,8 +235,7 @@
     // --- Where it is from ------------------------------------------------------------------------------------------
 
     function showOrigin() {
-        document.title = `Performance counter report: ${data.file}`;
-        $('origin').textContent = `${data.file}, ${number(data.frames)} frames, ${time(data.begin)} to ${time(data.end)}`;
+        $('origin').textContent = `${time(data.begin)} to ${time(data.end)}, ${number(data.frames)} frames`;
         make('li', `Written by pcq ${data.version} with Wireshark ${data.wireshark}.`, $('notes'));
         for (const note of data.notes) make('li', note, $('notes'));
     }

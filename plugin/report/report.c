@@ -13,6 +13,7 @@
 #include "tap/tapped.h"
 #include "taps/output.h"
 #include "text/value-strings.h"
+#include "verdict/summary.h"
 
 #include <epan/epan.h>
 #include <epan/stat_tap_ui.h>
@@ -37,6 +38,7 @@ typedef struct {
 /* One -z. */
 typedef struct {
     output_task task; /* first: output_start() has it */
+    verdict *verdict;
     series_set series;
     GHashTable *refused; /* "error path" -> refusal */
     GPtrArray *refusals; /* the same, in the order in which they turned up; owns them */
@@ -70,6 +72,7 @@ static void reset(void *data)
     report *r = data;
 
     output_restart(&r->task);
+    verdict_reset(r->verdict);
     if (r->refused) {
         series_end(&r->series);
         g_hash_table_destroy(r->refused);
@@ -144,6 +147,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
     report *r = data;
 
     left_out_count(&r->task.left, tapped);
+    verdict_count(r->verdict, pinfo, tapped);
     r->end = nstime_to_sec(&pinfo->abs_ts);
     r->begin = r->frames == 0 ? r->end : r->begin;
     r->frames = pinfo->num;
@@ -265,6 +269,128 @@ static void put_notes(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
+/* --- The line of time -------------------------------------------------------------------------------------------- */
+
+/* What the page marks, the worst last: page.js has the same list. */
+typedef enum { MARK_SAMPLE, MARK_LATE, MARK_NO_DATA, MARK_LOST, MARK_RESTARTED, MARK_FAILED } mark_kind;
+
+typedef struct {
+    double at; /* seconds since 1970 */
+    mark_kind kind;
+} mark;
+
+/* No screen has more places: of two neighbours the worse one stays then. */
+#define MOST_MARKS 4096
+
+static void add_mark(GArray *marks, double at, mark_kind kind)
+{
+    const mark one = {at, kind};
+
+    if (marks->len == MOST_MARKS) {
+        mark *all = (mark *)(void *)marks->data;
+        for (unsigned i = 0; i < MOST_MARKS / 2; i++) {
+            all[i] = all[2 * i].kind > all[2 * i + 1].kind ? all[2 * i] : all[2 * i + 1];
+        }
+        g_array_set_size(marks, MOST_MARKS / 2);
+    }
+    g_array_append_val(marks, one);
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool has_frame(const verdict_monitor *monitor, verdict_kind kind, uint32_t frame)
+{
+    for (unsigned i = 0; i < monitor->findings->len; i++) {
+        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
+        if (finding->kind == kind && g_array_binary_search(finding->frames, &frame, compare_frames, NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static mark_kind kind_of_call(const verdict_monitor *monitor, const verdict_call *call)
+{
+    if (call->outcome == CALL_FAILED) {
+        return MARK_FAILED;
+    }
+    if (call->outcome != CALL_SAMPLE) {
+        return MARK_NO_DATA;
+    }
+    bool is_late = has_frame(monitor, VERDICT_ANSWERED_LATE, call->frame) ||
+                   has_frame(monitor, VERDICT_SLOW, call->frame) ||
+                   has_frame(monitor, VERDICT_ASKED_LATE, call->frame) ||
+                   has_frame(monitor, VERDICT_ASKED_LATE, call->asked_frame);
+    return is_late ? MARK_LATE : MARK_SAMPLE;
+}
+
+static void put_marks(json_dumper *json, const verdict_monitor *monitor)
+{
+    GArray *marks = g_array_new(FALSE, FALSE, sizeof(mark));
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        const verdict_call *call = verdict_call_at(monitor, i);
+        if (call->answered > 0 && (call->asks || call->outcome == CALL_FAILED) && call->outcome != CALL_PROBE) {
+            add_mark(marks, call->answered, kind_of_call(monitor, call));
+        }
+    }
+    for (unsigned i = 0; i < monitor->findings->len; i++) {
+        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
+        bool is_lost = finding->kind == VERDICT_LOST || finding->kind == VERDICT_RESENT;
+        if (finding->since > 0 && (is_lost || finding->kind == VERDICT_RESTARTED)) {
+            add_mark(marks, finding->since, is_lost ? MARK_LOST : MARK_RESTARTED);
+        }
+    }
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < marks->len; i++) {
+        json_dumper_begin_array(json);
+        put_number(json, "%.3f", g_array_index(marks, mark, i).at);
+        json_dumper_value_anyf(json, "%d", g_array_index(marks, mark, i).kind);
+        json_dumper_end_array(json);
+    }
+    json_dumper_end_array(json);
+    g_array_free(marks, TRUE);
+}
+
+/* More monitors have no line. */
+#define MOST_TIMELINES 200
+
+static void put_timelines(json_dumper *json, const report *r)
+{
+    json_dumper_set_member_name(json, "timelines");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
+        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
+        char *name =
+            g_strdup_printf("%s to %s", monitor->figures.texts[FIGURE_CLIENT], monitor->figures.texts[FIGURE_SERVER]);
+        json_dumper_begin_object(json);
+        put_text(json, "name", name);
+        json_dumper_set_member_name(json, "samples");
+        put_marks(json, monitor);
+        json_dumper_end_object(json);
+        g_free(name);
+    }
+    json_dumper_end_array(json);
+}
+
+static void put_verdict(json_dumper *json, const report *r)
+{
+    char *headline = verdict_headline(r->verdict);
+
+    put_text(json, "headline", headline);
+    json_dumper_set_member_name(json, "figures");
+    verdict_put_titles(json);
+    json_dumper_set_member_name(json, "verdict");
+    verdict_put_json(json, r->verdict);
+    put_timelines(json, r);
+    g_free(headline);
+}
+
 static char *data_of(report *r)
 {
     GString *text = g_string_new(NULL);
@@ -279,6 +405,7 @@ static char *data_of(report *r)
     put_number(&json, "%.6f", r->begin);
     json_dumper_set_member_name(&json, "end");
     put_number(&json, "%.6f", r->end);
+    put_verdict(&json, r);
     put_refusals(&json, r);
     put_all_series(&json, r);
     put_notes(&json, r);
@@ -306,6 +433,8 @@ static char *nonce_of_page(void)
 
 static void write_page(report *r)
 {
+    verdict_judge(r->verdict);
+    verdict_sort(r->verdict);
     char *nonce = nonce_of_page(), *data = data_of(r);
     char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
     char *place = strstr(page, "@DATA@");
@@ -337,6 +466,8 @@ static ws_stat_started start(const char *argument, void *user _U_)
         output_failed("pcq: this build has no report: it was made without the npm package uplot");
         WS_STAT_STARTED(false);
     }
+    r->verdict = verdict_new(true);
+    verdict_watch();
     WS_STAT_STARTED(output_start(argument, STATISTIC, &r->task, reset, add, draw));
 }
 

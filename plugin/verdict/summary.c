@@ -9,7 +9,7 @@
 #include "taps/accounts.h"
 #include "taps/output.h"
 #include "taps/table.h"
-#include "verdict/talks.h"
+#include "verdict/summary.h"
 
 #include <epan/stat_tap_ui.h>
 #include <wsutil/json_dumper.h>
@@ -279,33 +279,59 @@ static void put_monitor(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_end_object(json);
 }
 
+void verdict_put_json(json_dumper *json, const verdict *v)
+{
+    char *note;
+
+    json_dumper_begin_object(json);
+    put_word(json, "healthy", health_words[health_of_all(v)]);
+    json_dumper_set_member_name(json, "notes");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
+        json_dumper_value_string(json, note);
+        g_free(note);
+    }
+    json_dumper_end_array(json);
+    json_dumper_set_member_name(json, "monitors");
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < v->monitors->len; i++) {
+        put_monitor(json, g_ptr_array_index(v->monitors, i));
+    }
+    json_dumper_end_array(json);
+    json_dumper_end_object(json);
+}
+
 static void write_json(GString *text, const verdict *v)
 {
     json_dumper json = {.output_string = text, .flags = JSON_DUMPER_FLAGS_PRETTY_PRINT};
-    char *note;
 
-    json_dumper_begin_object(&json);
-    put_word(&json, "healthy", health_words[health_of_all(v)]);
-    json_dumper_set_member_name(&json, "notes");
-    json_dumper_begin_array(&json);
-    for (unsigned i = 0; (note = note_of(v, i)) != NULL; i++) {
-        json_dumper_value_string(&json, note);
-        g_free(note);
-    }
-    json_dumper_end_array(&json);
-    json_dumper_set_member_name(&json, "monitors");
-    json_dumper_begin_array(&json);
-    for (unsigned i = 0; i < v->monitors->len; i++) {
-        put_monitor(&json, g_ptr_array_index(v->monitors, i));
-    }
-    json_dumper_end_array(&json);
-    json_dumper_end_object(&json);
+    verdict_put_json(&json, v);
     json_dumper_finish(&json);
+}
+
+void verdict_put_titles(json_dumper *json)
+{
+    json_dumper_begin_array(json);
+    for (unsigned i = 0; i < NUM_FIGURES; i++) {
+        json_dumper_begin_object(json);
+        put_text(json, "key", figures[i].name);
+        put_text(json, "title", figures[i].title);
+        json_dumper_end_object(json);
+    }
+    json_dumper_end_array(json);
+}
+
+char *verdict_headline(const verdict *v)
+{
+    GString *text = g_string_new(NULL);
+
+    write_text(text, v);
+    return g_string_free(g_string_truncate(text, strcspn(text->str, "\n")), FALSE);
 }
 
 /* --- The listener ---------------------------------------------------------------------------------------------- */
 
-static void watch(void)
+void verdict_watch(void)
 {
     verdict_wire_watch(verdict_reset_all);
     accounts_watch();
@@ -345,7 +371,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     s->is_json = strcmp(where, "json") == 0 || g_str_has_suffix(where, ".json");
     s->path = g_strdup(strcmp(where, "json") == 0 ? "-" : where);
     s->verdict = verdict_new(true);
-    watch();
+    verdict_watch();
     bool started = output_listen(TAPPED_NAME, s, filter, reset, add, draw);
     g_strfreev(parts);
     WS_STAT_STARTED(started);
@@ -485,7 +511,7 @@ void summary_tables_register(void)
         .table = {.ui = {.title = "Performance Counter Queries", .cli_string = "pcq,queries", .nfields = NUM_FIGURES},
                   .columns = query_columns,
                   .row_size = sizeof(unsigned),
-                  .watch = watch,
+                  .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
                   .judge = judge_queries},
@@ -496,7 +522,7 @@ void summary_tables_register(void)
                          .nfields = NUM_FINDING_COLUMNS},
                   .columns = finding_columns,
                   .row_size = sizeof(unsigned),
-                  .watch = watch,
+                  .watch = verdict_watch,
                   .begin = begin,
                   .count = count,
                   .judge = judge_findings},

@@ -23,6 +23,7 @@ def chromium():
 
 @pytest.fixture(params=sorted(PAGES.glob('*.html')), ids=lambda path: path.stem)
 def page(request, chromium):
+    chromium.open('data:,')
     chromium.log('browser'), chromium.log('performance')
     chromium.open(request.param.as_uri())
     chromium.data = json.loads(re.search(r'<script id="data"[^>]*>([^<]*)<', request.param.read_text())[1])

@@ -1,0 +1,20 @@
+/* summary.h
+ * The verdict as text and as JSON, for whoever writes more around it.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#pragma once
+
+#include "verdict/talks.h"
+
+#include <wsutil/json_dumper.h>
+
+/* Before the first packet: what other packets tell. */
+void verdict_watch(void);
+
+/* All of it as a JSON object, once it was judged; and what its figures are called, an array of {key, title}. */
+void verdict_put_json(json_dumper *json, const verdict *v);
+void verdict_put_titles(json_dumper *json);
+
+/* Its first line. To be freed. */
+char *verdict_headline(const verdict *v);
