@@ -67,7 +67,7 @@ static void begin_anew(report *r)
     r->begin = r->end = 0;
 }
 
-static void reset(void *data)
+static void restart(void *data)
 {
     report *r = data;
 
@@ -83,7 +83,7 @@ static void reset(void *data)
 
 /* --- What calls say ---------------------------------------------------------------------------------------------- */
 
-static void refuse(report *r, uint32_t frame, const char *path, uint32_t status, const char *error)
+static void count_refusal(report *r, uint32_t frame, const char *path, uint32_t status, const char *error)
 {
     char *key = g_strdup_printf("%s %s", error, path);
     refusal *refused = g_hash_table_lookup(r->refused, key);
@@ -113,23 +113,23 @@ static void add_refused(report *r, packet_info *pinfo, const tapped_call *tapped
     for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
         if (tapped_is_refused(tapped, i)) {
             uint32_t status = tapped->identifiers[i].status;
-            refuse(r, pinfo->num, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
-                   text_win32_error(pinfo->pool, status));
+            count_refusal(r, pinfo->num, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
+                          text_win32_error(pinfo->pool, status));
         }
     }
     if (tapped->has_failed) {
-        refuse(r, pinfo->num, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped));
+        count_refusal(r, pinfo->num, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped));
     }
 }
 
-static void add_value(report *r, const packet_info *pinfo, readings *values)
+static void add_point(report *r, const packet_info *pinfo, readings *values)
 {
     const reading *at = &values->at;
     const char *path = readings_path(values);
 
     if (at->is_refused) {
-        refuse(r, pinfo->num, path ? path : "(not known whose block it is)", values->status,
-               text_win32_error(values->pool, values->status));
+        count_refusal(r, pinfo->num, path ? path : "(not known whose block it is)", values->status,
+                      text_win32_error(values->pool, values->status));
     } else if (path && !at->is_text) {
         perf_result result = readings_result(values);
         left_out_count_marks(&r->task.left, tapped_handle_of(values->answer.handle), left_out_marks(values, &result));
@@ -159,7 +159,7 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
         values->with_refusals = true;
         r->answers++;
         while (readings_next(values)) {
-            add_value(r, pinfo, values);
+            add_point(r, pinfo, values);
         }
     }
     return TAP_PACKET_REDRAW;
@@ -173,7 +173,7 @@ static void put_text(json_dumper *json, const char *name, const char *text)
     json_dumper_value_string(json, text);
 }
 
-static void put_number(json_dumper *json, const char *format, double number)
+static void put_decimal(json_dumper *json, const char *format, double number)
 {
     char text[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -188,17 +188,17 @@ static void put_series(json_dumper *json, const series *s)
     json_dumper_value_string(json, s->path);
     json_dumper_value_string(json, s->unit ? s->unit : "");
     json_dumper_value_anyf(json, "%" PRIu64, s->results.count);
-    put_number(json, "%.6g", s->results.min);
-    put_number(json, "%.6g", perf_summary_mean(&s->results));
-    put_number(json, "%.6g", s->results.max);
+    put_decimal(json, "%.6g", s->results.min);
+    put_decimal(json, "%.6g", perf_summary_mean(&s->results));
+    put_decimal(json, "%.6g", s->results.max);
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < s->points->len; i++) {
-        put_number(json, "%.3f", points[i].at);
+        put_decimal(json, "%.3f", points[i].at);
     }
     json_dumper_end_array(json);
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < s->points->len; i++) {
-        put_number(json, "%.6g", points[i].value);
+        put_decimal(json, "%.6g", points[i].value);
     }
     json_dumper_end_array(json);
     json_dumper_end_array(json);
@@ -349,7 +349,7 @@ static void put_marks(json_dumper *json, const verdict_monitor *monitor)
     json_dumper_begin_array(json);
     for (unsigned i = 0; i < marks->len; i++) {
         json_dumper_begin_array(json);
-        put_number(json, "%.3f", g_array_index(marks, mark, i).at);
+        put_decimal(json, "%.3f", g_array_index(marks, mark, i).at);
         json_dumper_value_anyf(json, "%d", g_array_index(marks, mark, i).kind);
         json_dumper_end_array(json);
     }
@@ -402,9 +402,9 @@ static char *data_of(report *r)
     json_dumper_set_member_name(&json, "frames");
     json_dumper_value_anyf(&json, "%u", r->frames);
     json_dumper_set_member_name(&json, "begin");
-    put_number(&json, "%.6f", r->begin);
+    put_decimal(&json, "%.6f", r->begin);
     json_dumper_set_member_name(&json, "end");
-    put_number(&json, "%.6f", r->end);
+    put_decimal(&json, "%.6f", r->end);
     put_verdict(&json, r);
     put_refusals(&json, r);
     put_all_series(&json, r);
@@ -468,7 +468,7 @@ static ws_stat_started start(const char *argument, void *user _U_)
     }
     r->verdict = verdict_new(true);
     verdict_watch();
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &r->task, reset, add, draw));
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &r->task, restart, add, draw));
 }
 
 void report_register(void)

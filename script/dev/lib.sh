@@ -49,16 +49,21 @@ export PCQ_UPLOT="${PCQ_UPLOT:-$kept/uplot-$uplot}"
 
 fetch_chart_library() {
     [ ! -e "$PCQ_UPLOT" ] || return 0
-    mkdir -p "$kept"
-    fetched=$(mktemp -d "$kept/uplot.XXXXXX")
-    if (cd "$fetched" && npm pack --silent "uplot@$uplot" >/dev/null && echo "$uplot_sha512  uplot-$uplot.tgz" | sha512sum --check --status &&
-        tar -xf "uplot-$uplot.tgz" && chmod -R a+rX . && mv package "$PCQ_UPLOT") 2>/dev/null; then
+    if command -v npm >/dev/null && mkdir -p "$kept" 2>/dev/null && unpack_chart_library 2>/dev/null; then
         say "fetched uplot $uplot from npm, which draws the report's page"
     else
-        say "no uplot $uplot from npm: going on without pcq,report"
+        say "no uplot $uplot, which npm fetches: going on without the report (-z pcq,report)"
     fi
-    rm -rf "$fetched"
 }
+
+unpack_chart_library() (
+    fetched=$(mktemp -d "$kept/uplot.XXXXXX")
+    trap 'rm -rf "$fetched"' EXIT
+    cd "$fetched"
+    npm pack --silent --fetch-retries=0 --fetch-timeout=60000 "uplot@$uplot" >/dev/null &&
+        echo "$uplot_sha512  uplot-$uplot.tgz" | sha512sum --check --status && tar -xf "uplot-$uplot.tgz" && chmod -R a+rX . &&
+        mv package "$PCQ_UPLOT"
+)
 
 # find_python MODULE…: sets python to one that has these; Debian's packages are for its own, whatever stands before it in PATH
 find_python() {
