@@ -26,7 +26,7 @@ void proto_reg_handoff_pcq(void);
 #define STATUS_NOT_ENOUGH_MEMORY 8
 
 /* X(opnum, name, functions for request and response, their parameters as in dcerpc/ndr.h, largest dwInSize that the interface
- * admits, what its sealed calls do (dcerpc/sealed-calls.h)). GUIDs are counted in EnumerateCounterSet, bytes elsewhere
+ * admits, what its sealed calls do (dcerpc/sealed.h)). GUIDs are counted in EnumerateCounterSet, bytes elsewhere
  * ([MS-PCQ] 3.1.4.1). */
 #define PCQ_OPERATIONS(X) \
     X(0, EnumerateCounterSet, enumerate_request, enumerate_response, "WS", "SSgR", 256, SEALED_RETURNS) \
@@ -1095,7 +1095,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
-        sealed_call_follow_noise(call);
+        sealed_follow_noise(call);
         return;
     }
     if (!call_is_request(call) || opnum == OPNUM_QueryCounterData) {

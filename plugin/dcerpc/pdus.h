@@ -91,5 +91,3 @@ typedef struct {
 } pdus_interface;
 
 void pdus_watch(rpc_interface interface, const pdus_interface *what);
-
-void pdus_register(void);

@@ -1,5 +1,8 @@
 /* sealed.c
- * Calls that Wireshark could not decrypt: the packet says which key opens them, and whether one was given.
+ * Calls that Wireshark could not decrypt.
+ *
+ * From the top: what a sealed PDU says in clear; the PDUs that were followed, each kept from the first pass on; what is learned of them and told to
+ * listeners; what seals a stub and which key was given; what a packet shows; the heuristics that see each PDU.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,6 +16,350 @@
 #include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/decimal.h"
+
+static const rpc_fields *perflib;
+static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
+static const uint8_t *operations_do;                       /* what each of PerflibV2 does */
+static unsigned num_operations;
+
+static const value_string winreg_operations[] = {
+    {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
+
+/* --- What a sealed PDU says in clear --------------------------------------------------------------------------- */
+
+/* [MS-RPCE] 2.2.2.11: auth_type, auth_level, auth_pad_length, reserved, auth_context_id; 2.2.1.1.8 has the level. */
+#define TRAILER_SIZE 8
+#define PKT_PRIVACY 6
+
+/* What a request has behind its header, and a fault has at least ([C706] 12.6.4). */
+#define FLAG_OBJECT 0x80
+#define OBJECT_SIZE 16
+#define FAULT_SIZE 32
+
+/* One fragment of a request or response whose stub is sealed; or a fault. */
+typedef struct {
+    rpc_header header;
+    bool is_response;
+    int token; /* where the token of what sealed it begins in the PDU's tvb, */
+    uint8_t auth_type;
+    uint32_t size;     /* bytes of the stub, without padding, */
+    uint32_t sequence; /* and counts what is sealed in a direction; 0 where that is not known */
+} sealed_fragment;
+
+/* NTLM's signature ([MS-NLMP] 2.2.2.9.1) and Kerberos' Wrap token (RFC 4121 4.2.6.2; the lower half) end with it. */
+static uint32_t sequence_of(tvbuff_t *tvb, int token)
+{
+    if (!tvb_bytes_exist(tvb, token, 16)) {
+        return 0;
+    }
+    switch (tvb_get_ntohs(tvb, token)) {
+    case 0x0100:
+        return tvb_get_letohl(tvb, token + 12);
+    case 0x0504:
+        return tvb_get_uint32(tvb, token + 12, ENC_BIG_ENDIAN);
+    default:
+        return 0;
+    }
+}
+
+/* False if the PDU at `at` is no whole request or response with a sealed stub. */
+static bool read_fragment(sealed_fragment *fragment, const rpc_header *header, tvbuff_t *tvb, int at)
+{
+    bool is_request = header->type == PDU_REQ, has_object = is_request && tvb_get_uint8(tvb, at + 3) & FLAG_OBJECT;
+    unsigned order = tvb_get_uint8(tvb, at + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN;
+    int auth = tvb_get_uint16(tvb, at + 10, order), end = at + header->size - auth - TRAILER_SIZE;
+    int stub = at + RPC_HEADER_SIZE + (has_object ? OBJECT_SIZE : 0);
+
+    if (auth == 0 || end < stub || header->size > (int)tvb_reported_length_remaining(tvb, at) ||
+        !tvb_bytes_exist(tvb, end, TRAILER_SIZE + 2) || tvb_get_uint8(tvb, end + 1) != PKT_PRIVACY ||
+        tvb_get_uint8(tvb, end + 2) > end - stub) {
+        return false;
+    }
+    *fragment = (sealed_fragment){
+        .header = *header,
+        .is_response = !is_request,
+        .token = end + TRAILER_SIZE,
+        .auth_type = tvb_get_uint8(tvb, end),
+        .size = (uint32_t)(end - stub - tvb_get_uint8(tvb, end + 2)),
+        .sequence = sequence_of(tvb, end + TRAILER_SIZE),
+    };
+    return true;
+}
+
+/* --- PDUs that are followed ------------------------------------------------------------------------------------ */
+
+/* One request or response, known when its last fragment has been seen. Lives with the file. */
+typedef struct {
+    struct {
+        uint64_t pipe;
+        uint32_t call_id;
+        uint32_t frame; /* of the last fragment */
+        bool is_response;
+    } key;
+    rpc_connection *connection;
+    rpc_interface interface;
+    bool is_copy; /* its connection was captured twice */
+    bool is_ndr64;
+    bool answers_read; /* noise that answers a request which was none */
+    uint16_t opnum;
+    uint32_t size;          /* of the stub, over all fragments */
+    nstime_t request_time;  /* when the first fragment of its request came, */
+    uint32_t request_frame; /* and where */
+    double seconds;         /* from the request to this response; negative of a request and where it is not known */
+    const void *query;      /* and the one that it is of; its connection as long as that is not known, */
+    const struct state_late *late; /* and whether the sample that it brought is late */
+} sealed_pdu;
+
+static wmem_map_t *pdus; /* sealed_pdu, as its own key; emptied with the file */
+
+static unsigned pdu_hash(const void *key)
+{
+    const sealed_pdu *pdu = key;
+    const uint64_t parts[] = {pdu->key.pipe, (uint64_t)pdu->key.frame << 32 | pdu->key.call_id};
+
+    return wmem_strong_hash((const uint8_t *)parts, sizeof parts);
+}
+
+static gboolean pdu_equal(const void *a, const void *b)
+{
+    const sealed_pdu *x = a, *y = b;
+
+    return x->key.pipe == y->key.pipe && x->key.call_id == y->key.call_id && x->key.frame == y->key.frame &&
+           x->key.is_response == y->key.is_response;
+}
+
+static sealed_pdu *keep(packet_info *pinfo, rpc_connection *connection, const sealed_pdu *pdu)
+{
+    sealed_pdu *kept = wmem_memdup(wmem_file_scope(), pdu, sizeof *pdu);
+
+    kept->key.pipe = connection->pipe;
+    kept->key.frame = pinfo->num;
+    kept->connection = connection;
+    kept->query = connection;
+    kept->is_copy = connection->copied != NULL;
+    wmem_map_insert(pdus, kept, kept);
+    return kept;
+}
+
+static sealed_pdu *take_first_time(packet_info *pinfo, rpc_connection *connection, rpc_asked *call,
+                                   const sealed_fragment *fragment)
+{
+    unsigned way = fragment->is_response;
+    bool misses_one = fragment->sequence != 0 && fragment->sequence != call->sequences[way] + 1;
+    call->begun[way] = fragment->header.is_first || (call->begun[way] && !misses_one);
+    call->sizes[way] = fragment->size + (fragment->header.is_first ? 0 : call->sizes[way]);
+    call->sequences[way] = fragment->sequence;
+    if (!fragment->header.is_last || !call->begun[way]) {
+        return NULL;
+    }
+    nstime_t elapsed;
+    nstime_delta(&elapsed, &pinfo->abs_ts, &call->time);
+    const sealed_pdu pdu = {
+        .key = {.call_id = fragment->header.call_id, .is_response = fragment->is_response},
+        .interface = call->interface,
+        .is_ndr64 = call->is_ndr64,
+        .opnum = call->opnum,
+        .size = call->sizes[way],
+        .request_time = call->time,
+        .request_frame = call->frame,
+        .seconds = fragment->is_response && (pinfo->presence_flags & PINFO_HAS_TS) ? nstime_to_sec(&elapsed) : -1,
+    };
+    return keep(pinfo, connection, &pdu);
+}
+
+static sealed_pdu *find_pdu(packet_info *pinfo, uint32_t call_id, bool is_response)
+{
+    sealed_pdu look_for = {.key = {dcerpc_get_transport_salt(pinfo), call_id, pinfo->num, is_response}};
+
+    return wmem_map_lookup(pdus, &look_for);
+}
+
+/* A fragment of a call that is one of the operations of its context's interface: the PDU that it ends; NULL if it ends
+ * none, or one whose beginning was not seen. */
+static sealed_pdu *take_pdu(packet_info *pinfo, const sealed_fragment *fragment)
+{
+    const rpc_header *header = &fragment->header;
+
+    if (PINFO_FD_VISITED(pinfo)) {
+        return header->is_last ? find_pdu(pinfo, header->call_id, fragment->is_response) : NULL;
+    }
+    rpc_connection *connection = connection_find(pinfo);
+    rpc_asked *call = connection ? pdus_find_call(connection, header->call_id) : NULL;
+    bool is_followed =
+        call && call->interface < NUM_RPC_INTERFACES && try_val_to_str(call->opnum, operations[call->interface]);
+    return is_followed ? take_first_time(pinfo, connection, call, fragment) : NULL;
+}
+
+/* --- What is learned of them ----------------------------------------------------------------------------------- */
+
+/* A request, response or fault that no key opened; or a response that was not read, or a fault, of a call that was. */
+typedef struct {
+    const char *why;          /* it is not read, and what opens it */
+    const char *operation;    /* "QueryCounterData" */
+    proto_item *item;         /* what is shown of it, may be NULL */
+    sealed_pdu *pdu;          /* NULL of a call that was read, */
+    const rpc_record *record; /* whose answer this is */
+    bool is_fault;
+    uint32_t status;
+} sealed_call;
+
+static unsigned does_what(const sealed_pdu *pdu)
+{
+    return pdu->interface == RPC_PERFLIB && pdu->opnum < num_operations ? operations_do[pdu->opnum] : 0;
+}
+
+/* What a response has around the data that it returns: two sizes, three numbers of the array, the status; with NDR64, whose
+ * numbers of an array have 8 bytes, padding behind. ValidateCounters returns them without the sizes, and always. */
+#define AROUND_DATA 24
+#define AROUND_DATA_NDR64 36
+#define NDR64_ALIGNMENT 8
+
+static uint32_t data_size(const sealed_pdu *pdu)
+{
+    uint32_t around = pdu->is_ndr64 ? AROUND_DATA_NDR64 : AROUND_DATA, padding = pdu->is_ndr64 ? NDR64_ALIGNMENT : 1;
+
+    return pdu->size < around ? 0 : (pdu->size - around) / padding * padding;
+}
+
+static void describe(tapped_call *tapped, const sealed_pdu *pdu, unsigned does)
+{
+    tapped_sealed *sealed = &tapped->sealed;
+    uint32_t size = data_size(pdu);
+
+    tapped->subject = &pdu->connection;
+    tapped->subject_size = sizeof pdu->connection;
+    sealed->size = pdu->size;
+    sealed->request_time = pdu->request_time;
+    sealed->request_frame = pdu->request_frame;
+    sealed->answers_read = pdu->answers_read;
+    sealed->takes_sample = does & SEALED_SAMPLES;
+    sealed->returns_data = pdu->key.is_response && does & SEALED_RETURNS;
+    sealed->has_data = sealed->returns_data && size > 0;
+    sealed->sample_size = sealed->has_data && sealed->takes_sample ? size : 0;
+}
+
+/* What a sealed connection asks from one OpenQueryHandle to the next one that finds all closed: of several queries that are open
+ * at a time, the seal hides whose a call is. */
+typedef struct {
+    state_pace *pace;
+    unsigned num_open;
+    bool is_closed; /* the last request closed the only one */
+} sealed_query;
+
+static sealed_query *take_query(const sealed_pdu *pdu, bool has_failed)
+{
+    sealed_query *query = pdu->connection->sealed_query;
+    bool is_request = !pdu->key.is_response, opens = does_what(pdu) & SEALED_OPENS;
+    bool closes = is_request && does_what(pdu) & SEALED_CLOSES;
+
+    if (query == NULL || (is_request && opens && query->is_closed)) {
+        query = wmem_new0(wmem_file_scope(), sealed_query);
+        query->pace = pace_new();
+        pdu->connection->sealed_query = query;
+    }
+    query->num_open += is_request && opens;
+    query->num_open -= query->num_open > 0 && (closes || (opens && has_failed));
+    query->is_closed = is_request ? closes && query->num_open == 0 : query->is_closed;
+    return query;
+}
+
+/* On the first pass. */
+static void learn_sealed(sealed_pdu *pdu, const tapped_sealed *sealed, bool has_failed)
+{
+    sealed_query *query = take_query(pdu, has_failed);
+    pdu->query = query;
+    if (sealed->sample_size > 0) {
+        perf_point asked = pace_request_point(&pdu->request_time);
+        pdu->late = pace_pass(query->pace, pdu->request_frame, pdu->key.frame, &asked, pdu->seconds);
+    } else if (pdu->key.is_response) {
+        pace_wait_for(query->pace, pdu->seconds);
+    } else if (sealed->takes_sample) {
+        pace_ask(&query->pace->requests, nstime_to_sec(&pdu->request_time));
+    }
+}
+
+static void show_late(packet_info *pinfo, const sealed_call *call)
+{
+    findings_report report;
+
+    findings_begin(&report, pinfo, &perflib->expert);
+    call_show_late(&report, call->item, call->pdu->late);
+}
+
+/* On the first pass it is learned; whoever listens is handed it. */
+static void hand_over(packet_info *pinfo, sealed_pdu *pdu, tapped_call *tapped)
+{
+    if (tapped->sealed.uses_query && !tapped->is_repeated && !PINFO_FD_VISITED(pinfo)) {
+        learn_sealed(pdu, &tapped->sealed, tapped->has_failed);
+    }
+    if (tapped_wanted()) {
+        tapped->sealed.connection = pdu ? pdu->query : NULL;
+        tapped_hand_over(pinfo, tapped);
+    }
+}
+
+static void tell(packet_info *pinfo, const sealed_call *call)
+{
+    const rpc_record *record = call->record;
+    sealed_pdu *pdu = call->pdu;
+    bool has_pdu = pdu != NULL;
+    unsigned does = has_pdu ? does_what(pdu) : 0;
+
+    ws_assert(record || has_pdu);
+    rpc_connection *connection = record ? record->connection : pdu->connection;
+    tapped_call tapped = {
+        .unread = call->why,
+        .is_hkpd = record ? record->protocol != perflib : pdu->interface == RPC_WINREG,
+        .is_response = record || pdu->key.is_response,
+        .is_repeated = record ? record->copied != NULL : pdu->is_copy,
+        .has_failed = call->is_fault,
+        .is_fault = call->is_fault,
+        .status = call->status,
+        .operation = call->operation,
+        .request_frame = record ? record->request_frame : pdu->request_frame,
+        .seconds = has_pdu ? pdu->seconds : record->seconds,
+        .event = record ? record->response_event : 0,
+        .connection = connection,
+        .server = (record ? record->to : connection_to(connection, pinfo, !pdu->key.is_response))->host,
+        .handle = record ? record->handle : NULL,
+        .sealed = {.uses_query = does & (SEALED_OPENS | SEALED_USES | SEALED_CLOSES)},
+    };
+
+    if (has_pdu && !call->is_fault) {
+        describe(&tapped, pdu, does);
+    }
+    hand_over(pinfo, pdu, &tapped);
+    if (has_pdu && !call->is_fault) {
+        show_late(pinfo, call);
+    }
+}
+
+void sealed_follow_noise(const rpc_call *call)
+{
+    const sealed_pdu noise = {
+        .key = {.call_id = call->di->call_id, .is_response = !call_is_request(call)},
+        .interface = RPC_PERFLIB,
+        .is_ndr64 = call->ndr.ndr64,
+        .answers_read = !call_is_request(call) && call->record->request_read,
+        .opnum = call->di->call_data->opnum,
+        .size = (uint32_t)tvb_reported_length_remaining(call->tvb, call->offset),
+        .request_time = call->di->call_data->req_time,
+        .request_frame = call->di->call_data->req_frame,
+        .seconds = call_seconds(call),
+    };
+    packet_info *pinfo = call->pinfo;
+    bool is_response = noise.key.is_response;
+    sealed_pdu *pdu = PINFO_FD_VISITED(pinfo) ? find_pdu(pinfo, noise.key.call_id, is_response)
+                                              : keep(pinfo, connection_of(pinfo, !is_response), &noise);
+
+    if (pdu) {
+        tell(pinfo, &(sealed_call){TAPPED_NOISE, call->operation, call->tree, pdu, NULL, false, 0});
+    } else {
+        tapped_hand_over_unread(pinfo, TAPPED_NOISE);
+    }
+}
+
+/* --- What seals them, and which key was given ------------------------------------------------------------------- */
 
 enum { AUTH_SPNEGO = 9, AUTH_NTLM = 10, AUTH_KERBEROS = 16 };
 
@@ -51,14 +398,6 @@ static const lock kerberos = {
                            "it is of another service, version or encryption type, the logon (AP-REQ) is not in the "
                            "capture, or Wireshark could not take the packet apart (_ws.malformed)")};
 
-static int hf_operation, hf_size;
-static int ett_sealed = -1;
-static const rpc_fields *perflib;
-static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
-
-static const value_string winreg_operations[] = {
-    {3, "OpenHKPD"}, {32, "OpenHKPT"}, {33, "OpenHKPN"}, {0, NULL}}; /* as Wireshark names them */
-
 /* SPNEGO chose one of the two: RFC 4121's and RFC 1964's tokens are Kerberos', and NTLM's signature begins with its
  * version ([MS-NLMP] 2.2.2.9). */
 static const lock *lock_of_token(tvbuff_t *pdu, int offset)
@@ -82,7 +421,7 @@ static const lock *lock_of(tvbuff_t *pdu, const sealed_fragment *fragment)
     case AUTH_KERBEROS:
         return &kerberos;
     case AUTH_SPNEGO:
-        return lock_of_token(pdu, fragment->end + SEALED_TRAILER_SIZE);
+        return lock_of_token(pdu, fragment->token);
     default:
         return NULL;
     }
@@ -126,6 +465,9 @@ static given_key key_given(const lock *what)
 
 /* --- What a packet shows --------------------------------------------------------------------------------------- */
 
+static int hf_operation, hf_size;
+static int ett_sealed = -1;
+
 static void show_fields(proto_item *item, tvbuff_t *tvb, const sealed_pdu *pdu, const char *operation)
 {
     proto_tree *tree = proto_item_add_subtree(item, ett_sealed);
@@ -154,7 +496,7 @@ static void explain(packet_info *pinfo, proto_item *item, tvbuff_t *tvb, const l
     }
     findings_begin(&report, pinfo, &perflib->expert);
     findings_add(&report, item, does_not_fit ? FINDING_KEY_DOES_NOT_FIT : FINDING_SEALED, "%s", call->why);
-    sealed_call_tell(pinfo, call);
+    tell(pinfo, call);
 }
 
 static const char *operation_of(const sealed_pdu *pdu)
@@ -167,7 +509,8 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
                      sealed_pdu *pdu, bool *any)
 {
     const lock *what = lock_of(tvb, fragment);
-    bool is_alone = !*any && fragment->is_first && fragment->is_last && fragment->next == (int)tvb_reported_length(tvb);
+    bool is_alone = !*any && fragment->header.is_first && fragment->header.is_last &&
+                    at + fragment->header.size == (int)tvb_reported_length(tvb);
     sealed_call call = {.operation = operation_of(pdu), .pdu = pdu};
     proto_item *item = tree ? tree->last_child : NULL;
 
@@ -178,38 +521,42 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         col_set_str(pinfo->cinfo, COL_PROTOCOL, "PCQ");
         (*any ? col_append_fstr : col_add_fstr)(pinfo->cinfo, COL_INFO, "%s%s %s", *any ? ", " : "", call.operation,
                                                 fragment->is_response ? "response" : "request");
-        item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->next - at, ENC_NA);
+        item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->header.size, ENC_NA);
     }
     *any = true;
     conversation_filters_note_call(pinfo);
     explain(pinfo, item, tvb, what, &call);
 }
 
-/* --- PDUs ------------------------------------------------------------------------------------------------------ */
+/* --- Each PDU --------------------------------------------------------------------------------------------------- */
 
-static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at)
+static void show_sealed_fault(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header)
 {
-    sealed_fragment fragment;
+    sealed_fragment whole = {.header = *header, .is_response = true};
     sealed_call fault = {.is_fault = true};
 
-    if (!sealed_fault_read(&fragment, &fault.status, tvb, at)) {
+    if (!tvb_bytes_exist(tvb, at, FAULT_SIZE)) {
         return;
     }
-    fault.record = call_of_answer(pinfo, fragment.call_id);
-    fault.pdu = fault.record ? NULL : sealed_pdu_take(pinfo, &fragment, operations);
+    whole.header.is_first = whole.header.is_last = true;
+    fault.status =
+        tvb_get_uint32(tvb, at + 24, tvb_get_uint8(tvb, at + 4) >> 4 == 1 ? ENC_LITTLE_ENDIAN : ENC_BIG_ENDIAN);
+    fault.record = call_of_answer(pinfo, header->call_id);
+    fault.pdu = fault.record ? NULL : take_pdu(pinfo, &whole);
     if (fault.record || fault.pdu) {
         const rpc_fields *fields = fault.record ? fault.record->protocol : perflib;
         fault.operation = fault.record ? fault.record->operation : operation_of(fault.pdu);
-        call_show_fault(fields, fault.operation, tvb, at, fragment.next - at, pinfo, tree, fault.status);
-        sealed_call_tell(pinfo, &fault);
+        call_show_fault(fields, fault.operation, tvb, at, MAX(header->size, FAULT_SIZE), pinfo, tree, fault.status);
+        tell(pinfo, &fault);
     }
 }
 
-static bool show_sealed(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, bool *any)
+static bool show_sealed(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at, const rpc_header *header,
+                        bool *any)
 {
     sealed_fragment fragment;
-    bool is_sealed = !ws_has_data_source(pinfo, "Decrypted stub data") && sealed_fragment_read(&fragment, tvb, at);
-    sealed_pdu *pdu = is_sealed ? sealed_pdu_take(pinfo, &fragment, operations) : NULL;
+    bool is_sealed = !ws_has_data_source(pinfo, "Decrypted stub data") && read_fragment(&fragment, header, tvb, at);
+    sealed_pdu *pdu = is_sealed ? take_pdu(pinfo, &fragment) : NULL;
 
     if (pdu) {
         show_pdu(tvb, pinfo, tree, at, &fragment, pdu, any);
@@ -223,7 +570,7 @@ static void tell_answer(packet_info *pinfo, uint32_t call_id)
     const rpc_record *record = call_of_answer(pinfo, call_id);
 
     if (record) {
-        sealed_call_tell(pinfo, &(sealed_call){.why = TAPPED_CUT, .operation = record->operation, .record = record});
+        tell(pinfo, &(sealed_call){.why = TAPPED_CUT, .operation = record->operation, .record = record});
     }
 }
 
@@ -235,9 +582,9 @@ static void show_pdus(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree)
 
     for (int at = 0; connections_exist() && pdu_header_read(&header, tvb, at); at += header.size) {
         if (header.type == PDU_FAULT) {
-            show_sealed_fault(tvb, pinfo, tree, at);
+            show_sealed_fault(tvb, pinfo, tree, at, &header);
         } else if (header.type == PDU_REQ || header.type == PDU_RESP) {
-            bool is_sealed = show_sealed(tvb, pinfo, tree, at, &any);
+            bool is_sealed = show_sealed(tvb, pinfo, tree, at, &header, &any);
             if (!is_sealed && header.type == PDU_RESP && header.is_last) {
                 tell_answer(pinfo, header.call_id);
             }
@@ -342,9 +689,10 @@ void sealed_register(const rpc_fields *fields_of_perflib, const value_string *pe
 
     proto_register_field_array(proto, fields, array_length(fields));
     proto_register_subtree_array(ett, array_length(ett));
-    sealed_pdus_register();
+    pdus = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), pdu_hash, pdu_equal);
     perflib = fields_of_perflib;
     operations[RPC_PERFLIB] = perflib_operations;
     operations[RPC_WINREG] = winreg_operations;
-    sealed_calls_register(fields_of_perflib, does, count);
+    operations_do = does;
+    num_operations = count;
 }
