@@ -772,7 +772,7 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
     unsigned named = 0;
 
     wmem_strbuf_append_printf(text, "%u failed", summary->failed);
-    for (; named < MAX_NAMED_REFUSALS && pcq_readings_next_failed(r); named++) {
+    for (; named < MAX_NAMED_REFUSALS && pcq_readings_next_lacking(r, false); named++) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         name_refusal(p, text, named, identifier ? identifier_text(p, identifier) : "?", r->status, r->assumed);
     }

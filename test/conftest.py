@@ -213,7 +213,7 @@ def compare_experts(frame, messages, where, chat=(), is_cut=False, is_fault=Fals
     if not wanted:
         may = {STATUSES[f.name] for m in messages for f in m.fields if f.name in STATUSES and f.value}
         # ... of which the one of a block stands where it begins, and where it ends
-        may |= {'pcq.expert.block_failed'} if any(f.name == 'pcq.block.status' for m in messages for f in m.fields) else set()
+        may |= {'pcq.expert.block_failed', 'pcq.expert.not_delivered'} if any(f.name == 'pcq.block.status' for m in messages for f in m.fields) else set()
         may |= {'pcq.expert.' + c for c in (*chat, *(['call_failed'] if is_fault else []))}
         assert set(frame.experts) <= may, '%s: experts on a good message: %s' % (where, frame.experts)
         assert frame.malformed == is_cut, '%s: malformed: %s' % (where, frame.malformed)

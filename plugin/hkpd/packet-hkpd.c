@@ -59,6 +59,7 @@ typedef struct hkpd_key {
     /* the last answer, as long as it was ERROR_MORE_DATA; only for the first pass */
     const char *too_small_name;
     uint32_t too_small_frame; /* of its request */
+    wmem_map_t *lacking;      /* title indexes of objects that the newest answer did not have */
 } hkpd_key;
 
 /* What is kept of a call beside rpc_record, whose `handle` is the one asked, if it is a key with performance data,
@@ -73,6 +74,7 @@ typedef struct {
     state_handle *closed; /* instead of call.handle: one that was closed before */
     uint32_t retry_of;    /* request of the same that was answered with ERROR_MORE_DATA, 0 if there is none */
     state_sample *sample;
+    wmem_array_t *objects; /* tapped_object: asked for by index, and not there, or there again; NULL: none */
 } hkpd_record;
 
 /* One PDU while it is dissected. */
@@ -840,6 +842,54 @@ static void note_machine(state_handle *handle, const char *name)
     }
 }
 
+static wmem_map_t *titles_in(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    wmem_map_t *titles = wmem_map_new(hkpd_pool(p), g_direct_hash, g_direct_equal);
+    perf_block_walk walk;
+
+    perf_block_init(&walk, tvb_get_ptr(tvb, 0, -1), tvb_captured_length(tvb));
+    while (perf_block_next_object(&walk)) {
+        wmem_map_insert(titles, GUINT_TO_POINTER(walk.object.index), titles);
+    }
+    return titles;
+}
+
+/* Of what was asked for by index: what is not in the answer, which adds up, and what is there again. */
+static void note_objects(hkpd_pdu *p, tvbuff_t *tvb)
+{
+    hkpd_key *key = p->call.record->handle->key;
+    wmem_map_t *titles = titles_in(p, tvb);
+    char *end;
+
+    key->lacking = key->lacking ? key->lacking : wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+    for (const char *at = p->record->name; g_ascii_isdigit(*at); at = end + strspn(end, " ")) {
+        tapped_object object = {.title = (uint32_t)g_ascii_strtoull(at, &end, 10)};
+        void *title = GUINT_TO_POINTER(object.title);
+        bool was_there = wmem_map_lookup(key->lacking, title) == NULL;
+        object.is_there = wmem_map_contains(titles, title);
+        object.is_news = object.is_there != was_there;
+        wmem_map_insert(key->lacking, title, object.is_there ? NULL : key);
+        if (!object.is_there || object.is_news) {
+            p->record->objects =
+                p->record->objects ? p->record->objects : wmem_array_new(wmem_file_scope(), sizeof object);
+            wmem_array_append_one(p->record->objects, object);
+        }
+    }
+}
+
+static void report_objects(hkpd_pdu *p)
+{
+    const tapped_object *objects = p->tapped.objects;
+
+    for (unsigned i = 0; i < p->tapped.num_objects; i++) {
+        if (objects[i].is_news) {
+            findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
+                         objects[i].is_there ? "Delivered again" : "Not delivered",
+                         tapped_object_name(hkpd_pool(p), p->call.server, objects[i].title, p->call.event));
+        }
+    }
+}
+
 static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
 {
     uint32_t size = tvb_captured_length(tvb);
@@ -886,6 +936,9 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     if (learn && is_sample(&summary) && p->call.record->handle &&
         call_note_sample(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
         keep_sample(p, back->value.tvb);
+        if (p->record->name && is_index_list(p->record->name) && summary.faults == summary.read_as) {
+            note_objects(p, back->value.tvb);
+        }
     }
     p->answer = (readings_answer){
         .layout = &hkpd_readings_layout,
@@ -897,6 +950,11 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         .tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"),
     };
     hkpd_dissect_block(p->hkpd, &p->call.report, &p->answer, &summary);
+    if (p->answer.sample && p->record->objects) {
+        p->tapped.objects = wmem_array_get_raw(p->record->objects);
+        p->tapped.num_objects = wmem_array_get_count(p->record->objects);
+        report_objects(p);
+    }
     call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
                    p->answer.sample ? p->answer.sample->late : NULL);
     if (p->call.has_column) {

@@ -67,8 +67,8 @@ typedef struct {
     const perf_walk *walk; /* that of the readings */
     proto_tree *block;     /* of the current block, NULL if it is not shown */
     proto_item *block_item;
-    proto_tree *instance;        /* of the current instance, else the block */
-    wmem_map_t *failures_before; /* of the sample before, NULL where there can be no news */
+    proto_tree *instance;       /* of the current instance, else the block */
+    wmem_map_t *lacking_before; /* of the sample before, NULL where there can be no news */
 } data_view;
 
 static wmem_allocator_t *pool_of(const data_view *view)
@@ -152,63 +152,68 @@ static proto_item *add_labelled_block(data_view *view, int start, int length)
     return proto_tree_add_none_format(view->base.tree, hf_block, view->base.tvb, start, length, "%s", label);
 }
 
-/* --- Blocks that begin to fail, and those that have values again ------------------------------------------------- */
+/* --- Blocks that begin to lack values, and those that have them again -------------------------------------------- */
 
-/* What the sample before had failed: state_identifier -> status; NULL where this answer can bring no news: both are of one form,
- * nothing failed in either, or it is not known of each block whose it was. */
-static wmem_map_t *failures_before(const data_view *view)
+/* What the sample before lacked: state_identifier -> status, or PCQ_NOT_DELIVERED; NULL where this answer can bring no news:
+ * nothing is lacking in either, or it is not known of each block whose it was. */
+static wmem_map_t *lacking_before(const data_view *view)
 {
-    const readings_answer *current = &view->base.readings->answer;
-    const state_sample *sample = current->sample, *previous = sample ? sample->previous : NULL;
-    uint32_t failed_before = previous ? previous->summary.failed : 0;
-    bool same_form = previous && current->has_form && sample->form == previous->form;
+    const state_sample *sample = view->base.readings->answer.sample, *previous = sample ? sample->previous : NULL;
+    uint32_t lacked = previous ? previous->summary.failed + previous->summary.empty : 0;
 
-    if (sample == NULL || same_form || (previous && previous->bytes == NULL) ||
-        view->summary->failed + failed_before == 0) {
+    if (sample == NULL || (previous && previous->bytes == NULL) ||
+        view->summary->failed + view->summary->empty + lacked == 0) {
         return NULL;
     }
-    wmem_map_t *failures = wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
+    wmem_map_t *lacking = wmem_map_new(pool_of(view), query_identifier_hash, query_identifier_equal);
     readings_answer answer;
-    if (failed_before == 0 || !readings_answer_again(&pcq_readings_layout, previous, pool_of(view), &answer)) {
-        return failures;
+    if (lacked == 0 || !readings_answer_again(&pcq_readings_layout, previous, pool_of(view), &answer)) {
+        return lacking;
     }
     readings *r = readings_begin(pool_of(view), &answer);
-    while (failures && pcq_readings_next_failed(r)) {
+    while (lacking && pcq_readings_next_lacking(r, true)) {
         const state_identifier *identifier = pcq_readings_identifier(r);
         if (identifier) {
-            wmem_map_insert(failures, identifier, GUINT_TO_POINTER(r->status));
+            wmem_map_insert(lacking, identifier, GUINT_TO_POINTER(pcq_readings_lacks(r)));
         } else {
-            failures = NULL;
+            lacking = NULL;
         }
     }
     tvb_free(answer.tvb);
-    return failures;
+    return lacking;
 }
 
+/* "Fails: \Set(instance)\Counter: no data now (ERROR_NO_DATA)"; of what is not delivered it has to be known who was asked for it. */
 static void report_news(data_view *view)
 {
     readings *r = view->base.readings;
     const state_identifier *identifier = pcq_readings_identifier(r);
-    uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->failures_before, identifier)) : 0;
-    uint32_t status = view->walk->block.type == PERF_ERROR_RETURN ? r->status : 0;
+    uint32_t before = identifier ? GPOINTER_TO_UINT(wmem_map_lookup(view->lacking_before, identifier)) : 0;
+    uint32_t status = pcq_readings_lacks(r);
+    bool is_missing = status == PCQ_NOT_DELIVERED, was_missing = status == 0 && before == PCQ_NOT_DELIVERED;
     char text[LABEL_SIZE];
     text_writer w = text_writer_of(text, sizeof text);
 
-    if (status == before || (identifier == NULL && wmem_map_size(view->failures_before) > 0)) {
+    if (status == before || (identifier == NULL && (is_missing || wmem_map_size(view->lacking_before) > 0)) ||
+        (was_missing && !perf_walk_block_sound(view->walk))) {
         return;
     }
-    text_write(&w, status ? "Fails: " : "Has values again: ");
+    text_write(&w, is_missing    ? "Not delivered: "
+                   : was_missing ? "Delivered again: "
+                   : status > 0  ? "Fails: "
+                                 : "Has values again: ");
     if (identifier) {
         write_identifier(view, &w, identifier);
     } else {
         text_write(&w, "block ");
         text_write_plain(&w, r->number);
     }
-    if (status) {
+    if (status > 0 && !is_missing) {
         text_write(&w, ": ");
         write_error(view, &w, status);
     }
-    findings_add(view->base.report, view->block_item, FINDING_BLOCK_FAILED, "%s", text);
+    findings_add(view->base.report, view->block_item,
+                 is_missing || was_missing ? FINDING_NOT_DELIVERED : FINDING_BLOCK_FAILED, "%s", text);
 }
 
 /* Whose the error is. */
@@ -409,11 +414,11 @@ static void show_structures(data_view *view)
     perf_walk_event event;
 
     if (findings_wanted(view->base.report, view->base.tree)) {
-        view->failures_before = failures_before(view);
+        view->lacking_before = lacking_before(view);
     }
     while ((event = pcq_readings_event(view->base.readings)) != PERF_WALK_END) {
         show[event](view);
-        if (event == PERF_WALK_BLOCK && view->failures_before) {
+        if (event == PERF_WALK_BLOCK && view->lacking_before) {
             report_news(view);
         }
     }

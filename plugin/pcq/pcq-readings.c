@@ -1081,34 +1081,29 @@ perf_walk_event pcq_readings_event(readings *r)
     return event;
 }
 
-bool pcq_readings_next_failed(readings *r)
+uint32_t pcq_readings_lacks(const readings *r)
+{
+    const perf_walk *walk = &stream_of(r)->walk;
+
+    return walk->block.type == PERF_ERROR_RETURN ? r->status : perf_walk_block_empty(walk) ? PCQ_NOT_DELIVERED : 0;
+}
+
+bool pcq_readings_next_lacking(readings *r, bool with_empty)
 {
     perf_walk *walk = &stream_of(r)->walk;
     perf_walk_event event;
 
     while ((event = perf_walk_next(walk)) != PERF_WALK_END) {
-        bool is_failed = event == PERF_WALK_BLOCK && walk->block.type == PERF_ERROR_RETURN;
-        if (is_failed) {
-            enter_block(r);
-            return true;
-        }
         if (event == PERF_WALK_BLOCK) {
+            if (walk->block.type == PERF_ERROR_RETURN || (with_empty && perf_walk_block_empty(walk))) {
+                enter_block(r);
+                return true;
+            }
             perf_walk_skip_block(walk);
         }
         perf_walk_pass_blocks(walk);
     }
     return false;
-}
-
-static bool is_without_values(const readings *r)
-{
-    perf_walk ahead = stream_of(r)->walk;
-    perf_walk_event event;
-
-    do {
-        event = perf_walk_next(&ahead);
-    } while (event != PERF_WALK_VALUE && event != PERF_WALK_BLOCK && event != PERF_WALK_END);
-    return event != PERF_WALK_VALUE;
 }
 
 /* Of a block that has no value. */
@@ -1132,7 +1127,7 @@ static bool next(readings *r)
             return true;
         }
         if ((is_refused && r->with_refusals) ||
-            (event == PERF_WALK_BLOCK && !is_refused && r->with_empty && is_without_values(r))) {
+            (event == PERF_WALK_BLOCK && r->with_empty && perf_walk_block_empty(&stream_of(r)->walk))) {
             take_block(r, is_refused);
             return true;
         }

@@ -625,6 +625,17 @@ bool perf_walk_block_sound(const perf_walk *walk)
     return true;
 }
 
+bool perf_walk_block_empty(const perf_walk *walk)
+{
+    perf_walk trial = rest_of_block(walk);
+    perf_walk_event event;
+
+    do {
+        event = perf_walk_next(&trial);
+    } while (event != PERF_WALK_VALUE && event != PERF_WALK_FAULT && event != PERF_WALK_END);
+    return event == PERF_WALK_END && walk->block.type != PERF_ERROR_RETURN;
+}
+
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary)
 {
     perf_walk walk;
@@ -637,6 +648,7 @@ bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summ
         if (event == PERF_WALK_BLOCK) {
             summary->blocks++;
             summary->failed += walk.block.status != 0;
+            summary->empty += perf_walk_block_empty(&walk);
             summary->sound_blocks += sound;
             sound = true;
         } else if (event == PERF_WALK_FAULT) {

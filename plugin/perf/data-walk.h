@@ -140,6 +140,7 @@ typedef struct {
 typedef struct {
     uint32_t blocks;
     uint32_t failed;       /* blocks with an error instead of values */
+    uint32_t empty;        /* sound ones with neither */
     uint32_t sound_blocks; /* those of which it is certain which value stands where */
     uint32_t values;
     uint32_t faults;
@@ -155,6 +156,9 @@ void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32
  * certain which of the block's values stands where. Such a block is neither compared with other samples nor they with
  * it. A finding about a text or an alignment does not count. Costs a walk through the block. */
 bool perf_walk_block_sound(const perf_walk *walk);
+
+/* The same: the block, which is sound, has no value, and no error instead. */
+bool perf_walk_block_empty(const perf_walk *walk);
 
 /* Passes over values that follow in this block or instance, as far as they are numbers of the usual size, without an
  * event for each. Returns how many. */

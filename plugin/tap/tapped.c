@@ -109,11 +109,6 @@ const char *tapped_called(const tapped_call *tapped)
     return tapped->server->names[HOST_CALLED];
 }
 
-unsigned tapped_identifier_hash(const tapped_call *tapped, uint32_t identifier)
-{
-    return query_identifier_hash(&tapped->identifiers[identifier]);
-}
-
 unsigned tapped_asked_for(const tapped_call *tapped)
 {
     const state_query_entry *entry;
@@ -135,14 +130,11 @@ unsigned tapped_held(const tapped_call *tapped)
     return held;
 }
 
-bool tapped_has_object(const tapped_call *tapped, uint32_t title)
+const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event)
 {
-    return sample_object(tapped->answer->sample, title) != NULL;
-}
+    const char *label = facts_title_label(pool, server, title, event);
 
-const char *tapped_object_name(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t title)
-{
-    return facts_title_label(pool, tapped->server, title, tapped->event);
+    return *label == '#' ? label : wmem_strdup_printf(pool, "%s (%u)", label, title);
 }
 
 char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,

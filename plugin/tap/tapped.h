@@ -29,6 +29,13 @@ typedef struct {
     bool answers_read;      /* decryption made noise of the response alone, not of its request */
 } tapped_sealed;
 
+/* HKEY_PERFORMANCE_DATA: an object that was asked for by its title index, and that a sample does not have; or has again. */
+typedef struct {
+    uint32_t title;
+    bool is_there;
+    bool is_news; /* the answer before had it, or, if it is there, had not */
+} tapped_object;
+
 /* One PDU. What was not read is zeros. */
 typedef struct {
     bool is_hkpd;
@@ -58,6 +65,8 @@ typedef struct {
     uint64_t
         values_left_out; /* HKEY_PERFORMANCE_DATA: that the answer announces and that cannot be read, since it does not add up, */
     uint32_t objects_left_out; /* and objects */
+    const tapped_object *objects;
+    uint32_t num_objects;
     uint32_t event;
     state_host *server;
     state_transport *
@@ -117,15 +126,13 @@ const char *tapped_identifier_path(wmem_allocator_t *pool, const tapped_call *ta
 char *tapped_path_by_now(wmem_allocator_t *pool, const state_handle *handle, const perf_identifier *identifier,
                          uint32_t event, uint64_t *left);
 
-/* Stands for one of the identifiers; for what a query holds, in whatever order, or HKEY_PERFORMANCE_DATA is asked for: never 0. How many
- * identifiers a query holds at the call. */
-unsigned tapped_identifier_hash(const tapped_call *tapped, uint32_t identifier);
+/* Stands for what a query holds, in whatever order, or HKEY_PERFORMANCE_DATA is asked for: never 0. How many identifiers a query holds at
+ * the call. */
 unsigned tapped_asked_for(const tapped_call *tapped);
 unsigned tapped_held(const tapped_call *tapped);
 
-/* HKEY_PERFORMANCE_DATA: the answer, which is a sample, holds the object of this title; and what that is called. */
-bool tapped_has_object(const tapped_call *tapped, uint32_t title);
-const char *tapped_object_name(wmem_allocator_t *pool, const tapped_call *tapped, uint32_t title);
+/* HKEY_PERFORMANCE_DATA: "Processor (238)", or "#238" where no title says so. */
+const char *tapped_object_name(wmem_allocator_t *pool, state_host *server, uint32_t title, uint32_t event);
 
 static inline uint64_t tapped_paths_size(const tapped_call *tapped)
 {

@@ -69,6 +69,9 @@
     X(BLOCK_FAILED, "block_failed", PI_RESPONSE_CODE, PI_NOTE, false, \
       "A counter of the query begins to fail, or has values again", \
       "It was accepted: the instance or the provider went away; docs/symptoms.md") \
+    X(NOT_DELIVERED, "not_delivered", PI_RESPONSE_CODE, PI_NOTE, false, \
+      "What was asked for, and accepted, begins to be missing in the answers, or is there again", \
+      "A counter without instances, or an object that the server does not have (any more); docs/symptoms.md") \
     X(LATE, "late", PI_RESPONSE_CODE, PI_NOTE, false, "A sample is late", \
       "More than 1.5 times the median of the times before; -z pcq,queries counts them: docs/statistics.md") \
     X(COUNTER_REFERENCE, "counter_reference", PI_PROTOCOL, PI_WARN, false, \

@@ -1,8 +1,7 @@
 /* books.c
  * What was asked for and what came of it: refused, failed, cut, damaged, empty, without a type, or never delivered.
  *
- * Each answer is read as its values are counted, once. What is lacking is kept by its path, or title, with the frames that lack it; it is
- * said if the newest answer still lacks it.
+ * Each answer is read once, as its values are counted.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -13,34 +12,14 @@
 /* Things that lack of one talk. */
 #define MOST_LACKING 10000
 
-/* What answers lacked, or an object that they brought. */
-typedef struct {
-    char *path;
-    uint64_t newest;      /* answer of its question that brought it, 0: none */
-    uint64_t lacked;      /* the newest that did not */
-    uint32_t first_frame; /* the first of those that lack it until now */
-    double since;
-} asked_entry;
-
-static void entry_free(void *data)
-{
-    asked_entry *entry = data;
-
-    g_free(entry->path);
-    g_free(entry);
-}
-
 void verdict_books_free(verdict_talk *talk)
 {
     for (unsigned i = 0; i < NUM_BOOKS; i++) {
         g_free(talk->books[i].first);
         verdict_forget(&talk->books[i].shown);
     }
-    if (talk->refused) {
-        g_hash_table_destroy(talk->refused);
-    }
-    if (talk->asked) {
-        g_hash_table_destroy(talk->asked);
+    if (talk->lacking) {
+        g_hash_table_destroy(talk->lacking);
     }
 }
 
@@ -70,10 +49,6 @@ static void count_refused(verdict_talk *talk, packet_info *pinfo, const tapped_c
             talk->books[BOOK_REFUSED].first = g_strdup(tapped_identifier_path(pinfo->pool, tapped, i, &left));
             talk->books[BOOK_REFUSED].status = status;
         }
-        if (talk->refused == NULL) {
-            talk->refused = g_hash_table_new(g_direct_hash, g_direct_equal);
-        }
-        g_hash_table_add(talk->refused, GUINT_TO_POINTER(tapped_identifier_hash(tapped, i)));
         talk->refusals++;
     }
 }
@@ -122,50 +97,23 @@ static void count_reset(verdict_talk *talk, packet_info *pinfo, const readings_a
     }
 }
 
-/* --- What was not delivered ------------------------------------------------------------------------------------ */
-
-/* `brought`: it is there in this answer, else it is not. `path` is written if that is new. */
-static void note_asked(verdict_talk *talk, packet_info *pinfo, const char *key, bool brought, const char *path)
+static void book_lacking(verdict_talk *talk, packet_info *pinfo, const char *path)
 {
-    if (talk->asked == NULL) {
-        talk->asked = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, entry_free);
+    if (verdict_book(talk, BOOK_LACKING, pinfo)) {
+        talk->books[BOOK_LACKING].first = g_strdup(path);
+        talk->lacking = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
     }
-    asked_entry *entry = g_hash_table_lookup(talk->asked, key);
-    if (entry == NULL) {
-        if (g_hash_table_size(talk->asked) >= MOST_LACKING) {
-            return;
-        }
-        entry = g_new0(asked_entry, 1);
-        entry->path = g_strdup(path);
-        g_hash_table_insert(talk->asked, g_strdup(key), entry);
-    }
-    if (brought) {
-        entry->newest = talk->samples;
-    } else {
-        if (entry->first_frame == 0) {
-            entry->first_frame = pinfo->num;
-            entry->since = nstime_to_sec(&pinfo->abs_ts);
-        }
-        entry->lacked = talk->samples;
-        verdict_book(talk, BOOK_LACKING, pinfo);
+    if (g_hash_table_size(talk->lacking) < MOST_LACKING && !g_hash_table_contains(talk->lacking, path)) {
+        g_hash_table_add(talk->lacking, g_strdup(path));
     }
 }
 
-/* Of HKEY_PERFORMANCE_DATA: objects by their title indexes, as they were asked for. */
 static void count_objects(verdict_talk *talk, packet_info *pinfo, const tapped_call *tapped)
 {
-    const char *name = tapped->subject ? tapped->subject : "";
-    char *end;
-
-    while (g_ascii_isdigit(*name)) {
-        uint32_t title = (uint32_t)g_ascii_strtoull(name, &end, 10);
-        char key[16];
-        snprintf(key, sizeof key, "%u", title);
-        const char *label = tapped_object_name(pinfo->pool, tapped, title);
-        char *path = *label == '#' ? g_strdup(label) : g_strdup_printf("%s (%u)", label, title);
-        note_asked(talk, pinfo, key, tapped_has_object(tapped, title), path);
-        g_free(path);
-        for (name = end; *name == ' '; name++) {
+    for (uint32_t i = 0; i < tapped->num_objects; i++) {
+        if (!tapped->objects[i].is_there) {
+            book_lacking(talk, pinfo,
+                         tapped_object_name(pinfo->pool, tapped->server, tapped->objects[i].title, tapped->event));
         }
     }
 }
@@ -181,8 +129,8 @@ static void count_values(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     r->with_refusals = r->with_empty = true;
     while ((at = readings_next(r)) != NULL) {
         is_empty &= at->is_empty;
-        if (at->is_empty && !tapped->is_damaged && readings_path(r)) {
-            note_asked(talk, pinfo, readings_path(r), false, readings_path(r));
+        if (at->is_empty && readings_path(r)) {
+            book_lacking(talk, pinfo, path_of(r));
         } else if (at->is_refused && verdict_book(talk, BOOK_BLOCK_FAILED, pinfo)) {
             talk->books[BOOK_BLOCK_FAILED].first = g_strdup(path_of(r));
             talk->books[BOOK_BLOCK_FAILED].status = r->status;
@@ -214,20 +162,19 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
     }
     if (is_sample && counts_values) {
         count_values(talk, pinfo, tapped);
-    }
-    if (is_sample && tapped->is_hkpd && !tapped->is_damaged) {
         count_objects(talk, pinfo, tapped);
     }
 }
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-/* $S is the server, $C the client, $F the first of them, $E its error, $N how many. */
+/* $S is the server, $C the client, $F the first of them, $E its error, $N how many, $M how many others are lacking. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
     const char *text;
 } book_rows[NUM_BOOKS] = {
+    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F, which $C asks for$M"},
     [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER,
                            "$S answers $C with $E instead of values ($N), first $F"},
     [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C counters ($N, $E), first $F"},
@@ -249,6 +196,19 @@ static const char *short_path(const char *path)
     return rest ? rest : path ? path : "";
 }
 
+static void put_others(GString *line, const verdict_monitor *monitor)
+{
+    unsigned most = 0;
+
+    for (unsigned i = 0; i < monitor->talks->len; i++) {
+        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
+        most = MAX(most, talk->lacking ? g_hash_table_size(talk->lacking) : 0);
+    }
+    if (most > 1) {
+        g_string_append_printf(line, " (and %u more)", most - 1);
+    }
+}
+
 static char *put_words(const verdict_monitor *monitor, const char *text, const book *in)
 {
     GString *line = g_string_new(NULL);
@@ -259,6 +219,8 @@ static char *put_words(const verdict_monitor *monitor, const char *text, const b
             g_string_append_c(line, *text);
         } else if (*++text == 'N') {
             g_string_append_printf(line, "%" PRIu64, in->things);
+        } else if (*text == 'M') {
+            put_others(line, monitor);
         } else {
             g_string_append(line, *text == 'S'   ? verdict_server(monitor)
                                   : *text == 'C' ? verdict_first_talk(monitor)->client
@@ -309,49 +271,12 @@ static void find_book(const verdict_monitor *monitor, book_kind kind)
     }
 }
 
-/* What the newest answer of the newest talk still lacks. */
-static void find_lacking(const verdict_monitor *monitor)
-{
-    const verdict_talk *talk = verdict_last_talk(monitor);
-    verdict_shown shown = {.frames = NULL};
-    const asked_entry *first = NULL, *entry;
-    unsigned count = 0;
-    GHashTableIter at;
-
-    if (talk->asked) {
-        g_hash_table_iter_init(&at, talk->asked);
-        while (g_hash_table_iter_next(&at, NULL, (void **)&entry)) {
-            bool is_object = entry->newest > 0; /* instances come and go, objects do not */
-            if (entry->lacked > entry->newest || (is_object && entry->lacked > 0)) {
-                bool is_before = first == NULL || entry->first_frame < first->first_frame ||
-                                 (entry->first_frame == first->first_frame && strcmp(entry->path, first->path) < 0);
-                first = is_before ? entry : first;
-                count++;
-            }
-        }
-    }
-    const verdict_shown *lacking = &talk->books[BOOK_LACKING].shown;
-    for (unsigned i = 0; first && i < verdict_count_shown(lacking); i++) {
-        uint32_t frame = g_array_index(lacking->frames, uint32_t, i);
-        if (frame >= first->first_frame) {
-            verdict_show(&shown, frame, first->since);
-        }
-    }
-    if (first) {
-        shown.more = g_strdup_printf("%u not delivered, first %s", count, first->path);
-        verdict_say(monitor->findings, VERDICT_NOT_DELIVERED, PARTY_SERVER, &shown,
-                    "%s never delivers%s %s, which %s asks for%s: since $T", verdict_server(monitor),
-                    first->newest > 0 ? " any more" : "", first->path, talk->client, count > 1 ? " (and more)" : "");
-    }
-}
-
 void verdict_books_find(const verdict_monitor *monitor)
 {
     if (verdict_first_talk(monitor)->is_other) {
         return;
     }
-    find_lacking(monitor);
-    for (unsigned i = 0; i < BOOK_LACKING; i++) {
+    for (unsigned i = 0; i < NUM_BOOKS; i++) {
         bool is_said =
             i == BOOK_CUT ||
             (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));

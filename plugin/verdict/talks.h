@@ -46,6 +46,7 @@ typedef struct {
 
 /* Of values, or what was asked for, as they are counted: books.c. */
 typedef enum {
+    BOOK_LACKING,
     BOOK_BLOCK_FAILED,
     BOOK_REFUSED,
     BOOK_RESET,
@@ -55,7 +56,6 @@ typedef enum {
     BOOK_DAMAGED,
     BOOK_CUT,
     BOOK_NAMES,
-    BOOK_LACKING,
     NUM_BOOKS
 } book_kind;
 
@@ -86,9 +86,9 @@ typedef struct {
     int64_t unknown; /* of them, that no ValidateCounters in the capture added */
     double offsets;  /* of the server's clock from the capture's, added up, */
     uint64_t num_offsets;
-    GArray *calls;               /* verdict_call */
-    GPtrArray *clocks;           /* what calls point to */
-    GHashTable *refused, *asked; /* identifiers: refused; of those accepted, what each answer brought (books.c) */
+    GArray *calls;       /* verdict_call */
+    GPtrArray *clocks;   /* what calls point to */
+    GHashTable *lacking; /* paths of what was not delivered; NULL: nothing */
     book books[NUM_BOOKS];
 } verdict_talk;
 

@@ -8,7 +8,7 @@ from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
 from gen.story_script import Damaging, Script, answers, ask, counter, learn, multiple, single, story
 from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
-from learned import read
+from learned import Frames, read, read_texts
 
 
 def experts(frame):
@@ -164,6 +164,49 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
         fails, again = 'Fails: \\Set(%s)\\One: no data now (ERROR_NO_DATA)', 'Has values again: \\Set(%s)\\One'
         assert said == [[], [fails % 'b'], [], [fails % 'c'], [again % 'b'], [again % 'c'], [fails % 'c'], []]
         assert all(x[1] == 'pcq.block' for n, _ in answers(scene) for x in experts(frames[n]))
+
+
+def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
+    """Not in the answers between, not where some of what fits is there, nor once it was removed."""
+    states = ['ab', 'a', '', '', 'b', '', '']
+    s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=lambda n: list(states[min(n, len(states) - 1)]))
+
+    def talk(c):
+        h = c.open()
+        c.validate(h, [ask(s, 1, '*')])
+        c.info(h)
+        for _ in states[:-1]:
+            c.data(h, 1 << 20)
+        c.validate(h, [ask(s, 1, '*')], add=False)
+        c.validate(h, [ask(s, 1, 'x*')])
+        c.info(h)
+        c.data(h, 1 << 20)
+    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    for passes in [], ['-2']:
+        frames = read(tshark, scene, tmp_path, *passes)
+        said = [[x[::3] for x in experts(frames[n])] for n, _ in answers(scene)]
+        lacks, again = (('not_delivered', 'Message: %s: \\Set(%%s)\\One' % x) for x in ('Not delivered', 'Delivered again'))
+        lacks, again = lambda x, m=lacks: [(m[0], m[1] % x)], lambda x, m=again: [(m[0], m[1] % x)]
+        assert said == [[], [], lacks('*'), [], again('*'), lacks('*'), lacks('x*')]
+
+
+def test_objects_asked_for_by_index_that_are_not_there(tshark, tmp_path):
+    """Where that begins and where it ends; what is asked for by a word, or was not asked for, is not missed."""
+    scene = Scene()
+    both = [Object(n, None, [Counter(n + 1, None, 0x10000, lambda at, k: 7, 4)]) for n in (230, 238)]
+    talk = Talk(scene, both)
+    talk.open()
+    asked = [('230 238', None), ('230 238', [238]), ('230 238', [238]), ('Global', []), ('230 ', None), ('238', [230]), ('7 238 7', None), ('Costly', [])]
+    numbers = []
+    for name, only in asked:
+        talk.sample(name, only)
+        numbers.append(max(scene.frames))
+    path = scene.write(tmp_path / 'scene.pcap')
+    for passes in [], ['-2']:
+        frames = Frames(read_texts(tshark, path, *passes, shown='hkpd')[0])
+        said = [[x[3] for x in experts(frames[n]) if x[0] == 'not_delivered'] for n in numbers]
+        assert said == [[], ['Message: Not delivered: Process (230)'], [], [], ['Message: Delivered again: Process (230)'],
+                        ['Message: Not delivered: Processor (238)'], ['Message: Not delivered: #7', 'Message: Delivered again: Processor (238)'], []]
 
 
 def test_each_refused_counter_is_a_finding(tshark, tmp_path):

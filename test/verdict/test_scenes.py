@@ -80,10 +80,26 @@ def test_broken(tshark, said, name):
     assert len(shown) == finding['count'] > 0 and str(finding['since']['frame']) in [n for n, *_ in shown], (finding, shown)
 
 
+def not_delivered(tshark, found):
+    """{frame: what is said to be lacking, or to be there again} in the packets"""
+    return {int(n): text for n, text in tshark.fields(found.path, ['frame.number', '_ws.expert.message'], '-2', '-Y', 'pcq.expert.not_delivered')}
+
+
+@pytest.mark.parametrize('name', [n for n in BROKEN if BROKEN[n].kind == 'not_delivered'])
+def test_packets_say_the_same(tshark, said, name):
+    """What is not delivered: the packet where it begins, and the verdict."""
+    found = said(name, BROKEN[name])
+    finding, = (f for f in found.findings if f['kind'] == 'not_delivered')
+    begins = [n for n, text in not_delivered(tshark, found).items() if 'Not delivered: ' in text]
+    shown = [int(n) for n, in tshark.fields(found.path, ['frame.number'], '-2', '-Y', finding['filter'])]
+    assert begins and begins[0] == finding['since']['frame'] and set(begins) <= set(shown), (begins, finding)
+
+
 @pytest.mark.parametrize('name', WELL)
-def test_well(said, name):
+def test_well(tshark, said, name):
     scene = WELL[name]
     found = said(name, scene)
+    assert not_delivered(tshark, found) == {}
     assert found.findings == [] and found.json['healthy'] is scene.healthy, (found.lines, found.findings)
     monitors, sealed = len(found.json['monitors']), scene.healthy is None
     assert monitors in scene.lines and len(found.lines) in (monitors, monitors + sealed), found.lines
