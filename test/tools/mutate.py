@@ -2,19 +2,14 @@
 """Puts faults into this tree one at a time, builds it and runs the tests that should notice. script/dev/mutate runs it in
 a copy.
 
-A file of test/faults is a fault:
-    what:  what breaks, in a line
-    user:  what a user would see
-    file:  the source; if it moved, the only one that has the text
-    after: (where the next is not unique) text that is; the first place behind it is meant
-    was:   text that stands there once, whatever the white space
-    now:   what takes its place
-    tests: names of tests, as pytest takes them, without their folder
-    units: programs of test/unit
-A line that begins with a blank goes on with the one before it.
+A line of test/faults.tsv is a fault: between tabs its name, the function or table that it changes (FILE.c:NAME where two
+files have one of that name; NAME#2 where the second place is meant), what stands there, what takes its place, the tests that
+notice (as pytest takes them, without their folder, or a program of test/unit), and what breaks. Of what stands there the
+tokens count, not how its lines are broken.
 """
 
 import argparse
+import functools
 import json
 import os
 import random
@@ -28,11 +23,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 TOP = Path(__file__).resolve().parents[2]
-FAULTS = TOP / 'test' / 'faults'
+FAULTS = TOP / 'test' / 'faults.tsv'
+# Changes that nobody could see: "file | change | line | reason"
+EQUIVALENTS = TOP / 'test' / 'equivalent-changes'
 BUILD = Path(os.environ.get('BUILD', TOP / 'build'))
 # The unit programs, sanitized: what is read beyond the end of bytes is seen there alone.
 UNITS = BUILD.with_name('units')
-KEYS = ('what', 'user', 'file', 'after', 'was', 'now', 'tests', 'units')
 # A change that lets a program run for ever is noticed too; most tests have a shorter limit of their own.
 MOST_SECONDS = 1800
 # What a made change may cost a program of seconds and of bytes.
@@ -56,74 +52,89 @@ class Fault(NamedTuple):
 # --- Faults that somebody thought of ------------------------------------------------------------------------------
 
 
-def loose(text):
-    """A pattern that finds the text however its lines are broken."""
-    return r'\s+'.join(map(re.escape, text.split()))
+TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|\w+|->|\+\+|--|<<=|>>=|[-+*/%&|^=!<>]=|&&|\|\||<<|>>|\S', re.S)
+def tokens_of(text):
+    return [m for m in TOKEN.finditer(text) if not m[0].startswith(('/*', '//'))]
 
 
-def places(pattern, text, where):
-    found = list(re.finditer(pattern, text))
-    if len(found) != 1:
-        raise Wrong('%s stands there %d times' % (where, len(found)))
-    return found[0]
+def end_of(lines, i):
+    """The line behind a function, table or macro that begins here."""
+    is_open = False
+    while i + 1 < len(lines):
+        is_macro, is_open = lines[i].endswith('\\') or lines[i].startswith('#'), is_open or lines[i].endswith('{')
+        if re.match(r'\}(?!.*\{$)', lines[i]) or not lines[i].endswith('\\' if is_macro else ('{', ',', '(')) and (
+                is_macro or not is_open and lines[i].endswith(';')):
+            break
+        i += 1
+    return i + 1
 
 
-def replacing(after, was, now):
+@functools.cache
+def parts_of(text):
+    """[(name, start, end)] of the functions, tables and macros of a source"""
+    out, lines, i = [], text.split('\n'), 0
+    places = [0, *(m.end() for m in re.finditer('\n', text)), len(text)]
+    while i < len(lines):
+        m = re.match(r'#define (\w+)|(?:local )?function (\w+)|\w[^=({]*?(\w+)(?:\[[^\n]*\])*(?:\(| =| \{)', lines[i])
+        if m and not m[2]:
+            end = end_of(lines, i)
+        elif m:
+            end = lines.index('end', i) + 1
+        else:
+            i += 1
+            continue
+        behind = re.search(r'^\} (\w+)', '\n'.join(lines[i:end]), re.M)
+        out.append((behind[1] if behind else m[1] or m[2] or m[3], places[i], places[end]))
+        i = end
+    return out
+
+
+@functools.cache
+def sources():
+    return {str(p.relative_to(TOP)): p.read_text(encoding='utf-8')
+            for p in sorted([*(TOP / 'plugin').rglob('*.[ch]'), *(TOP / 'script').glob('*.lua')])}
+
+
+def part_named(where):
+    """-> (file, start, end); of several what is longest: the others declare it"""
+    stem, _, name = where.rpartition(':')
+    found = [(end - start, file, start, end) for file, text in sources().items() if not stem or file.endswith('/' + stem)
+             for known, start, end in parts_of(text) if known == name]
+    bodies = [f for f in found if f[1].endswith('.lua') or '{' in sources()[f[1]][f[2]:f[3]]]
+    if not found or len(bodies) > 1:
+        raise Wrong('%d files have %s' % (len(bodies), where))
+    return max(found)[1:]
+
+
+def replacing(where, was, now):
+    """-> (file, change)"""
+    name, _, nth = where.partition('#')
+    file, _, _ = part_named(name)
+
     def change(text):
-        if after:
-            behind = places(loose(after), text, 'after').end()
-            found = re.compile(loose(was)).search(text, behind)
-            if not found:
-                raise Wrong('was does not stand behind after')
-        else:
-            found = places(loose(was), text, 'was')
-        return text[:found.start()] + now + text[found.end():]
-    return change
+        _, start, end = part_named(name)
+        here, wanted = tokens_of(text[start:end]), [m[0] for m in tokens_of(was)]
+        found = [i for i in range(len(here)) if [m[0] for m in here[i:i + len(wanted)]] == wanted]
+        if len(found) < int(nth or 1) or not nth and len(found) > 1:
+            raise Wrong('in %s "%s" stands %d times' % (name, was, len(found)))
+        first = found[int(nth or 1) - 1]
+        return text[:start + here[first].start()] + now + text[start + here[first + len(wanted) - 1].end():]
+    return file, change
 
 
-def fits(change, file):
-    try:
-        change((TOP / file).read_text(encoding='utf-8'))
-        return True
-    except Wrong:
-        return False
-
-
-def moved(change, file):
-    """The file, or where its text is now."""
-    if (TOP / file).exists():
-        return file
-    sources = [str(p.relative_to(TOP)) for p in sorted((TOP / 'plugin').glob('**/*.[ch]'))]
-    there = [source for source in sources if fits(change, source)]
-    if len(there) != 1:
-        raise Wrong('%s is gone, and %d files have the text' % (file, len(there)))
-    return there[0]
-
-
-def read_fault(path):
-    fields, key = {}, None
-    for number, line in enumerate(path.read_text(encoding='utf-8').splitlines(), 1):
-        m = re.match(r'([a-z]+):(.*)', line)
-        if m and m[1] in KEYS and m[1] not in fields:
-            key = m[1]
-            fields[key] = m[2].strip()
-        elif line.startswith(' ') and key:
-            fields[key] += ' ' + line.strip()
-        else:
-            raise Wrong('%s:%d: neither one of %s nor the rest of one' % (path.name, number, ', '.join(KEYS)))
-    missing = [k for k in ('what', 'user', 'file', 'was', 'now') if k not in fields]
-    if missing or not fields.get('tests') and not fields.get('units'):
-        raise Wrong('%s: has no %s' % (path.name, ', '.join(missing or ['tests'])))
-    return Fault(path.name, fields['what'], fields['file'], replacing(fields.get('after'), fields['was'], fields['now']),
-                 [path_of(t) for t in fields.get('tests', '').split()], fields.get('units', '').split())
+def read_fault(row):
+    name, where, was, now, tests, what = row.split('\t')
+    file, change = replacing(where, was, now)
+    tests = tests.split()
+    return Fault(name, what, file, change, [path_of(t) for t in tests if '.py' in t], [t for t in tests if '.py' not in t])
 
 
 def known_faults(names):
-    every = sorted(p.name for p in FAULTS.iterdir() if p.name != 'equivalent')
+    rows = {line.split('\t')[0]: line for line in FAULTS.read_text(encoding='utf-8').splitlines() if line and line[0] != '#'}
     for name in names:
-        if name not in every:
+        if name not in rows:
             raise Wrong('there is no fault "%s"' % name)
-    return [read_fault(FAULTS / name) for name in names or every]
+    return [rows[name] for name in names or rows]
 
 
 # --- Faults that are made -------------------------------------------------------------------------------------------
@@ -217,9 +228,9 @@ def choose(faults, seed):
 
 
 def equivalents():
-    """{(file, changed line, change)} of test/faults/equivalent: "file | change | line | reason" """
+    """{(file, changed line, change)}"""
     out = set()
-    for line in (FAULTS / 'equivalent').read_text(encoding='utf-8').splitlines():
+    for line in EQUIVALENTS.read_text(encoding='utf-8').splitlines():
         if line and not line.startswith('#'):
             file, change, code, _ = re.fullmatch(r'(\S+) \| (\S+ -> \S+) \| (.+) \| (.+)', line).groups()
             out.add((file, '%s: %s' % (change, code)))
@@ -348,7 +359,7 @@ def is_noticed(fault, is_made):
 
 def judge(fault, is_made):
     """-> what became of the fault"""
-    path = TOP / moved(fault.change, fault.file)
+    path = TOP / fault.file
     before = path.read_text(encoding='utf-8')
     path.write_text(fault.change(before), encoding='utf-8')
     try:
@@ -386,7 +397,7 @@ def arguments():
 
 def chosen(args):
     if not args.generated:
-        return known_faults(args.names)
+        return [read_fault(row) for row in known_faults(args.names)]
     named = [n for n in args.names if ':' in n]
     files = [n for n in args.names if ':' not in n]
     if not args.names:
@@ -410,7 +421,7 @@ def is_test(name):
 
 
 def check_fault(fault):
-    fault.change((TOP / moved(fault.change, fault.file)).read_text(encoding='utf-8'))
+    fault.change((TOP / fault.file).read_text(encoding='utf-8'))
     missing = [t for t in fault.tests if not is_test(t)] + sorted(set(fault.units) - set(all_units()))
     if missing:
         raise Wrong('there is no ' + ', '.join(missing))
@@ -418,10 +429,12 @@ def check_fault(fault):
 
 def prove():
     """That the check finds what has no place, more than one, or no test."""
-    for was, test in (('no source says so', __file__), ('register_protoinfo', __file__), ('pcq.register_protoinfo', 'test_nothing.py'),
-                      ('pcq.register_protoinfo', 'test_info.py::test_nothing')):
+    for where, was, test in (
+            ('no_function', 'x', 'test_info.py'), ('plugin_register', 'no source says so', 'test_info.py'),
+            ('plugin_register', ';', 'test_info.py'), ('plugin_register', '(', 'test_nothing.py'),
+            ('plugin_register#1', '(', 'test_info.py::test_nothing')):
         try:
-            check_fault(Fault('', '', 'plugin/plugin.c', replacing('', was, ''), [test], []))
+            check_fault(read_fault('\t'.join(('name', where, was, '', test, 'what'))))
         except Wrong:
             continue
         raise AssertionError('the check does not find "%s", %s' % (was, test))
@@ -431,11 +444,11 @@ def check_faults(names):
     """Whether each finds its place and its tests. -> how many do not"""
     prove()
     bad = 0
-    for fault in known_faults(names):
+    for row in known_faults(names):
         try:
-            check_fault(fault)
+            check_fault(read_fault(row))
         except Wrong as e:
-            print('%s: %s' % (fault.name, e))
+            print('%s: %s' % (row.split('\t')[0], e))
             bad += 1
     return bad
 
