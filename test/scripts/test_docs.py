@@ -237,6 +237,7 @@ FILTERS = {
     'pcq.status && !(pcq.status in {ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY})': [('plain/access-denied', 'pcq.status', number(lambda v: v not in (0, 8)))],
     'pcq.status == ERROR_ACCESS_DENIED': [('plain/access-denied', 'pcq.status', number(lambda v: v == 5))],
     'any pcq.identifier.status != ERROR_SUCCESS': [(NTLM, 'pcq.identifier.status', number(lambda v: v != 0))],
+    'pcq.expert.not_delivered': [('tcp-kerberos', 'pcq.block.type', number(lambda v: v != 0))],
     'any pcq.block.status != ERROR_SUCCESS': [(NTLM, 'pcq.block.status', number(lambda v: v != 0))],
     'winreg.werror == WERR_MORE_DATA && hkpd': [(HKPD, 'winreg.werror', number(lambda v: v == 234))],
     'pcq.status == ERROR_NOT_ENOUGH_MEMORY || (hkpd && winreg.werror == WERR_MORE_DATA)': [
@@ -286,7 +287,7 @@ FILTERS = {
     'dcerpc.time > 0.1 && (pcq || hkpd)': [('big-answer', 'dcerpc.time', number(lambda v: v > 0.1))],
 }
 # What a filter finds beyond or below the frames that its one field decides.
-ONLY_PART = {'pcq.path contains "User Time" && pcq.cooked > 90',
+ONLY_PART = {'pcq.expert.not_delivered', 'pcq.path contains "User Time" && pcq.cooked > 90',
              'pcq.opnum == QueryCounterData && pcq.status == ERROR_NOT_ENOUGH_MEMORY',
              'pcq.opnum == QueryCounterData && pcq.status && !(pcq.status in {ERROR_SUCCESS, ERROR_NOT_ENOUGH_MEMORY})',
              'dcerpc.time > 0.1 && (pcq || hkpd)', 'winreg.werror == WERR_MORE_DATA && hkpd',
@@ -393,6 +394,7 @@ def test_a_filter_finds_what_it_promises(tshark, values_in, expression):
 
 # What the laboratory had happen, so that the filters of symptoms.md's tables find it: in captures whose names begin so
 HAPPENED = {
+    'pcq.expert.not_delivered': ('tcp-kerberos',),
     'any pcq.block.status != ERROR_SUCCESS': ('smb3-', 'tcp-kerberos', 'tcp-ntlm'),
     'pcq.cooked.none == "counter is new"': ('handle-life',),
     'pcq.cooked.none == "value went backwards"': ('tcp-kerberos',),
