@@ -65,7 +65,7 @@ typedef struct perf_point {
     X(PERF_NONE_SUM_ENDED, 31, "an instance that it sums ended") \
     X(PERF_NONE_NO_START, 32, "not started") \
     X(PERF_NONE_NO_CLOCK, 33, "its object has no clock") \
-    X(PERF_NONE_OTHER_ORIGIN, 34, "its clock counts from elsewhere than its start time") \
+    X(PERF_NONE_OTHER_ORIGIN, 34, "start time and clock have different zero points") \
     X(PERF_NONE_TOLD_ANEW, 35, "another name or type was told: it may have been another before")
 
 #define PERF_NONE_ENUM(reason, number, text) reason = number,

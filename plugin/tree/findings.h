@@ -90,7 +90,7 @@
       "Capture from before the client adds counters, so that QueryCounterInfo is there") \
     X(SYSTEMS, "systems", PI_ASSUMPTION, PI_NOTE, false, \
       "Several machines answer at one address and port, and nothing tells which of them this is", \
-      "Capture where each has an address of its own, behind what shares this one out") \
+      "Capture where each has an address of its own, behind the load balancer") \
     X(SEALED, "sealed", PI_DECRYPTION, PI_NOTE, false, "The call is sealed, and no key was given", \
       "The packet says which key opens it; docs/decryption.md says how") \
     X(KEY_DOES_NOT_FIT, "key_does_not_fit", PI_DECRYPTION, PI_WARN, false, \

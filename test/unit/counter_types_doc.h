@@ -44,7 +44,7 @@ static void doc_fields(FILE *out)
     static const doc_bits displays[] = {PERF_DISPLAYS(DOC_BITS) DOC_END};
 
     fprintf(out, "| Bits | Field | Values |\n| --- | --- | --- |\n");
-    fprintf(out, "| 0-7 | | 0; 1, 2 and 3 tell base types of old apart |\n");
+    fprintf(out, "| 0-7 | | 0; 1, 2 and 3 distinguish old base types |\n");
     doc_field(out, "8-9", "size", sizes);
     doc_field(out, "10-11", "kind", kinds);
     doc_field(out, "16-19", "subtype of a number", numbers);
