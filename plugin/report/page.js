@@ -7,17 +7,22 @@
     const MOST_CHOSEN = 12;         // counters in one picture
     const COLOURS = ['#3182bd', '#e6550d', '#31a354', '#9467bd', '#d62728', '#8c6d31', '#17a2b8', '#e377c2', '#7f7f7f', '#bcbd22',
         '#1b9e77', '#a6761d'];
-    // As report.c counts them, the worst last.
-    const KINDS = [['answered', '--good'], ['late', '--late'], ['damaged or without data', '--bad'], ['packets lost', '--lost'],
+    // Marks on a line of time, as report.c numbers them: the worst last.
+    const MARKS = [['nothing', '--line'], ['answered', '--good'], ['late', '--late'], ['no answer, or none with data', '--ink'], ['packets lost', '--lost'],
         ['began again', '--chosen'], ['failed', '--bad']];
+    const [BEGIN, END] = data.times, SPAN = END - BEGIN || 1;
     const $ = (id) => document.getElementById(id);
     const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     // A change of light and dark, of width, or to paper: what is drawn is drawn again.
     const redraws = [];
 
+    // What steers a text or turns its direction is shown, not obeyed.
+    const plain = (text) => String(text).replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]/g,
+        (character) => `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}]`);
+
     function make(tag, text, into, className) {
         const element = document.createElement(tag);
-        if (text !== undefined && text !== null) element.textContent = text;
+        if (text !== undefined && text !== null) element.textContent = plain(text);
         if (className) element.className = className;
         if (into) into.append(element);
         return element;
@@ -45,14 +50,13 @@
     }
 
     function showVerdict() {
-        const verdict = data.verdict;
-        const headline = $('headline');
-        headline.textContent = data.headline;
-        headline.className = verdict.healthy === true ? 'good' : verdict.healthy === false ? 'bad' : '';
-        for (const monitor of verdict.monitors || []) {
-            for (const finding of monitor.findings || []) showFinding(finding, $('findings'));
-        }
-        for (const note of verdict.notes || []) make('p', note, $('findings'));
+        const {healthy, monitors, notes} = data.verdict;
+        const findings = monitors.flatMap((monitor) => monitor.findings);
+        $('headline').textContent = (healthy === true ? 'Healthy' : healthy === false ? 'Not healthy' : 'Not known whether it is healthy') +
+            (findings.length > 0 ? `, ${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}, the worst first` : '');
+        $('headline').className = healthy === true ? 'good' : healthy === false ? 'bad' : '';
+        findings.forEach((finding) => showFinding(finding, $('findings')));
+        notes.forEach((note) => make('p', note, $('findings')));
     }
 
     // --- Tables ----------------------------------------------------------------------------------------------------
@@ -70,46 +74,52 @@
     }
 
     function showMonitors() {
-        const monitors = data.verdict.monitors || [];
-        if (monitors.length === 0) $('figures').remove();
-        const first = ['client', 'server', 'account', 'handle'];
-        const place = (figure) => first.includes(figure.key) ? first.indexOf(figure.key) : first.length;
-        const used = data.figures.slice().sort((a, b) => place(a) - place(b)).filter((figure) => monitors.some((monitor) => (monitor[figure.key] ?? null) !== null));
-        if (monitors.length > 0) fillTable($('figures'), used.map((figure) => figure.title), monitors.map((monitor) =>
-            used.map((figure) => monitor[figure.key] ?? null)));
-        for (const line of data.timelines) showTimeline(line);
-        if (data.timelines.length > 0) {
-            const key = make('p', undefined, $('timelines'), 'key');
-            const there = new Set(data.timelines.flatMap((line) => line.samples.map((sample) => sample[1])));
-            KINDS.forEach(([name, hue], kind) => {
-                if (!there.has(kind)) return;
-                const entry = make('span', undefined, key);
-                const mark = make('i', undefined, entry);
-                entry.append(name);
-                redraws.push(() => { mark.style.background = colour(hue); });
-            });
+        const {monitors} = data.verdict;
+        if (monitors.length === 0) {
+            $('monitors').remove();
+            return;
         }
+        data.timelines.forEach(showTimeline);
+        if (data.timelines.length > 0) showKey();
+        const first = ['client', 'server', 'account', 'handle'];
+        const rank = ({key}) => first.includes(key) ? first.indexOf(key) : first.length;
+        const used = data.figures.filter(({key}) => monitors.some((monitor) => (monitor[key] ?? '') !== ''))
+            .sort((a, b) => rank(a) - rank(b));
+        fillTable($('figures'), used.map(({title}) => title), monitors.map((monitor) => used.map(({key}) => monitor[key] ?? null)));
     }
 
-    // Marks at the times of samples, the worst on top.
-    function showTimeline(line) {
+    // A digit for each place: its worst mark.
+    function showTimeline([name, places]) {
         const box = make('div', undefined, $('timelines'), 'timeline');
-        make('small', line.name, box);
+        make('div', name, box);
         const canvas = make('canvas', undefined, box);
         canvas.setAttribute('role', 'img');
-        canvas.setAttribute('aria-label', `${line.samples.length} marks of ${line.name}`);
+        canvas.setAttribute('aria-label', `When it was answered, late, lost: ${name}`);
         redraws.push(() => {
             const [pen, width, height] = begin(canvas);
-            const span = data.end - data.begin || 1;
             pen.fillStyle = colour('--line');
             pen.fillRect(0, height / 2, width, 1);
-            for (let kind = 0; kind < KINDS.length; kind++) {
-                pen.fillStyle = colour(KINDS[kind][1]);
-                for (const [at, is] of line.samples) {
-                    const size = kind === 0 ? height / 2 : height;
-                    if (is === kind) pen.fillRect((at - data.begin) / span * (width - 2), (height - size) / 2, kind === 0 ? 1 : 2, size);
+            for (let mark = 1; mark < MARKS.length; mark++) {
+                const size = mark === 1 ? height / 2 : height;
+                pen.fillStyle = colour(MARKS[mark][1]);
+                for (let i = places.indexOf(mark); i >= 0; i = places.indexOf(mark, i + 1)) {
+                    pen.fillRect(i / places.length * (width - 3), (height - size) / 2, mark === 1 ? 1.5 : 3, size);
                 }
             }
+        });
+    }
+
+    function showKey() {
+        const ends = make('p', undefined, $('timelines'), 'ends');
+        make('span', time(BEGIN), ends);
+        make('span', time(END), ends);
+        const key = make('p', undefined, $('timelines'), 'key');
+        MARKS.forEach(([name, hue], mark) => {
+            if (mark === 0 || !data.timelines.some(([, places]) => places.includes(mark))) return;
+            const entry = make('span', undefined, key);
+            const sign = make('i', undefined, entry);
+            entry.append(name);
+            redraws.push(() => { sign.style.background = colour(hue); });
         });
     }
 
@@ -127,6 +137,7 @@
             $('refused').remove();
             return;
         }
+        data.refused.sort((a, b) => a[3] - b[3]);
         fillTable(document.querySelector('#refused table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.refused);
     }
 
@@ -136,7 +147,7 @@
         let sum = 0;
         for (const value of values) sum += (value - mean) * (value - mean);
         const size = Math.max(Math.abs(low), Math.abs(high));
-        return {path, unit, count, low, mean, high, at, values, folded: path.toLowerCase(),
+        return {path: plain(path), unit, count, low, mean, high, at, values, folded: path.toLowerCase(),
             moved: values.length > 1 && size > 0 ? Math.sqrt(sum / values.length) / size : 0};
     }).sort((a, b) => b.moved - a.moved);
     const chosen = [];
@@ -145,8 +156,10 @@
     function spark(canvas, one) {
         const [pen, width, height] = begin(canvas);
         const {at, values, low, high} = one;
-        const span = data.end - data.begin || 1, range = high - low || 1;
-        const x = (i) => (at[i] - data.begin) / span * (width - 3) + 1.5;
+        const range = high - low || 1, own = at[at.length - 1] - at[0];
+        // Of a counter that was there for a short time only that is shown.
+        const [from, span] = own > 0 && own < SPAN / 50 ? [at[0], own] : [BEGIN, SPAN];
+        const x = (i) => (at[i] - from) / span * (width - 3) + 1.5;
         const y = (value) => high === low ? height / 2 : height - 3 - (value - low) / range * (height - 6);
         pen.strokeStyle = pen.fillStyle = colour('--chosen');
         pen.lineWidth = 1.2;
@@ -221,7 +234,7 @@
         plot = new uPlot({
             width: $('plot').clientWidth || 800, height: Math.min(340, Math.max(200, window.innerHeight * 0.38)),
             tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
-            axes: [Object.assign(axis(), {values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
+            axes: [Object.assign(axis(), {space: 90, values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
             series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
                 label: one.path + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,
                 points: {show: one.at.length < 60},
@@ -235,9 +248,33 @@
     // --- Where it is from ------------------------------------------------------------------------------------------
 
     function showOrigin() {
-        $('origin').textContent = `${time(data.begin)} to ${time(data.end)}, ${number(data.frames)} frames`;
-        make('li', `Written by pcq ${data.version} with Wireshark ${data.wireshark}.`, $('notes'));
-        for (const note of data.notes) make('li', note, $('notes'));
+        const say = (text) => make('li', text, $('notes'));
+        const sealed = data.verdict.monitors.filter((monitor) => monitor.sealed).length;
+        const [version, wireshark] = data.versions;
+        $('origin').textContent = data.first_frame === 0 ? 'No call was seen.'
+            : `${time(BEGIN)} to ${time(END)}, frames ${data.first_frame} to ${data.last_frame} of the capture`;
+        if (sealed > 0) {
+            say(`${sealed} of ${data.verdict.monitors.length} monitors are sealed, and no key opened them: their timing is known, not their values.`);
+        } else {
+            say(data.unread > 0 ? `${number(data.unread)} requests and responses could not be read.`
+                : 'What the calls say could be read: they are in clear, or a key opened them.');
+        }
+        say(`${number(data.values)} values of ${number(series.length)} counters; numbers have six digits here.`);
+        if (data.thinned) {
+            say('Lines are thinned so that the page stays small: of neighbours the smallest and the largest are drawn. ' +
+                'Smallest, largest and mean are of all values.');
+        }
+        if (data.roomless > 0) say(`${number(data.roomless)} values are of counters for which there was no room.`);
+        if (data.unlisted > 0) say(`${number(data.unlisted)} refusals more are not listed.`);
+        if (data.verdict.monitors.length > data.timelines.length) {
+            say(`${data.verdict.monitors.length - data.timelines.length} monitors have no line of time.`);
+        }
+        if (data.of_calls_alone) {
+            say('The verdict is of calls alone: lost packets and connections were not looked at. -z pcq,report and ' +
+                'Statistics, Performance Counter Report look at them.');
+        }
+        data.notes.filter((note) => !data.verdict.notes.includes(note)).forEach(say);
+        say(`Written by pcq ${version} with Wireshark ${wireshark}. A filter is for Wireshark's line "Apply a display filter".`);
     }
 
     showOrigin();
@@ -250,13 +287,22 @@
     $('none').addEventListener('click', () => { chosen.length = 0; draw(); showCards(); });
     if (series.length > 0) showCards();
     else $('counters').remove();
-    const all = () => {
+    function drawAll() {
         redraws.forEach((one) => one());
-        document.querySelectorAll('#cards canvas').forEach((canvas) => seen.observe(canvas));
         draw();
+    }
+    const drawCards = (how) => document.querySelectorAll('#cards canvas').forEach(how);
+    const drawAgain = () => {
+        drawAll();
+        drawCards((canvas) => seen.observe(canvas));
     };
-    all();
+    drawAll();
     let waiting = 0;
-    window.addEventListener('resize', () => { clearTimeout(waiting); waiting = setTimeout(all, 150); });
-    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', all);
+    window.addEventListener('resize', () => { clearTimeout(waiting); waiting = setTimeout(drawAgain, 150); });
+    window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAgain);
+    // On paper those are seen too that nobody has scrolled to.
+    window.matchMedia('print').addEventListener('change', () => {
+        drawAll();
+        drawCards((canvas) => spark(canvas, canvas.one));
+    });
 })();

@@ -1,5 +1,6 @@
 /* report.c
- * `-z pcq,report,FILE`: one page for people without Wireshark, in a browser: the verdict, monitors, refusals, each counter as a picture.
+ * One page for people without Wireshark, in a browser: the verdict, monitors, refusals, each counter as a picture. `-z pcq,report,FILE`
+ * writes it; so does Statistics, Performance Counter Report; and it is one of the objects to export.
  *
  * Here the data are collected and written as JSON; what the page does with them is page.js's. What the packets say goes in as
  * strings of JSON, in which no "<" is left, so that none can be markup.
@@ -10,62 +11,40 @@
 
 #include "report/report-page.h"
 #include "report/series.h"
-#include "tap/tapped.h"
 #include "taps/output.h"
+#include "taps/table.h"
 #include "text/value-strings.h"
 #include "verdict/summary.h"
 
 #include <epan/epan.h>
-#include <epan/stat_tap_ui.h>
-#include <wsutil/json_dumper.h>
 
 #include <math.h>
 
 #define STATISTIC "pcq,report"
+#define NO_LIBRARY "this build has no report: it was made without the npm package uplot"
 
-/* More kinds of refusals are counted as one. */
+/* More kinds of refusals are counted as one; more monitors have no line of time, which has so many places. */
 #define MOST_REFUSALS 2000
+#define MOST_TIMELINES 50
+#define PLACES 1000
 
-/* What was not given: a path and its error. */
+/* What was not given. */
 typedef struct {
-    char *path;
-    const char *error;
-    const char *meaning;
     uint64_t times;
     uint32_t frame; /* the first */
 } refusal;
 
-/* One -z. */
-typedef struct {
+struct report {
     output_task task; /* first: output_start() has it */
     verdict *verdict;
     series_set series;
-    GHashTable *refused; /* "error path" -> refusal */
-    GPtrArray *refusals; /* the same, in the order in which they turned up; owns them */
+    GHashTable *refused; /* "error TAB meaning TAB path" -> refusal */
     uint64_t more_refusals;
     uint64_t answers;
-    uint32_t frames;   /* number of the last that was seen */
-    double begin, end; /* seconds since 1970 */
-} report;
-
-static void refusal_free(void *data)
-{
-    refusal *of = data;
-
-    g_free(of->path);
-    g_free(of);
-}
-
-static void begin_anew(report *r)
-{
-    series_begin(&r->series);
-    r->refused = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, NULL);
-    r->refusals = g_ptr_array_new_with_free_func(refusal_free);
-    r->more_refusals = 0;
-    r->answers = 0;
-    r->frames = 0;
-    r->begin = r->end = 0;
-}
+    uint32_t first_frame, last_frame;
+    double begin, end;   /* seconds since 1970 */
+    bool of_calls_alone; /* what else packets say was not looked at */
+};
 
 static void restart(void *data)
 {
@@ -76,37 +55,47 @@ static void restart(void *data)
     if (r->refused) {
         series_end(&r->series);
         g_hash_table_destroy(r->refused);
-        g_ptr_array_free(r->refusals, TRUE);
     }
-    begin_anew(r);
+    *r = (report){.task = r->task, .verdict = r->verdict, .of_calls_alone = r->of_calls_alone};
+    r->refused = g_hash_table_new_full(wmem_str_hash, g_str_equal, g_free, g_free);
+    series_begin(&r->series);
+}
+
+report *report_new(void)
+{
+    report *r = g_new0(report, 1);
+
+    r->verdict = verdict_new(true);
+    r->of_calls_alone = !verdict_wire_is_watching();
+    restart(r);
+    return r;
+}
+
+void report_free(report *r)
+{
+    series_end(&r->series);
+    g_hash_table_destroy(r->refused);
+    verdict_free(r->verdict);
+    g_free(r);
 }
 
 /* --- What calls say ---------------------------------------------------------------------------------------------- */
 
 static void count_refusal(report *r, uint32_t frame, const char *path, uint32_t status, const char *error)
 {
-    char *key = g_strdup_printf("%s %s", error, path);
+    char *key = g_strdup_printf("%s\t%s\t%s", error, text_error_meaning(status), path);
     refusal *refused = g_hash_table_lookup(r->refused, key);
 
-    if (refused == NULL && r->refusals->len == MOST_REFUSALS) {
-        r->more_refusals++;
-        g_free(key);
-        return;
-    }
-    if (refused == NULL) {
+    if (refused == NULL && g_hash_table_size(r->refused) < MOST_REFUSALS) {
         refused = g_new0(refusal, 1);
-        refused->path = g_strdup(path);
-        refused->error = g_intern_string(error);
-        refused->meaning = text_error_meaning(status);
         refused->frame = frame;
         g_hash_table_insert(r->refused, g_steal_pointer(&key), refused);
-        g_ptr_array_add(r->refusals, refused);
     }
-    refused->times++;
+    *(refused ? &refused->times : &r->more_refusals) += 1;
     g_free(key);
 }
 
-static void add_refused(report *r, packet_info *pinfo, const tapped_call *tapped)
+static void count_call(report *r, packet_info *pinfo, const tapped_call *tapped)
 {
     uint64_t left = tapped_paths_size(tapped);
 
@@ -140,21 +129,19 @@ static void add_point(report *r, const packet_info *pinfo, readings *values)
     }
 }
 
-static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
-                             tap_flags_t flags _U_)
+void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
 {
-    const tapped_call *tapped = call;
-    report *r = data;
-
     left_out_count(&r->task.left, tapped);
     verdict_count(r->verdict, pinfo, tapped);
     r->end = nstime_to_sec(&pinfo->abs_ts);
-    r->begin = r->frames == 0 ? r->end : r->begin;
-    r->frames = pinfo->num;
-    if (!tapped->is_repeated) {
-        add_refused(r, pinfo, tapped);
+    r->begin = r->first_frame == 0 ? r->end : r->begin;
+    r->first_frame = r->first_frame == 0 ? pinfo->num : r->first_frame;
+    r->last_frame = pinfo->num;
+    if (tapped->is_repeated) {
+        return;
     }
-    if (tapped->answer && tapped->answer->sample && tapped->answer->handle && !tapped->is_repeated) {
+    count_call(r, pinfo, tapped);
+    if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
         values->with_refusals = true;
         r->answers++;
@@ -162,16 +149,9 @@ static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt
             add_point(r, pinfo, values);
         }
     }
-    return TAP_PACKET_REDRAW;
 }
 
 /* --- The data ---------------------------------------------------------------------------------------------------- */
-
-static void put_text(json_dumper *json, const char *name, const char *text)
-{
-    json_dumper_set_member_name(json, name);
-    json_dumper_value_string(json, text);
-}
 
 static void put_decimal(json_dumper *json, const char *format, double number)
 {
@@ -180,7 +160,19 @@ static void put_decimal(json_dumper *json, const char *format, double number)
     json_dumper_value_anyf(json, "%s", g_ascii_formatd(text, sizeof text, format, number));
 }
 
-static void put_series(json_dumper *json, const series *s)
+static void put_count(json_dumper *json, const char *name, uint64_t count)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_value_anyf(json, "%" PRIu64, count);
+}
+
+static void begin_list(json_dumper *json, const char *name)
+{
+    json_dumper_set_member_name(json, name);
+    json_dumper_begin_array(json);
+}
+
+static void put_line(json_dumper *json, const series *s)
 {
     const series_point *points = (const series_point *)(const void *)s->points->data;
 
@@ -204,64 +196,44 @@ static void put_series(json_dumper *json, const series *s)
     json_dumper_end_array(json);
 }
 
-static void put_all_series(json_dumper *json, report *r)
-{
-    series_finish(&r->series);
-    json_dumper_set_member_name(json, "series");
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < r->series.all->len; i++) {
-        put_series(json, g_ptr_array_index(r->series.all, i));
-    }
-    json_dumper_end_array(json);
-}
-
 static void put_refusals(json_dumper *json, const report *r)
 {
-    json_dumper_set_member_name(json, "refused");
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < r->refusals->len; i++) {
-        const refusal *refused = g_ptr_array_index(r->refusals, i);
+    GHashTableIter iter;
+    void *key, *value;
+
+    begin_list(json, "refused");
+    g_hash_table_iter_init(&iter, r->refused);
+    while (g_hash_table_iter_next(&iter, &key, &value)) {
+        const refusal *refused = value;
+        char **parts = g_strsplit(key, "\t", 3);
         json_dumper_begin_array(json);
-        json_dumper_value_string(json, refused->path);
-        json_dumper_value_string(json, refused->error);
+        json_dumper_value_string(json, parts[2]);
+        json_dumper_value_string(json, parts[0]);
         json_dumper_value_anyf(json, "%" PRIu64, refused->times);
         json_dumper_value_anyf(json, "%u", refused->frame);
-        json_dumper_value_string(json, refused->meaning);
+        json_dumper_value_string(json, parts[1]);
         json_dumper_end_array(json);
+        g_strfreev(parts);
     }
     json_dumper_end_array(json);
 }
 
-static void G_GNUC_PRINTF(2, 3) put_note(json_dumper *json, const char *format, ...)
+/* What of all this is not in the page, or is assumed. */
+static void put_left_out(json_dumper *json, const report *r)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *note = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    json_dumper_value_string(json, note);
-    g_free(note);
-}
-
-static void put_notes(json_dumper *json, const report *r)
-{
+    uint64_t unread = 0;
     char *note;
 
-    json_dumper_set_member_name(json, "notes");
-    json_dumper_begin_array(json);
-    put_note(json, "%" PRIu64 " values of %u counters; numbers have six digits here.", r->series.values,
-             r->series.all->len);
-    if (r->series.is_thinned) {
-        put_note(json, "Lines are thinned so that the page stays small: of neighbours the smallest and the largest are "
-                       "drawn. Smallest, "
-                       "largest and mean are of all values.");
+    for (unsigned i = 0; i < LEFT_OUT_REASONS; i++) {
+        unread += r->task.left.unread[i].calls;
     }
-    if (r->series.left_out > 0) {
-        put_note(json, "%" PRIu64 " values are of counters for which there was no room.", r->series.left_out);
-    }
-    if (r->more_refusals > 0) {
-        put_note(json, "%" PRIu64 " refusals more are not listed.", r->more_refusals);
-    }
+    put_count(json, "unread", unread);
+    put_count(json, "values", r->series.values);
+    put_count(json, "roomless", r->series.left_out);
+    put_count(json, "unlisted", r->more_refusals);
+    put_count(json, "thinned", r->series.is_thinned);
+    put_count(json, "of_calls_alone", r->of_calls_alone);
+    begin_list(json, "notes");
     for (unsigned i = 0; (note = left_out_note(&r->task.left, "values", i, LEFT_OUT_LONG)) != NULL; i++) {
         json_dumper_value_string(json, note);
         g_free(note);
@@ -272,28 +244,15 @@ static void put_notes(json_dumper *json, const report *r)
 /* --- The line of time -------------------------------------------------------------------------------------------- */
 
 /* What the page marks, the worst last: page.js has the same list. */
-typedef enum { MARK_SAMPLE, MARK_LATE, MARK_NO_DATA, MARK_LOST, MARK_RESTARTED, MARK_FAILED } mark_kind;
+typedef enum { MARK_NONE, MARK_SAMPLE, MARK_LATE, MARK_NO_DATA, MARK_LOST, MARK_RESTARTED, MARK_FAILED } mark;
 
-typedef struct {
-    double at; /* seconds since 1970 */
-    mark_kind kind;
-} mark;
-
-/* No screen has more places: of two neighbours the worse one stays then. */
-#define MOST_MARKS 4096
-
-static void add_mark(GArray *marks, double at, mark_kind kind)
+/* Each place of a line is the worst mark in its part of the time, as a digit. */
+static void set_mark(const report *r, char *places, double at, mark kind)
 {
-    const mark one = {at, kind};
+    double part = r->end > r->begin ? (at - r->begin) / (r->end - r->begin) : 0;
+    char *place = &places[(unsigned)(CLAMP(part, 0, 1) * (PLACES - 1))];
 
-    if (marks->len == MOST_MARKS) {
-        mark *all = (mark *)(void *)marks->data;
-        for (unsigned i = 0; i < MOST_MARKS / 2; i++) {
-            all[i] = all[2 * i].kind > all[2 * i + 1].kind ? all[2 * i] : all[2 * i + 1];
-        }
-        g_array_set_size(marks, MOST_MARKS / 2);
-    }
-    g_array_append_val(marks, one);
+    *place = MAX(*place, (char)('0' + kind));
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -303,125 +262,105 @@ static int compare_frames(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool has_frame(const verdict_monitor *monitor, verdict_kind kind, uint32_t frame)
+static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
 {
     for (unsigned i = 0; i < monitor->findings->len; i++) {
-        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
-        if (finding->kind == kind && g_array_binary_search(finding->frames, &frame, compare_frames, NULL)) {
+        const verdict_finding *f = g_ptr_array_index(monitor->findings, i);
+        if ((f->kind == VERDICT_ANSWERED_LATE || f->kind == VERDICT_ASKED_LATE || f->kind == VERDICT_SLOW) &&
+            (g_array_binary_search(f->frames, &call->frame, compare_frames, NULL) ||
+             g_array_binary_search(f->frames, &call->asked_frame, compare_frames, NULL))) {
             return true;
         }
     }
     return false;
 }
 
-static mark_kind kind_of_call(const verdict_monitor *monitor, const verdict_call *call)
+static mark mark_of(const verdict_monitor *monitor, const verdict_call *call)
 {
     if (call->outcome == CALL_FAILED) {
         return MARK_FAILED;
     }
-    if (call->outcome != CALL_SAMPLE) {
-        return MARK_NO_DATA;
+    if (!call->asks || call->outcome == CALL_PROBE) {
+        return MARK_NONE;
     }
-    bool is_late = has_frame(monitor, VERDICT_ANSWERED_LATE, call->frame) ||
-                   has_frame(monitor, VERDICT_SLOW, call->frame) ||
-                   has_frame(monitor, VERDICT_ASKED_LATE, call->frame) ||
-                   has_frame(monitor, VERDICT_ASKED_LATE, call->asked_frame);
-    return is_late ? MARK_LATE : MARK_SAMPLE;
+    return call->outcome != CALL_SAMPLE ? MARK_NO_DATA : is_late(monitor, call) ? MARK_LATE : MARK_SAMPLE;
 }
 
-static void put_marks(json_dumper *json, const verdict_monitor *monitor)
+static void put_timeline(json_dumper *json, const report *r, const verdict_monitor *monitor)
 {
-    GArray *marks = g_array_new(FALSE, FALSE, sizeof(mark));
+    char places[PLACES + 1];
 
+    memset(places, '0', PLACES);
+    places[PLACES] = '\0';
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->answered > 0 && (call->asks || call->outcome == CALL_FAILED) && call->outcome != CALL_PROBE) {
-            add_mark(marks, call->answered, kind_of_call(monitor, call));
-        }
+        set_mark(r, places, call->answered > 0 ? call->answered : call->asked, mark_of(monitor, call));
     }
     for (unsigned i = 0; i < monitor->findings->len; i++) {
-        const verdict_finding *finding = g_ptr_array_index(monitor->findings, i);
-        bool is_lost = finding->kind == VERDICT_LOST || finding->kind == VERDICT_RESENT;
-        if (finding->since > 0 && (is_lost || finding->kind == VERDICT_RESTARTED)) {
-            add_mark(marks, finding->since, is_lost ? MARK_LOST : MARK_RESTARTED);
+        const verdict_finding *f = g_ptr_array_index(monitor->findings, i);
+        bool is_lost = f->kind == VERDICT_LOST || f->kind == VERDICT_RESENT;
+        if (f->since > 0 && (is_lost || f->kind == VERDICT_RESTARTED)) {
+            set_mark(r, places, f->since, is_lost ? MARK_LOST : MARK_RESTARTED);
         }
     }
+    char *account = verdict_account(monitor);
     json_dumper_begin_array(json);
-    for (unsigned i = 0; i < marks->len; i++) {
-        json_dumper_begin_array(json);
-        put_decimal(json, "%.3f", g_array_index(marks, mark, i).at);
-        json_dumper_value_anyf(json, "%d", g_array_index(marks, mark, i).kind);
-        json_dumper_end_array(json);
-    }
+    json_dumper_value_string(json, account);
+    json_dumper_value_string(json, places);
     json_dumper_end_array(json);
-    g_array_free(marks, TRUE);
-}
-
-/* More monitors have no line. */
-#define MOST_TIMELINES 200
-
-static void put_timelines(json_dumper *json, const report *r)
-{
-    json_dumper_set_member_name(json, "timelines");
-    json_dumper_begin_array(json);
-    for (unsigned i = 0; i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
-        const verdict_monitor *monitor = g_ptr_array_index(r->verdict->monitors, i);
-        char *name =
-            g_strdup_printf("%s to %s", monitor->figures.texts[FIGURE_CLIENT], monitor->figures.texts[FIGURE_SERVER]);
-        json_dumper_begin_object(json);
-        put_text(json, "name", name);
-        json_dumper_set_member_name(json, "samples");
-        put_marks(json, monitor);
-        json_dumper_end_object(json);
-        g_free(name);
-    }
-    json_dumper_end_array(json);
+    g_free(account);
 }
 
 static void put_verdict(json_dumper *json, const report *r)
 {
-    char *headline = verdict_headline(r->verdict);
-
-    put_text(json, "headline", headline);
     json_dumper_set_member_name(json, "figures");
     verdict_put_titles(json);
     json_dumper_set_member_name(json, "verdict");
     verdict_put_json(json, r->verdict);
-    put_timelines(json, r);
-    g_free(headline);
+    begin_list(json, "timelines");
+    for (unsigned i = 0; i < MIN(r->verdict->monitors->len, MOST_TIMELINES); i++) {
+        put_timeline(json, r, g_ptr_array_index(r->verdict->monitors, i));
+    }
+    json_dumper_end_array(json);
 }
 
 static char *data_of(report *r)
 {
-    GString *text = g_string_new(NULL);
-    json_dumper json = {.output_string = text};
+    json_dumper json = {.output_string = g_string_new(NULL)};
 
     json_dumper_begin_object(&json);
-    put_text(&json, "version", PCQ_VERSION);
-    put_text(&json, "wireshark", epan_get_version());
-    json_dumper_set_member_name(&json, "frames");
-    json_dumper_value_anyf(&json, "%u", r->frames);
-    json_dumper_set_member_name(&json, "begin");
+    put_count(&json, "first_frame", r->first_frame);
+    put_count(&json, "last_frame", r->last_frame);
+    begin_list(&json, "times");
     put_decimal(&json, "%.6f", r->begin);
-    json_dumper_set_member_name(&json, "end");
     put_decimal(&json, "%.6f", r->end);
+    json_dumper_end_array(&json);
+    begin_list(&json, "versions");
+    json_dumper_value_string(&json, PCQ_VERSION);
+    json_dumper_value_string(&json, epan_get_version());
+    json_dumper_end_array(&json);
     put_verdict(&json, r);
     put_refusals(&json, r);
-    put_all_series(&json, r);
-    put_notes(&json, r);
+    series_finish(&r->series);
+    begin_list(&json, "series");
+    for (unsigned i = 0; i < r->series.all->len; i++) {
+        put_line(&json, g_ptr_array_index(r->series.all, i));
+    }
+    json_dumper_end_array(&json);
+    put_left_out(&json, r);
     json_dumper_end_object(&json);
     json_dumper_finish(&json);
     /* no name can end the element that the data stand in */
-    char **pieces = g_strsplit(text->str, "<", -1), *data = g_strjoinv("\\u003c", pieces);
+    char **pieces = g_strsplit(json.output_string->str, "<", -1), *data = g_strjoinv("\\u003c", pieces);
     g_strfreev(pieces);
-    g_string_free(text, TRUE);
+    g_string_free(json.output_string, TRUE);
     return data;
 }
 
 /* --- The page ---------------------------------------------------------------------------------------------------- */
 
 /* What a browser runs and obeys has this in its tag, and nothing else is run: another one for each page, which no packet can know. */
-static char *nonce_of_page(void)
+static char *new_nonce(void)
 {
     GRand *random = g_rand_new();
     char *nonce = g_strdup_printf("%08x%08x%08x%08x", g_rand_int(random), g_rand_int(random), g_rand_int(random),
@@ -431,49 +370,141 @@ static char *nonce_of_page(void)
     return nonce;
 }
 
-static void write_page(report *r)
+GString *report_text(report *r)
 {
     verdict_judge(r->verdict);
     verdict_sort(r->verdict);
-    char *nonce = nonce_of_page(), *data = data_of(r);
+    char *nonce = new_nonce(), *data = data_of(r);
     char **pieces = g_strsplit(report_page, "@NONCE@", -1), *page = g_strjoinv(nonce, pieces);
-    char *place = strstr(page, "@DATA@");
+    char **around = g_strsplit(page, "@DATA@", 2);
+    GString *text = g_string_new(around[0]);
 
-    output_write(&r->task.file, page, (size_t)(place - page));
-    output_write(&r->task.file, data, strlen(data));
-    output_write(&r->task.file, place + strlen("@DATA@"), strlen(place) - strlen("@DATA@"));
+    g_string_append(text, data);
+    g_string_append(text, around[1]);
     g_strfreev(pieces);
+    g_strfreev(around);
     g_free(page);
     g_free(data);
     g_free(nonce);
+    return text;
 }
 
+bool report_is_built(void)
+{
+    return *report_page != '\0';
+}
+
+/* --- The statistic ----------------------------------------------------------------------------------------------- */
+
+static tap_packet_status add(void *data, packet_info *pinfo, epan_dissect_t *edt _U_, const void *call,
+                             tap_flags_t flags _U_)
+{
+    report_count(data, pinfo, call);
+    return TAP_PACKET_REDRAW;
+}
+
+/* A file is written anew each time that it is drawn. */
 static void draw(void *data)
 {
     report *r = data;
 
-    if (*report_page) {
-        write_page(r);
+    if (report_is_built()) {
+        GString *text = report_text(r);
+        r->task.file.is_in_place = false;
+        output_take(&r->task.file, text);
         output_place(&r->task.file);
+        g_string_free(text, TRUE);
     }
 }
 
 static ws_stat_started start(const char *argument, void *user _U_)
 {
-    report *r = g_new0(report, 1);
-
-    if (*report_page == '\0') {
-        output_failed("pcq: this build has no report: it was made without the npm package uplot");
+    if (!report_is_built()) {
+        output_failed("pcq: " NO_LIBRARY);
         WS_STAT_STARTED(false);
     }
-    r->verdict = verdict_new(true);
     verdict_watch();
-    WS_STAT_STARTED(output_start(argument, STATISTIC, &r->task, restart, add, draw));
+    WS_STAT_STARTED(output_start(argument, STATISTIC, &report_new()->task, restart, add, draw));
+}
+
+/* --- The window -------------------------------------------------------------------------------------------------- */
+
+/* It has a line that says where the page is. What it was handed is written when statistics are drawn. */
+static struct {
+    report *report;
+    char *path;
+    bool is_changed;
+} window;
+
+static const table_column window_columns[] = {{TABLE_ITEM_STRING, "Open this file in a browser", NULL, 0}};
+
+static void begin_window(taps_table *t _U_)
+{
+    g_free(g_steal_pointer(&window.path));
+    restart(window.report);
+    window.is_changed = false;
+}
+
+static char *path_of_page(const packet_info *pinfo)
+{
+    const char *folder = g_get_user_special_dir(G_USER_DIRECTORY_DOWNLOAD);
+    GDateTime *first = g_date_time_new_from_unix_utc((int64_t)nstime_to_sec(&pinfo->abs_ts));
+    char *name = first ? g_date_time_format(first, "counters-%Y-%m-%d-%H%M%S.html") : g_strdup("counters.html");
+    char *path = g_build_filename(folder ? folder : g_get_home_dir(), name, NULL);
+
+    if (first) {
+        g_date_time_unref(first);
+    }
+    g_free(name);
+    return path;
+}
+
+static void count_for_window(taps_table *t, packet_info *pinfo, const tapped_call *tapped)
+{
+    if (window.path == NULL) {
+        window.path = path_of_page(pinfo);
+        window.report->task.file.path = window.path;
+        table_row(t, "", report_is_built() ? window.path : NO_LIBRARY, NULL);
+    }
+    report_count(window.report, pinfo, tapped);
+    window.is_changed = true;
+}
+
+static tap_packet_status redraw(void *data _U_, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *call _U_,
+                                tap_flags_t flags _U_)
+{
+    return window.is_changed ? TAP_PACKET_REDRAW : TAP_PACKET_DONT_REDRAW;
+}
+
+static void draw_window(void *data _U_)
+{
+    if (window.is_changed) {
+        window.is_changed = false;
+        draw(window.report);
+    }
+}
+
+static void watch_window(void)
+{
+    if (window.report == NULL) {
+        verdict_watch();
+        window.report = report_new();
+        output_listen(TAPPED_NAME, &window, NULL, NULL, redraw, draw_window);
+    }
 }
 
 void report_register(void)
 {
     static stat_tap_ui ui = {REGISTER_STAT_GROUP_GENERIC, NULL, STATISTIC, start, 0, NULL};
+    static taps_table table = {
+        .ui = {.title = "Performance Counter Report", .cli_string = "pcq,page", .nfields = 1},
+        .columns = window_columns,
+        .row_size = sizeof(unsigned),
+        .watch = watch_window,
+        .begin = begin_window,
+        .count = count_for_window,
+    };
 
     register_stat_tap_ui(&ui, NULL);
+    table_register(&table);
 }

@@ -1,5 +1,5 @@
 /* export-objects.c
- * Export objects: a PDH-CSV file for each query, and the names file.
+ * Export objects: a PDH-CSV file for each query, the names file, and the report.
  *
  * Wireshark wants each object whole in memory, and says neither when the last packet has gone by nor, always, when it
  * frees what was listed. So an object is listed when it is complete, and is Wireshark's from then on:
@@ -30,7 +30,8 @@ static struct {
     uint32_t frame;             /* that was handed over last */
     bool first_look;            /* of its packets */
     bool has_said;
-    bool is_drawn; /* there is a listener for that */
+    bool is_drawn;  /* there is a listener for that */
+    report *report; /* NULL before the first call, and once it is listed */
     left_out left;
 } objects;
 
@@ -78,6 +79,28 @@ static void list_names(void)
     }
 }
 
+static bool is_all_listed(void)
+{
+    for (unsigned i = 0; objects.documents && i < objects.documents->all->len; i++) {
+        if (!((const document *)g_ptr_array_index(objects.documents->all, i))->is_listed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void list_report(void)
+{
+    if (objects.report && report_is_built()) {
+        GString *text = report_text(objects.report);
+        size_t size = text->len;
+        list_object(objects.frame, NULL, "text/html", g_strdup("report.html"), g_string_free(text, FALSE), size);
+    }
+    if (objects.report) {
+        report_free(g_steal_pointer(&objects.report));
+    }
+}
+
 /* --- The list ------------------------------------------------------------------------------------------------------ */
 
 /* What is not listed yet. */
@@ -110,6 +133,9 @@ static void objects_draw(void *data _U_)
     if (objects.first_look) {
         list_rest();
     }
+    if (is_all_listed()) {
+        list_report();
+    }
     if (!objects.has_said) {
         output_say_left_out(&objects.left, "columns");
         objects.has_said = true;
@@ -126,6 +152,9 @@ static void objects_reset(void)
     if (objects.documents) {
         documents_free(g_steal_pointer(&objects.documents));
     }
+    if (objects.report) {
+        report_free(g_steal_pointer(&objects.report));
+    }
 }
 
 /* Not everybody who looks at the packets again says so; they begin with the first then. */
@@ -137,6 +166,7 @@ static void objects_begin(export_object_list_t *list, const packet_info *pinfo, 
     objects_reset();
     objects.list = list;
     objects.first_look = is_first_look;
+    objects.report = report_new();
     if (!objects.is_drawn) {
         objects.is_drawn = true;
         output_listen(TAPPED_NAME, &objects, NULL, NULL, redraw, objects_draw);
@@ -155,6 +185,9 @@ static tap_packet_status objects_add(void *list, packet_info *pinfo, epan_dissec
     }
     objects.frame = pinfo->num;
     left_out_count(&objects.left, tapped);
+    if (objects.report) {
+        report_count(objects.report, pinfo, tapped);
+    }
     if (!tapped->unread && !objects.first_look) {
         list_names();
     }

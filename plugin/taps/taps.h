@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "tap/tapped.h"
+
 /* All of them, once all dissectors are there. */
 void proto_reg_handoff_pcq_taps(void);
 
@@ -26,8 +28,17 @@ void summary_tables_register(void);
 void export_csv_register(void);
 void export_long_register(void);
 
-/* `-z pcq,report,FILE[,FILTER]`: all of it as one page for a browser. */
+/* `-z pcq,report,FILE[,FILTER]`, and Statistics, Performance Counter Report (`-z pcq,page`): all of it as one page for a browser. */
 void report_register(void);
+
+/* The same, for who lists it among others. As long as no other listener watches what is no call, the page says that it is of calls alone: Wireshark
+ * makes no tree for a listener that is registered while packets go by. */
+typedef struct report report;
+report *report_new(void);
+void report_free(report *r);
+void report_count(report *r, packet_info *pinfo, const tapped_call *tapped);
+bool report_is_built(void);
+GString *report_text(report *r);
 
 /* `-z pcq,names,FILE`: the names file. */
 void export_names_register(void);

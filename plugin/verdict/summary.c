@@ -321,12 +321,17 @@ void verdict_put_titles(json_dumper *json)
     json_dumper_end_array(json);
 }
 
-char *verdict_headline(const verdict *v)
+char *verdict_account(const verdict_monitor *monitor)
 {
     GString *text = g_string_new(NULL);
 
-    write_text(text, v);
-    return g_string_free(g_string_truncate(text, strcspn(text->str, "\n")), FALSE);
+    if (monitor->talks->len > 0) {
+        append_account(text, monitor);
+    } else {
+        g_string_append_printf(text, "%s to %s", monitor->figures.texts[FIGURE_CLIENT],
+                               monitor->figures.texts[FIGURE_SERVER]);
+    }
+    return g_string_free(text, FALSE);
 }
 
 /* --- The listener ---------------------------------------------------------------------------------------------- */

@@ -16,5 +16,5 @@ void verdict_watch(void);
 void verdict_put_json(json_dumper *json, const verdict *v);
 void verdict_put_titles(json_dumper *json);
 
-/* Its first line. To be freed. */
-char *verdict_headline(const verdict *v);
+/* A monitor's line: who asks whom, how many samples, how often, how late. To be freed. */
+char *verdict_account(const verdict_monitor *monitor);

@@ -822,6 +822,11 @@ void verdict_wire_watch(void (*forget)(void))
     output_listen("frame", &connections, "frame" SEEN_FIELDS(SEEN_FILTER), reset, see, NULL);
 }
 
+bool verdict_wire_is_watching(void)
+{
+    return connections != NULL;
+}
+
 void verdict_wire_end(void)
 {
     for (unsigned i = 0; connections && i < connections->len; i++) {

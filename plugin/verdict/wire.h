@@ -68,6 +68,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
 
 /* From now on, for a statistic that begins before the first packet. All of it goes behind `forget`. */
 void verdict_wire_watch(void (*forget)(void));
+bool verdict_wire_is_watching(void);
 
 /* What only the capture's end tells: SYNs that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
