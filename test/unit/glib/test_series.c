@@ -1,0 +1,73 @@
+/* test_series.c
+ * Lines of a report: thinned they keep each peak, the order of times and their room; short ones stay whole.
+ *
+ * SPDX-License-Identifier: GPL-2.0-or-later
+ */
+#include <assert.h>
+
+#include "report/series.h"
+
+#define LONG 40
+#define VALUES 3000000
+#define PAGE (20 << 20)
+#define POINT 26 /* characters of a point in the page */
+
+static const series_point *point(const series *s, unsigned i)
+{
+    return &g_array_index(s->points, series_point, i);
+}
+
+static void check(const series *s, unsigned count, double low, double high)
+{
+    double least = point(s, 0)->value, most = least;
+
+    for (unsigned i = 0; i < s->points->len; i++) {
+        assert(i == 0 || point(s, i)->at >= point(s, i - 1)->at);
+        least = MIN(least, point(s, i)->value);
+        most = MAX(most, point(s, i)->value);
+    }
+    assert(s->results.count == count && s->results.min == low && s->results.max == high);
+    assert(least == low && most == high);
+}
+
+/* A path twice in an answer counts once; of `quiet` there are few. */
+static void fill(series_set *set)
+{
+    char path[16];
+
+    for (unsigned i = 0; i < VALUES; i++) {
+        unsigned number = i % LONG, sample = i / LONG;
+        snprintf(path, sizeof path, "line %u", number);
+        double value = sample == 1000 + number ? 1e6 : sample == 2000 + number ? -1e6 : (double)(sample % 7);
+        series_add(set, sample + 1, path, "%", sample, value);
+        series_add(set, sample + 1, path, "%", sample, 2e9);
+        if (sample % 10000 == 0 && number == 0) {
+            series_add(set, sample + 1, "quiet", NULL, sample, i);
+        }
+    }
+    series_finish(set);
+}
+
+int main(void)
+{
+    series_set set;
+    uint64_t points = 0;
+
+    series_begin(&set);
+    fill(&set);
+    assert(set.is_thinned && set.left_out == 0 && set.values == VALUES + 8 && set.all->len == LONG + 1);
+    for (unsigned i = 0; i < set.all->len; i++) {
+        const series *s = g_ptr_array_index(set.all, i);
+        points += s->points->len;
+        if (strcmp(s->path, "quiet") == 0) {
+            check(s, 8, 0, 70000 * LONG);
+            assert(s->points->len == 8);
+        } else {
+            check(s, VALUES / LONG, -1e6, 1e6);
+            assert(s->points->len > 1000);
+        }
+    }
+    assert(points == set.num_points && points * POINT < PAGE);
+    series_end(&set);
+    return 0;
+}
