@@ -60,6 +60,18 @@ class Browser:
         self.call('POST', '/actions', {'actions': [{'type': 'pointer', 'id': 'mouse', 'actions': [
             at[0], {'type': 'pointerDown', 'button': 0}, at[1], {'type': 'pointerUp', 'button': 0}]}]})
 
+    def measures(self, width):
+        """As a telephone of that width; None: as before."""
+        self.command('Emulation.clearDeviceMetricsOverride' if width is None else 'Emulation.setDeviceMetricsOverride',
+                     width=width, height=900, deviceScaleFactor=2, mobile=True)
+
+    def media(self, scheme, medium):
+        """light or dark; on the screen ('') or on paper ('print')"""
+        self.command('Emulation.setEmulatedMedia', media=medium, features=[{'name': 'prefers-color-scheme', 'value': scheme}])
+
+    def command(self, name, **params):
+        self.call('POST', '/goog/cdp/execute', {'cmd': name, 'params': params})
+
     def log(self, kind):
         return self.call('POST', '/se/log', {'type': kind})
 

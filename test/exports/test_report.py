@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`-z pcq,report`: the data that stand in the page, against series worked out from the generator. test/browser has the page itself."""
+"""`-z pcq,report`, its window and its object: the data in the page, against series worked out from the generator and the verdict as
+`-z pcq,summary` has it. test/browser has what a browser makes of them."""
 
 import json
 import re
 
 import pytest
 
-from gen import model
-from gen.scene import Scene
+from conftest import TOP
+
+from broken import BROKEN
 from gen.story_script import Script, ask, counter, learn, multiple, run, story
 from series import series
 from test_csv import whole_session
+from world import World
 
 HOSTILE = '</script><img src=x onerror=alert(1)>'
 PASSES = pytest.mark.parametrize('passes', [[], ['-2']], ids=['one-pass', 'two-pass'])
@@ -77,6 +80,72 @@ def test_what_was_refused(report):
     refused = page_data(report(scene))['refused']
     assert refused and all(times >= 1 and error.startswith('ERROR_') and 1 <= frame <= len(scene.capture.frames)
                            for _, error, times, frame, _ in refused)
+
+
+# What marks stand on the line of time, as page.js numbers them, and how many at least
+ANSWERED, LATE, NO_DATA, LOST, AGAIN, FAILED = '123456'
+
+
+@pytest.mark.parametrize('name, mark, count', [
+    ('client-late-tcp', LATE, 1), ('server-late-sealed', LATE, 1), ('server-slow-tcp', LATE, 10), ('server-late-hkpd', LATE, 1),
+    ('answers-lost-tcp', LOST, 1), ('request-resent-tcp', LOST, 1), ('server-restarted-tcp', AGAIN, 1), ('data-not-found', FAILED, 8),
+    ('server-hangs-tcp', NO_DATA, 1)])
+def test_line_of_time(tshark, tmp_path, name, mark, count):
+    """Of a monitor that is broken: what is marked, and that nothing else is; and the verdict stands there as it is."""
+    world, out, said = World(), tmp_path / 'report.html', tmp_path / 'said.json'
+    scene = BROKEN[name]
+    scene.story(world)
+    tshark.run('-q', '-r', world.capture.write(tmp_path / 'scene.pcap'), *scene.options, '-z', 'pcq,report,%s' % out, '-z', 'pcq,summary,%s' % said)
+    data = page_data(out.read_text())
+    assert data['verdict'] == json.loads(said.read_text()) and data['of_calls_alone'] == 0
+    places = ''.join(line for _, line in data['timelines'])
+    assert count <= places.count(mark) <= count + (mark == NO_DATA)
+    samples = sum(monitor['samples'] for monitor in data['verdict']['monitors'])
+    assert 0.7 * samples <= places.count(ANSWERED) + places.count(LATE) <= samples + 1
+    assert set(places) <= {'0', ANSWERED, mark, NO_DATA}
+
+
+def test_line_of_time_of_a_healthy_one(report):
+    thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', lambda at, k: at.number))
+    data = page_data(report(story(Script([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, 1, '*')], 5)))))
+    assert sum(line.count(ANSWERED) for _, line in data['timelines']) == 5
+    assert set(''.join(line for _, line in data['timelines'])) == {'0', ANSWERED}
+    assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
+
+
+def test_in_a_window(tshark, tmp_path):
+    """Its line says where the page is."""
+    capture = tmp_path / 'scene.pcap'
+    scene = whole_session()
+    scene.write(capture)
+    text, _ = tshark.run('-q', '-r', capture, *scene.options, '-z', 'pcq,page', '-z', 'pcq,report,%s' % (tmp_path / 'report.html'))
+    path, = re.findall(r'^(/.*/counters-\d{4}-\d\d-\d\d-\d{6}\.html) ', text, re.M)
+    with open(path) as page:
+        assert page_data(page.read()) == page_data((tmp_path / 'report.html').read_text())
+
+
+@PASSES
+def test_as_an_object(tshark, tmp_path, passes):
+    """One more, which says that it is of calls alone."""
+    capture, out = tmp_path / 'scene.pcap', tmp_path / 'objects'
+    scene = whole_session()
+    scene.write(capture)
+    tshark.run('-q', '-r', capture, *scene.options, *passes, '--export-objects', 'pcq,%s' % out, '-z', 'pcq,report,%s' % (tmp_path / 'report.html'))
+    assert {p.name for p in out.iterdir()} >= {'report.html', 'pcq_names'}
+    assert page_data((out / 'report.html').read_text()) == page_data((tmp_path / 'report.html').read_text())
+    alone = tmp_path / 'alone'
+    tshark.run('-q', '-r', capture, *scene.options, *passes, '--export-objects', 'pcq,%s' % alone)
+    assert page_data((alone / 'report.html').read_text())['of_calls_alone'] == 1
+
+
+def test_sealed_without_a_key(tshark, tmp_path):
+    out = tmp_path / 'report.html'
+    tshark.run('-q', '-r', TOP / 'test' / 'pcaps' / 'tcp-ntlm.pcap', '-z', 'pcq,report,%s' % out)
+    data = page_data(out.read_text())
+    monitor, = data['verdict']['monitors']
+    (_, places), = data['timelines']
+    assert monitor['sealed'] and data['unread'] > 50 and data['series'] == []
+    assert places.count(ANSWERED) == monitor['samples'] == 4
 
 
 def test_what_a_browser_may_do(report):
