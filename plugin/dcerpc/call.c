@@ -28,7 +28,7 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
         record = wmem_alloc0(wmem_file_scope(), record_size);
         record->protocol = call->fields;
         record->call_id = call->di->call_id;
-        record->connection = connection_of(call->pinfo, call_is_request(call));
+        record->connection = call->asked ? call->asked->connection : connection_of(call->pinfo, call_is_request(call));
         wmem_map_insert(records, call->di->call_data, record);
     }
     return record;
@@ -95,9 +95,10 @@ static void take_event(rpc_call *call)
 static void take_answer(const rpc_asked *call, packet_info *pinfo, uint32_t event, rpc_answer answer);
 
 /* What stands before it in its PDUs' connection was read by nobody. */
-static void reach(rpc_call *call)
+static void reach(rpc_call *call, size_t record_size)
 {
-    call->asked = pdus_reach_call(call->pinfo, call->di);
+    call->asked = PINFO_FD_VISITED(call->pinfo) ? NULL : pdus_reach_call(call->pinfo, call->di);
+    call->record = record_of(call, record_size);
     if (call->asked && call_is_request(call)) {
         call->asked->record = call->record;
         call->asked->take_answer = take_answer;
@@ -141,7 +142,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->tree = tree;
     call->di = di;
     call->drep = drep;
-    call->record = record_of(call, record_size);
+    reach(call, record_size);
     take_server(call);
     call->has_column = col_get_writable(pinfo->cinfo, COL_INFO);
     call->about = wmem_strbuf_new(pinfo->pool, "");
@@ -149,9 +150,6 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->before_info = SEPARATOR;
     if (tree) {
         conversation_filters_note_call(pinfo);
-    }
-    if (!PINFO_FD_VISITED(pinfo)) {
-        reach(call);
     }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);

@@ -28,8 +28,8 @@ typedef struct rpc_connection {
     unsigned client;                       /* which of both ends it is */
     state_association *association;        /* NULL as long as nobody asked: connection_association() */
     /* of dcerpc/pdus.c */
-    wmem_map_t *calls;        /* call id -> the latest rpc_asked of it */
     struct rpc_asked *latest; /* request */
+    wmem_map_t *overtaken;    /* call id -> rpc_asked, of requests that another one went behind before they were over */
     struct rpc_asked *open;   /* that may change a query, was not read, and is under way; NULL if there is none */
     unsigned num_open;        /* of these */
     bool overlaps;            /* the client does not wait for an answer before it sends the next request */

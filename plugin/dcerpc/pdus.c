@@ -146,7 +146,10 @@ static void note_number(packet_info *pinfo, rpc_connection *connection, uint32_t
 
 rpc_asked *pdus_find_call(const rpc_connection *connection, uint32_t call_id)
 {
-    return connection->calls ? wmem_map_lookup(connection->calls, GUINT_TO_POINTER(call_id)) : NULL;
+    if (connection->latest && connection->latest->call_id == call_id) {
+        return connection->latest;
+    }
+    return connection->overtaken ? wmem_map_lookup(connection->overtaken, GUINT_TO_POINTER(call_id)) : NULL;
 }
 
 static rpc_interface interface_of(const rpc_connection *connection, uint16_t context)
@@ -162,31 +165,46 @@ static rpc_interface interface_of(const rpc_connection *connection, uint16_t con
     return interface;
 }
 
+/* Mostly the one before is over, and this one takes its place. */
+static rpc_asked *new_call(rpc_connection *connection)
+{
+    rpc_asked *latest = connection->latest;
+
+    if (latest && latest->waiting > 0) {
+        if (connection->overtaken == NULL) {
+            connection->overtaken = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
+        }
+        wmem_map_insert(connection->overtaken, GUINT_TO_POINTER(latest->call_id), latest);
+    }
+    if (latest == NULL || latest->waiting > 0) {
+        connection->latest = wmem_new(wmem_file_scope(), rpc_asked);
+    }
+    return connection->latest;
+}
+
 static rpc_asked *begin_call(packet_info *pinfo, rpc_connection *connection, const rpc_header *header)
 {
     rpc_asked *before = pdus_find_call(connection, header->call_id);
-    rpc_asked *call = wmem_new0(wmem_file_scope(), rpc_asked);
+    bool is_second = before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false);
+    unsigned waiting = is_second ? before->waiting : 0;
 
-    call->call_id = header->call_id;
-    call->interface = interface_of(connection, header->context);
-    call->opnum = header->opnum;
-    call->is_ndr64 = connection->ndr64 & connection_context(header->context);
-    call->time = pinfo->abs_ts;
-    call->frame = pinfo->num;
-    call->waiting = 1;
-    if (before && before->waiting > 0 && !may_be_missing(pinfo, connection, before->frame, false)) {
-        call->waiting += before->waiting;
-        call->is_ambiguous = true;
+    if (before == connection->latest && before) {
+        before->waiting = 0;
+    } else if (before) {
+        wmem_map_remove(connection->overtaken, GUINT_TO_POINTER(header->call_id));
     }
-    if (connection->calls == NULL) {
-        connection->calls = wmem_map_new(wmem_file_scope(), g_direct_hash, g_direct_equal);
-    }
-    if (connection->latest && connection->latest != before && connection->latest->waiting == 0) {
-        wmem_map_remove(connection->calls, GUINT_TO_POINTER(connection->latest->call_id));
-        wmem_free(wmem_file_scope(), connection->latest);
-    }
-    wmem_map_insert(connection->calls, GUINT_TO_POINTER(header->call_id), call);
-    connection->latest = call;
+    rpc_asked *call = new_call(connection);
+    *call = (rpc_asked){
+        .connection = connection,
+        .call_id = header->call_id,
+        .interface = interface_of(connection, header->context),
+        .opnum = header->opnum,
+        .is_ndr64 = connection->ndr64 & connection_context(header->context),
+        .waiting = waiting + 1,
+        .is_ambiguous = is_second,
+        .time = pinfo->abs_ts,
+        .frame = pinfo->num,
+    };
     return call;
 }
 

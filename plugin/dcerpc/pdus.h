@@ -17,6 +17,7 @@ typedef enum { RPC_FAULT, RPC_UNREAD, RPC_AMBIGUOUS } rpc_answer;
 
 /* A request on a connection, until its answer has been seen and another one's behind it. */
 typedef struct rpc_asked {
+    rpc_connection *connection;
     uint32_t call_id;
     rpc_interface interface; /* NUM_RPC_INTERFACES: another */
     uint16_t opnum;          /* RPC_NO_OPNUM: it was not captured */

@@ -529,22 +529,21 @@ void facts_file_add(const char *server, state_subject subject, state_fact_kind k
     keep_fact(file_facts, &key, fact);
 }
 
-/* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. */
-static state_known from_capture(const subject_facts *learned, state_fact_kind kind, uint32_t event)
+/* What held at the event; where nothing did, what was learned first after it: a name no later than the next renewal. NULL without one. */
+static const fact_version *version_as_of(const subject_facts *learned, state_fact_kind kind, uint32_t event)
 {
     wmem_array_t *versions = learned && event != 0 ? learned->versions[kind] : NULL;
-    uint32_t begin = versions ? facts_begin(learned, kind, event) : 0;
-    unsigned until = versions ? state_event_count_until(versions, event) : 0;
-    const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
 
-    if (version && version->event >= begin) {
-        return (state_known){&version->fact, PERF_SOURCE_EARLIER, version->frame};
+    if (versions == NULL) {
+        return NULL;
     }
-    version = versions && until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
-    if (version && (!is_name(kind) || is_of_before(learned, version->event, event))) {
-        return (state_known){&version->fact, PERF_SOURCE_LATER, version->frame};
+    unsigned until = state_event_count_until(versions, event);
+    const fact_version *version = until > 0 ? wmem_array_index(versions, until - 1) : NULL;
+    if (version && version->event >= facts_begin(learned, kind, event)) {
+        return version;
     }
-    return (state_known){NULL, PERF_SOURCE_NONE, 0};
+    version = until < wmem_array_get_count(versions) ? wmem_array_index(versions, until) : NULL;
+    return version && (!is_name(kind) || is_of_before(learned, version->event, event)) ? version : NULL;
 }
 
 /* Of server and port, address, any: the first that has it. Where several machines have the port it does not say which it means. */
@@ -608,17 +607,16 @@ static const state_fact *builtin_fact(const state_host *server, const state_subj
 /* What its own connections told comes first. Where one of which that is not sure said otherwise since, nobody knows. */
 static state_known from_connections(const learned_facts *learned, state_fact_kind kind, uint32_t event)
 {
-    state_known known = from_capture(learned->own, kind, event), other = {NULL, PERF_SOURCE_NONE, 0};
+    const fact_version *known = version_as_of(learned->own, kind, event);
+    const fact_version *other = version_as_of(learned->others, kind, event);
+    bool is_doubted = known && other && other->event <= event && other->frame > known->frame &&
+                      other->fact.lcid == known->fact.lcid && !same_fact(kind, &known->fact, &other->fact);
 
-    if (learned->others) {
-        other = from_capture(learned->others, kind, event);
+    known = known ? known : other;
+    if (known == NULL || is_doubted) {
+        return (state_known){NULL, PERF_SOURCE_NONE, 0};
     }
-    if (known.fact == NULL) {
-        return other;
-    }
-    bool is_doubted = other.source == PERF_SOURCE_EARLIER && other.frame > known.frame &&
-                      other.fact->lcid == known.fact->lcid && !same_fact(kind, known.fact, other.fact);
-    return is_doubted ? (state_known){NULL, PERF_SOURCE_NONE, 0} : known;
+    return (state_known){&known->fact, known->event <= event ? PERF_SOURCE_EARLIER : PERF_SOURCE_LATER, known->frame};
 }
 
 static state_known find_fact(const fact_key *wanted, const learned_facts *learned, uint32_t event, state_source source)

@@ -423,10 +423,10 @@ unsigned state_event_count_until(wmem_array_t *array, uint32_t event)
 {
     unsigned low = 0, high = wmem_array_get_count(array);
 
-    ws_assert(high < 2 || event_at(array, high - 2) <= event_at(array, high - 1));
     if (high > 0 && event_at(array, high - 1) <= event) {
         return high;
     }
+    ws_assert(high < 2 || event_at(array, high - 2) <= event_at(array, high - 1));
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
         if (event_at(array, middle) <= event) {

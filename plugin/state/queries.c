@@ -676,11 +676,10 @@ static uint32_t blocks_as_of(const query_step *step, uint32_t event)
 /* More changes than a client makes during one call are not looked through. */
 #define MOST_CHANGES_IN_A_CALL 16
 
-/* The answered changes between two events, the first of them first. Returns how many there are. */
-static unsigned answered_between(const struct state_query *query, uint32_t begin, const query_step *end,
+/* The answered changes between two steps, the first of them first. Returns how many there are. */
+static unsigned answered_between(const struct state_query *query, const query_step *first, const query_step *end,
                                  const query_step *changes[MOST_CHANGES_IN_A_CALL])
 {
-    const query_step *first = step_as_of(query, begin);
     unsigned count = end->answered - (first ? first->answered : 0);
     const query_step *change = count > 0 ? step_at(query, end->newest) : NULL;
 
@@ -698,13 +697,10 @@ static uint32_t event_shown(const struct state_query *query, uint32_t request_ev
                             uint32_t response_event, uint32_t blocks)
 {
     const query_step *changes[MOST_CHANGES_IN_A_CALL], *first = step_as_of(query, request_event);
-    unsigned count = answered_between(query, request_event, end, changes);
+    unsigned count = answered_between(query, first, end, changes);
     const state_query_epoch *last = first ? first->epoch : NULL;
     uint32_t found = blocks_as_of(first, request_event) == blocks ? request_event : 0, asked_before = 0;
 
-    if (end->changed <= request_event) {
-        return end->open == 0 ? response_event : 0; /* as mostly */
-    }
     if (count > MOST_CHANGES_IN_A_CALL || is_doubted(end->epoch, ONE_UNSEEN, response_event)) {
         return 0;
     }
@@ -728,11 +724,15 @@ state_query_view query_view(const state_handle *handle, uint32_t request_event, 
                             uint32_t blocks)
 {
     const struct state_query *query = handle ? handle->query : NULL;
-    const query_step *end = step_as_of(query, response_event);
-    state_query_view view = {.query = query};
+    const query_step *end = step_as_of(query, response_event), *step = end;
+    state_query_view view = {.query = query, .event = end && end->open == 0 ? response_event : 0};
 
-    view.event = end ? event_shown(query, request_event, end, response_event, blocks) : 0;
-    const query_step *step = step_as_of(query, view.event);
+    if (end && end->changed > request_event) { /* else as mostly */
+        view.event = event_shown(query, request_event, end, response_event, blocks);
+    }
+    if (view.event != response_event) {
+        step = step_as_of(query, view.event);
+    }
     view.epoch = step ? step->epoch : NULL;
     if (view.epoch) {
         const state_query_index *told = view.epoch->index;

@@ -19,16 +19,25 @@
 /* Below this the zeros behind the point are more than anybody counts. */
 #define TOO_SMALL 1e-7
 
+static char *put_digits(char *end, unsigned value, unsigned count)
+{
+    for (; count > 0; count--, value /= 10) {
+        *--end = (char)('0' + value % 10);
+    }
+    return end;
+}
+
 static size_t put_integer(char *out, uint64_t value, bool in_groups)
 {
     char digits[TEXT_NUMBER_SIZE], *end = digits + sizeof digits, *first = end;
 
-    for (unsigned count = 0; count == 0 || value > 0; count++, value /= 10) {
-        if (in_groups && count > 0 && count % GROUP == 0) {
+    for (; value >= 1000; value /= 1000) {
+        first = put_digits(first, (unsigned)(value % 1000), GROUP);
+        if (in_groups) {
             *--first = ',';
         }
-        *--first = (char)('0' + value % 10);
     }
+    first = put_digits(first, (unsigned)value, value < 10 ? 1 : value < 100 ? 2 : GROUP);
     memcpy(out, first, (size_t)(end - first));
     out[end - first] = '\0';
     return (size_t)(end - first);
