@@ -30,6 +30,8 @@ static const struct {
      "$S cannot be reached on port $P, says a router (firewall?)"},
     {RUNG_REACH, OUTCOME_ICMP_PORT, VERDICT_REFUSED_CONNECTION, PARTY_SERVER, "ICMP: port unreachable",
      "$S refuses port $P by ICMP (nobody listens, or a firewall)"},
+    {RUNG_LOGON, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "", "$S does not answer the logon of $C"},
+    {RUNG_LOGON, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C logs on"},
     {RUNG_LOGON, 0xc000006d, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_LOGON_FAILURE",
      "$C gives $S a wrong name or password"},
     {RUNG_LOGON, 0xc000006a, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_WRONG_PASSWORD",
@@ -74,6 +76,9 @@ static const struct {
      "$S deleted the session of $C"},
     {RUNG_LOGON, 0xc0000022, VERDICT_LOGON_FAILED, PARTY_SERVER, "STATUS_ACCESS_DENIED", "$S denies $C the logon"},
     {RUNG_LOGON, 0, VERDICT_LOGON_FAILED, PARTY_SERVER, "", "$S refuses the logon of $C"},
+    {RUNG_SHARE, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
+     "$S does not answer $C, which wants the share IPC$"},
+    {RUNG_SHARE, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C wants the share IPC$"},
     {RUNG_SHARE, 0xc0000022, VERDICT_SHARE_DENIED, PARTY_SERVER, "STATUS_ACCESS_DENIED",
      "$S denies $C the share IPC$, which pipes need"},
     {RUNG_SHARE, 0xc00000cc, VERDICT_SHARE_DENIED, PARTY_SERVER, "STATUS_BAD_NETWORK_NAME",
@@ -83,6 +88,9 @@ static const struct {
     {RUNG_SHARE, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
      "$S deleted the session of $C"},
     {RUNG_SHARE, 0, VERDICT_SHARE_DENIED, PARTY_SERVER, "", "$S does not give $C the share IPC$, which pipes need"},
+    {RUNG_PIPE, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
+     "$S does not answer $C, which opens the pipe winreg"},
+    {RUNG_PIPE, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C opens the pipe winreg"},
     {RUNG_PIPE, 0xc0000034, VERDICT_PIPE_MISSING, PARTY_SERVER, "STATUS_OBJECT_NAME_NOT_FOUND",
      "$S has no pipe winreg (Remote Registry is disabled?)"},
     {RUNG_PIPE, 0xc00000ac, VERDICT_PIPE_STARTING, PARTY_SERVER, "STATUS_PIPE_NOT_AVAILABLE",
@@ -96,6 +104,11 @@ static const struct {
     {RUNG_PIPE, 0xc0000203, VERDICT_SESSION_EXPIRED, PARTY_SERVER, "STATUS_USER_SESSION_DELETED",
      "$S deleted the session of $C"},
     {RUNG_PIPE, 0, VERDICT_PIPE_MISSING, PARTY_SERVER, "", "$S does not open the pipe winreg"},
+    {RUNG_BIND, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "",
+     "$S does not answer $C, which asks for the interface"},
+    {RUNG_BIND, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C asks for the interface"},
+    {RUNG_BIND, OUTCOME_MAPPER, VERDICT_BIND_REFUSED, PARTY_SERVER, "fault",
+     "$S does not tell $C the port of the interface: its endpoint mapper answers with a fault"},
     {RUNG_BIND, OUTCOME_UNMAPPED, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "ept_s_not_registered",
      "$S does not offer PerflibV2: its endpoint mapper has it not registered"},
     {RUNG_BIND, OUTCOME_UNKNOWN, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "bind_ack: abstract syntax not supported",
@@ -248,12 +261,13 @@ void verdict_ladder_judge(void)
 }
 
 /* Does anything say that performance counters are meant? The client asks others for them; or the capture has nothing else that explains
- * the connection. */
-static bool is_meant(const verdict_pair *pair)
+ * the connection, and a refusal is no end that many connections have. */
+static bool is_meant(const verdict_pair *pair, uint32_t outcome)
 {
     bool asks_others = g_hash_table_contains(askers, pair->client);
+    bool is_alone = !any_ours && !has_other_uses && outcome != OUTCOME_UNANSWERED && outcome != OUTCOME_ENDED;
 
-    return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || (!any_ours && !has_other_uses);
+    return pair->is_ours || pair->has_calls || (asks_others && !pair->has_other_uses) || is_alone;
 }
 
 static bool is_port_of_calls(const verdict_pair *pair, uint32_t port)
@@ -309,7 +323,7 @@ void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
         rung--;
     }
     if (rung-- == 0 || (rung == RUNG_REACH && !is_port_of_calls(pair, pair->failures[RUNG_REACH].port)) ||
-        !is_meant(pair)) {
+        !is_meant(pair, pair->failures[rung].outcome)) {
         return;
     }
     say(pair, rung, &pair->failures[rung], findings);

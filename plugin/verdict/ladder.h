@@ -25,7 +25,10 @@ enum {
     OUTCOME_UNKNOWN = 6,   /* bind_ack: the server does not have the interface */
     OUTCOME_ICMP = 7,      /* a router says that it cannot be reached, */
     OUTCOME_ICMP_PORT = 8, /* or the server that its port cannot */
-    OUTCOME_SKEW = 37,     /* Kerberos: KRB_AP_ERR_SKEW */
+    OUTCOME_MAPPER = 9,    /* the endpoint mapper answers with a fault */
+    OUTCOME_UNANSWERED = 10,
+    OUTCOME_ENDED = 11, /* the server ends the connection instead of an answer */
+    OUTCOME_SKEW = 37,  /* Kerberos: KRB_AP_ERR_SKEW */
 };
 
 typedef struct {

@@ -52,6 +52,9 @@ enum { PORT_MAPPER = 135, PORT_NETBIOS = 139, PORT_SMB = 445 };
 /* Seconds that a single SYN waits before nobody answers it. */
 #define LONG_SILENCE 3.0
 
+/* Seconds: an answer that did not come by then. */
+#define LONG_WAIT 5.0
+
 /* Messages of one connection that wait for their answers; events of one connection. */
 #define MOST_WAITING 4096
 #define MOST_EVENTS 100000
@@ -89,17 +92,15 @@ static void connection_free(void *data)
     g_free(connection);
 }
 
+static bool is_known_port(uint32_t port)
+{
+    return port == PORT_SMB || port == PORT_NETBIOS || port == PORT_MAPPER;
+}
+
 /* Who began it is not known yet: who asks a port that is known, or a lower one than its own, is taken for the client. */
 static bool is_from_client(const packet_info *pinfo)
 {
-    static const uint32_t ports[] = {PORT_SMB, PORT_NETBIOS, PORT_MAPPER};
-
-    for (unsigned i = 0; i < array_length(ports); i++) {
-        if (pinfo->destport == ports[i] || pinfo->srcport == ports[i]) {
-            return pinfo->destport == ports[i];
-        }
-    }
-    return pinfo->destport <= pinfo->srcport;
+    return is_known_port(pinfo->destport) || (!is_known_port(pinfo->srcport) && pinfo->destport <= pinfo->srcport);
 }
 
 static void set_ends(verdict_connection *connection, packet_info *pinfo, bool from_client)
@@ -309,7 +310,9 @@ static void see_tcp(packet *p)
         return;
     }
     connection->data[p->by_client] += length > 0;
-    connection->first_data = connection->first_data == 0 && length > 0 ? p->pinfo->num : connection->first_data;
+    if (connection->begins.frame == 0 && length > 0) {
+        connection->begins = (wire_asked){p->pinfo->num, p->when};
+    }
     connection->packets[p->by_client]++;
     if (length > 0 && !connection->is_open) {
         connection->is_open = true; /* as it was before the capture, or its acceptance was lost */
@@ -333,7 +336,7 @@ typedef struct {
     uint64_t id; /* first: the key */
     question what;
     bool is_tree; /* of another share */
-    uint32_t frame;
+    wire_asked asked;
 } asked_message;
 
 /* FileId of SMB2; of SMB1 its two bytes. */
@@ -363,7 +366,7 @@ static void ask(packet *p, uint64_t id, question what, bool is_tree)
     if (g_hash_table_size(connection->asked) >= MOST_WAITING) {
         g_hash_table_remove_all(connection->asked);
     }
-    *message = (asked_message){id, what, is_tree, p->pinfo->num};
+    *message = (asked_message){id, what, is_tree, {p->pinfo->num, p->when}};
     g_hash_table_replace(connection->asked, message, message);
 }
 
@@ -413,14 +416,14 @@ static bool see_answer(packet *p, uint64_t id, uint32_t status, uint32_t tree)
     const asked_message *message = g_hash_table_lookup(p->connection->asked, &id);
     bool opens = false;
 
-    if (message == NULL || status == STATUS_MORE_PROCESSING) {
+    if (message == NULL) {
         return false;
     }
     question what = message->what;
     if (message->is_tree && status == 0) {
         g_hash_table_add(p->connection->other_trees, GUINT_TO_POINTER(tree));
     }
-    uint32_t frame = message->frame;
+    uint32_t frame = message->asked.frame;
     if (status == STATUS_PENDING) {
         if (what == ASKS_CALL) {
             add_event(p, WIRE_PENDING, frame, 0);
@@ -428,6 +431,9 @@ static bool see_answer(packet *p, uint64_t id, uint32_t status, uint32_t tree)
         return false;
     }
     g_hash_table_remove(p->connection->asked, &id);
+    if (status == STATUS_MORE_PROCESSING) {
+        return false;
+    }
     uint32_t outcome = IS_ERROR(status) ? status : OUTCOME_PASSED;
     switch (what) {
     case ASKS_LOGON:
@@ -650,7 +656,7 @@ static void see_bind(packet *p, const rpc_pdu *pdu)
         }
         return;
     }
-    connection->binds = true;
+    connection->binds = (wire_asked){p->pinfo->num, p->when};
     connection->call_frame = p->pinfo->num;
     connection->pair->is_ours |= is_ours_too;
     connection->bind_context = 0;
@@ -669,8 +675,8 @@ static void see_bind_answer(packet *p, const rpc_pdu *pdu)
     verdict_connection *connection = p->connection;
     uint32_t result = number_in(p, SEEN_ACK_RESULT, connection->bind_context);
 
-    if (connection->binds) {
-        connection->binds = false;
+    if (connection->binds.frame > 0) {
+        connection->binds.frame = 0;
         connection->pair->is_ours |= pdu->type == PDU_BIND_NAK || result != 0;
         bool is_unknown = result != 0 && number_in(p, SEEN_ACK_REASON, connection->bind_context) == ABSTRACT_SYNTAX;
         step(p, RUNG_BIND,
@@ -689,9 +695,12 @@ static void see_mapper(packet *p, const rpc_pdu *pdu)
 
     if (pdu->type == PDU_REQ && holds(pdu, perflib, sizeof perflib)) {
         connection->pair->is_ours = true;
-        connection->asked_mapper = p->pinfo->num;
-    } else if (pdu->type == PDU_RESP && connection->asked_mapper > 0) {
-        connection->asked_mapper = 0;
+        connection->binds = (wire_asked){p->pinfo->num, p->when};
+    } else if (pdu->type == PDU_FAULT && connection->binds.frame > 0) {
+        connection->binds.frame = 0;
+        step(p, RUNG_BIND, OUTCOME_MAPPER);
+    } else if (pdu->type == PDU_RESP && connection->binds.frame > 0) {
+        connection->binds.frame = 0;
         bool is_there = pdu->end - pdu->at >= RPC_HEADER + 4 && tvb_get_ntohl(pdu->tvb, pdu->end - 4) == 0;
         if (!is_there) {
             step(p, RUNG_BIND, OUTCOME_UNMAPPED);
@@ -827,14 +836,61 @@ bool verdict_wire_is_watching(void)
     return connections != NULL;
 }
 
+/* A step that its server did not answer, or ended the connection instead. */
+static void end_step(const verdict_connection *connection, ladder_rung rung, const wire_asked *asked)
+{
+    const wire_event *end = connection->end.frame > 0 ? &connection->end : NULL;
+
+    for (unsigned i = 0; connection->events && i < connection->events->len; i++) {
+        const wire_event *event = &g_array_index(connection->events, wire_event, i);
+        if (event->kind == WIRE_LOST && event->time >= asked->time) {
+            return;
+        }
+    }
+    if (end && !end->by_client) {
+        verdict_ladder_step(connection->pair, rung, OUTCOME_ENDED, connection->port, end->frame, end->time);
+    } else if ((end ? end->time : last_time) - asked->time >= LONG_WAIT) {
+        verdict_ladder_step(connection->pair, rung, OUTCOME_UNANSWERED, connection->port, asked->frame, asked->time);
+    }
+}
+
+/* What waits on a connection of which both directions were captured, if anything: the newest step, or the first thing that was said. */
+static void end_steps(verdict_connection *connection)
+{
+    static const ladder_rung rungs[] = {[ASKS_LOGON] = RUNG_LOGON, [ASKS_SHARE] = RUNG_SHARE, [ASKS_PIPE] = RUNG_PIPE};
+    bool is_mute = connection->data[1] > 0 && connection->data[0] == 0;
+    const asked_message *message;
+    GHashTableIter at;
+
+    if (connection->packets[0] == 0) {
+        return;
+    }
+    if (connection->binds.frame > 0) {
+        end_step(connection, RUNG_BIND, &connection->binds);
+        connection->binds.frame = 0;
+    } else if (is_mute && is_known_port(connection->port) && !connection->is_told) {
+        connection->is_told = true;
+        end_step(connection, connection->port == PORT_MAPPER ? RUNG_BIND : RUNG_LOGON, &connection->begins);
+    } else if (connection->asked) {
+        g_hash_table_iter_init(&at, connection->asked);
+        while (g_hash_table_iter_next(&at, NULL, (void **)&message)) {
+            if (message->what != ASKS_OTHER && message->what != ASKS_CALL) {
+                end_step(connection, rungs[message->what], &message->asked);
+                g_hash_table_iter_remove(&at);
+            }
+        }
+    }
+}
+
 void verdict_wire_end(void)
 {
     for (unsigned i = 0; connections && i < connections->len; i++) {
         verdict_connection *connection = g_ptr_array_index(connections, i);
         for (unsigned by = 0; by < 2; by++) {
             bool is_alone = connection->data[by] > 1 && connection->packets[!by] == 0 && !connection->has_resent;
-            connection->pair->one_way_frame = is_alone ? connection->first_data : connection->pair->one_way_frame;
+            connection->pair->one_way_frame = is_alone ? connection->begins.frame : connection->pair->one_way_frame;
         }
+        end_steps(connection);
         GArray *syns = connection->is_open ? NULL : connection->syns;
         bool waits = syns && (syns->len > 1 || last_time - connection->since >= LONG_SILENCE);
         for (unsigned n = 0; waits && n < syns->len; n++) {

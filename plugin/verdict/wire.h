@@ -33,6 +33,11 @@ typedef struct {
     double time;
 } wire_event;
 
+typedef struct {
+    uint32_t frame;
+    double time;
+} wire_asked;
+
 typedef struct verdict_connection {
     verdict_pair *pair;
     uint32_t client_port, port; /* of the server */
@@ -40,17 +45,17 @@ typedef struct verdict_connection {
     bool is_open;               /* SYN was accepted, or it was there before the capture */
     bool acks_alone;            /* its server was seen to acknowledge a request before it answered */
     bool has_ended, has_resent;
+    bool is_told;          /* that its server did not say anything */
     bool is_copy;          /* what was captured before, on the other side of a translation of addresses */
-    uint32_t first_data;   /* first frame with data */
     bool has_bind;         /* any interface's */
-    bool binds;            /* a bind of ours waits for its answer, */
-    uint32_t bind_context; /* in this place of its list */
+    uint32_t bind_context; /* place of ours in the list of a bind */
     uint32_t call_frame;   /* with the newest call of performance counters */
-    uint32_t asked_mapper; /* frame of the question for the interface's port, 0: none waits */
     struct {
         uint32_t frame, end; /* sequence number behind it */
         double time;
     } unacked;                    /* the client's newest segment with data, frame 0: it is acknowledged */
+    wire_asked binds;             /* a bind of ours, or a question to the endpoint mapper for it; frame 0: none waits */
+    wire_asked begins;            /* the first packet with data */
     GArray *syns;                 /* uint32_t: frames, NULL: none was captured */
     double since;                 /* of the first, */
     double resent;                /* of the second, */
@@ -70,7 +75,7 @@ verdict_connection *verdict_wire_connection(packet_info *pinfo, bool from_client
 void verdict_wire_watch(void (*forget)(void));
 bool verdict_wire_is_watching(void);
 
-/* What only the capture's end tells: SYNs that nobody answered, directions that are not there. */
+/* What only the capture's end tells: SYNs and steps that nobody answered, directions that are not there. */
 void verdict_wire_end(void);
 
 /* When the last packet came. */

@@ -104,7 +104,7 @@ def kerberos_error(code):
 
 
 class Session(Smb2):
-    """SMB2 with a logon by NTLM. says: {command: status} where the server says no, which ends it."""
+    """SMB2 with a logon by NTLM. says: {command: status} where the server says no, or nothing (None), which ends it."""
 
     def __init__(self, tcp, says=None, share='\\\\SRV01\\IPC$', user='monitor', blob=b'', session=SESSION, binds=False):
         self.tcp, self.session, self.tree, self.message, self.says, self.id = tcp, 0, 0, 0, says or {}, session
@@ -133,8 +133,9 @@ class Session(Smb2):
         self.tree = tree
 
     def exchange(self, command, request, response, response_tree=None):
-        self.ask(command, request)
-        status = self.says.get(command, 0)
+        asked, status = self.ask(command, request), self.says.get(command, 0)
+        if status is None:
+            raise Refused(asked)
         kept = response if command == SETUP and status and len(response) > 8 else ERROR
         number = self.answer(command, kept if status else response, status, response_tree)
         if status:
@@ -198,11 +199,13 @@ def with_auth(rpc, kind, body, token):
     return rpc.pdu(kind, body + struct.pack('BBBBI', rpc.auth_type, rpc.level, 0, 0, 0) + ntlm(token), rpc.call_id, auth=len(ntlm(token)))
 
 
-def bind(rpc, *results, nak=None, alter=False):
-    """A bind (or alter_context) of as many contexts as there are results, or one that is refused as a whole."""
+def bind(rpc, *results, nak=None, alter=False, answers=True):
+    """A bind (or alter_context) of as many contexts as there are results, or one that is refused as a whole, or not answered."""
     results = results or (ACCEPTED,)
     syntaxes = [NDR, NDR64, ('6cb71c2c-9812-4540-0300-000000000000', 1)][:len(results)]
-    rpc.transport.to_server([with_auth(rpc, ALTER if alter else BIND, contexts(rpc, syntaxes), 1)])
+    asked = rpc.transport.to_server([with_auth(rpc, ALTER if alter else BIND, contexts(rpc, syntaxes), 1)])
+    if not answers:
+        raise Refused(asked)
     if nak is not None:
         number = rpc.transport.to_client([rpc.pdu(BIND_NAK, struct.pack('<HBBB3x', nak, 1, 5, 0), rpc.call_id)])
         raise Refused(number)
@@ -230,12 +233,16 @@ def tower(interface, address, port):
     return struct.pack('<II', len(body), len(body)) + body + bytes(-len(body) % 4)
 
 
-def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900):
-    """ept_map of an interface: its port, or a status. -> frame of the answer"""
+def ask_mapper(capture, server, port=49671, interface=PERFLIB, status=0, client='192.0.2.10', client_port=50900, fault=None):
+    """ept_map of an interface: its port, or a status, or a fault. -> frame of the answer"""
     tcp = Link(capture, 135, client_port, client=client, server=server)
     rpc = Rpc(tcp, EPM)
     rpc.bind()
     rpc.request(3, struct.pack('<I16s', 1, bytes(16)) + struct.pack('<I', 2) + tower(interface, '0.0.0.0', 135) + bytes(20) + struct.pack('<I', 4))
+    if fault is not None:
+        number = rpc.fault(fault)
+        tcp.close()
+        return number
     found = [tower(interface, server, port)] if not status else []
     number = rpc.response(bytes(20) + struct.pack('<IIII', len(found), 4, 0, len(found)) + b''.join(struct.pack('<I', 3) + x for x in found) +
                           struct.pack('<I', status))

@@ -9,7 +9,7 @@ from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
 from gen.story_script import ask
 from gen.troubles import ALL, SECOND, Clock, memory, processors
-from gen.wires import (CREATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
+from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
                        kerberos_error, knock)
 from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, object_size, pause, start, tale,
                    twice)
@@ -215,6 +215,27 @@ def not_in_mapper(interface=PERFLIB):
     return rung
 
 
+def stuck(command=None, ends=None, smb=True):
+    """A step that the server does not answer, or ends the connection (flags) instead; without a command: the bind."""
+    def rung(w, server):
+        tcp = Link(w.capture, 445 if smb else 49671, w.port(), server=server[1])
+        attempt(lambda: bind(Rpc(Pipe(Session(tcp, {command: None}, '\\\\%s\\IPC$' % server[0])) if smb else tcp, PERFLIB), answers=False))
+        if ends:
+            tcp.segment(1, b'', ends)
+        w.since.append(len(w.capture.frames))
+        if not ends:
+            w.wait(.04)
+            tcp.ack(1)
+            w.wait(12)
+            tcp.segment(0, b'', RST)
+    return rung
+
+
+def mapper_faults(w, server):
+    with w.culprit():
+        ask_mapper(w.capture, server[1], fault=5, client_port=w.port())
+
+
 def call_says(opnum, code, way='denies', mode='tcp', **how):
     def rung(w, server):
         m = start(w, mode, server=server, **{way: {opnum: (code, ALL)}}, **how)
@@ -281,6 +302,12 @@ RUNGS = {
     'no-interface-of-three': (bind_says(NO_INTERFACE, NO_INTERFACE, NO_INTERFACE, smb=True), 'interface_missing', 'server', 1),
     'no-winreg': (bind_says(NO_INTERFACE, interface=WINREG, smb=True), 'interface_missing', 'server', 1),
     'not-in-mapper': (not_in_mapper(), 'interface_missing', 'server', 1),
+    'mapper-faults': (mapper_faults, 'bind_refused', 'server', 1),
+    'bind-unanswered': (stuck(smb=False), 'unanswered', 'server', 1),
+    'bind-unanswered-smb': (stuck(), 'unanswered', 'server', 1),
+    'bind-reset': (stuck(ends=RST, smb=False), 'broken', 'server', 1),
+    'pipe-unanswered': (stuck(CREATE), 'unanswered', 'server', 1),
+    'pipe-reset': (stuck(CREATE, RST), 'broken', 'server', 1),
     'open-denied': (call_says(OPEN, 5, mode='smb', browses=False), 'call_failed', EITHER, 1),
     'names-denied': (names_denied, 'call_failed', EITHER, 1),
     'open-unanswered': (open_unanswered, 'unanswered', 'server', 1),
@@ -292,6 +319,11 @@ RUNGS = {
     'sealed-and-denied-by-fault': (call_says(OPEN, 5, 'faults', browses=False, protocol=SealedRpc), 'call_failed', EITHER, 1),
     'key-denied': (key_denied, 'call_failed', EITHER, 1),
 }
+
+
+# What nothing says of is meant for performance counters, but that its client asks others for them
+STUCK = {name + way: (stuck(command, flags), kind, 'server', 1) for name, command in (('negotiate', NEGOTIATE), ('logon', SETUP), ('share', TREE))
+         for way, flags, kind in (('-unanswered', None, 'unanswered'), ('-reset', RST, 'broken'), ('-ended', FIN, 'broken'))}
 
 
 def beside(rung, mode='tcp'):
@@ -308,7 +340,7 @@ def beside(rung, mode='tcp'):
 
 LADDER = {
     **{name: Broken(lambda w, rung=rung: rung(w, SRV01), kind, party, count) for name, (rung, kind, party, count) in RUNGS.items()},
-    **{name + '-beside': Broken(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in RUNGS.items()
+    **{name + '-beside': Broken(beside(rung), kind, party, count, at=SRV02) for name, (rung, kind, party, count) in {**RUNGS, **STUCK}.items()
        if not name.startswith('logon-') or name in ('logon-wrong-password', 'logon-no-logon-server')},
     'pipe-missing-beside-sealed': Broken(beside(RUNGS['pipe-missing'][0], 'sealed'), 'pipe_missing', 'server', 1, at=SRV02),
     'wrong-password-beside-sealed': Broken(beside(RUNGS['logon-wrong-password'][0], 'sealed'), 'logon_failed', EITHER, 1, at=SRV02),

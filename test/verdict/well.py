@@ -11,7 +11,7 @@ from gen.hkpd_stubs import OPEN_HKLM, OPEN_KEY, handle_back, open_key, open_root
 from gen.pcap import WINREG, Pipe, Rpc, SignedRpc
 from gen.wires import ACCEPTED, CREATE, IOCTL, NEGOTIATED, NO_INTERFACE, NO_SYNTAX, RST, SETUP, TREE, Link, Session, ask_mapper, bind, knock
 
-from broken import (RUNGS, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
+from broken import (RUNGS, STUCK, beside, bind_says, client_does_not_read, changing, crowd, first_of_two, idles, in_steps, mirrored,
                     no_connection, not_in_mapper, opens, resends, smb_says)
 from world import CLIENT, MODES, OTHER, SRV01, SRV02, attempt, count, gone, good, leaves, pause, start, tale, together, windows
 
@@ -332,7 +332,8 @@ NOISE = {
     'ldap-prohibited': no_connection((13, '192.0.2.1'), 389),
     'another-key-denied': key_of_others_denied,
 }
-QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in NOISE.items()}
+QUIET = {name: Well(lambda w, rung=rung: rung(w, SRV01), healthy=None) for name, rung in
+         {**NOISE, **{name: rung for name, (rung, *_) in STUCK.items()}}.items()}
 BESIDE = {name + '-beside': Well(beside(rung)) for name, rung in NOISE.items()}
 
 WELL = {**PLANS, **THROUGH, **BESIDE}
