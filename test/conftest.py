@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """tshark with the plugin, and how its answers are read and compared."""
 
-import datetime
 import gc
 import itertools
 import json

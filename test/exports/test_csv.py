@@ -18,8 +18,8 @@ from gen.mutate import together as in_one_capture
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
-from gen.story_types import every_type, together
+from gen.story import Server, ask, counter, frames_of, learn, multiple, run, seconds, single, story, unseen
+from gen.every_type import every_type, together
 from series import RAW_COUNTS, compare_pdh, long_rows, pdh_rows, series, table, unit_of
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -48,7 +48,7 @@ def failing(tshark, *args):
 @functools.cache
 def whole_session():
     """Odd shapes, instances that come and go, refused counters, a removal."""
-    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
 
     def talk(c):
         client.browse(c, server.sets)
@@ -60,7 +60,7 @@ def whole_session():
 @functools.cache
 def all_types():
     types = every_type(False)
-    server = Script([types], clock=seconds(9))
+    server = Server([types], clock=seconds(9))
 
     def talk(c):
         learn(c, types)
@@ -70,7 +70,7 @@ def all_types():
 
 def small(samples=3, value=lambda at, k: 1000 + 10 * at.number, name='Small', kind='PERF_COUNTER_BULK_COUNT'):
     s = single(name, counter(1, kind, 'Things', value))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -126,7 +126,7 @@ def two_queries(hkpd=False):
     """Two handles that are asked in turns, and the answers of each."""
     sets = [single('First', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number)),
             single('Second', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Two', lambda at, k: 100 + at.number))]
-    server = Script(sets)
+    server = Server(sets)
 
     def talk(c):
         learn(c, *sets)
@@ -203,7 +203,7 @@ def test_names_among_the_objects(tshark, tmp_path):
 def test_no_names_no_object(tshark, tmp_path):
     """A capture whose names were browsed before it."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    story(Script([s]), lambda c: run(c, [ask(s, 1)], 2)).write(tmp_path / 'scene.pcap')
+    story(Server([s]), lambda c: run(c, [ask(s, 1)], 2)).write(tmp_path / 'scene.pcap')
     tshark.run('-q', '-r', tmp_path / 'scene.pcap', '--export-objects', 'pcq,%s' % (tmp_path / 'objects'))
     assert [p.name for p in (tmp_path / 'objects').iterdir()] == ['SRV01-query-1.csv']
 
@@ -254,7 +254,7 @@ def test_objects_of_odd_servers(tshark, tmp_path):
     longest = ['\u00e4' * 200, '..\\..\\etc', '.hidden', 'x' * 63 + '\u20ac' * 9]
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     for i, server_name in enumerate(longest):
-        server = Script([s])
+        server = Server([s])
 
         def talk(c):
             c.machine = server_name
@@ -335,7 +335,7 @@ def test_columns_that_come_late(export):
     there = [['a'], ['a', 'b'], ['b'], ['c', 'a', 'b']]
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 10 * at.number + k),
                  instances=lambda n: [(ord(x), x) for x in there[n]])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -357,7 +357,7 @@ def test_names_that_change_places(export):
                  counter(2, 'PERF_COUNTER_RAWCOUNT', 'Weight', lambda at, k: 1000 * at.number + k),
                  counter(3, 'PERF_COUNTER_LARGE_DELTA', 'Growth', lambda at, k: 1000 * k + k * at.number),
                  instances=lambda n: [(100 * i + ord(x), x) for i, x in enumerate(there[n])])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s, codes=(1, 9))
@@ -390,7 +390,7 @@ def scene_numbers(scene, first):
 def test_names_with_quotes_and_commas(export):
     s = multiple('Odd "set", really', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Si"ze, of', lambda at, k: 7),
                  instances=['a,b', 'c"d', 'line\nend'])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -407,7 +407,7 @@ def test_two_counters_of_one_name(export, passes):
     """A path that stands twice in each answer: its cells are the first one's, also where that has no result."""
     s = single('Twins', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', [1000, 1500, 700, 900]),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 77))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -426,7 +426,7 @@ def test_a_second_instance_of_a_name_beside_the_first_alone(export, ids, passes)
                  counter(2, 'PERF_LARGE_RAW_FRACTION', 'Part', lambda at, k: 30 + k, base=3),
                  counter(3, 'PERF_LARGE_RAW_BASE', None, lambda at, k: 60 + k),
                  instances=lambda n: [(i, 'twin') for i in rows[n]])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -447,7 +447,7 @@ def test_an_answer_that_comes_twice(tshark, tmp_path, export, statistic, passes)
     """The second response of a call is no sample, and nothing of it is told."""
     s = single('Small', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k: 1000 + 10 * at.number))
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     c = line.client()
     learn(c, s)
     handle = c.open()
@@ -473,7 +473,7 @@ def test_more_than_a_tree_holds(export):
     """The tree's budget is none of the export's."""
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: k),
                  instances=['i%d' % i for i in range(3000)])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -600,7 +600,7 @@ def awkward(count):
     names += ['counter %d' % i for i in range(len(names), count)]
     s = multiple('Set, "one"', *[counter(i, 'PERF_COUNTER_BULK_COUNT', n, lambda at, k, i=i: 1000 * at.number * i + at.number)
                                  for i, n in enumerate(names)], instances=lambda n: [(0, 'i,1'), (1, '"'), (2, 'plain')])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -619,7 +619,7 @@ def test_awkward_names(export, count, passes):
 def test_counters_without_names_in_turn(export, passes):
     """Two queries with a counter each, alike but for its number, which is all that names it."""
     s = single('Small', *[counter(i, 'PERF_COUNTER_BULK_COUNT', 'Things', lambda at, k, i=i: i * at.number) for i in (1, 2)])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s, codes=(1, 9))
@@ -653,7 +653,7 @@ def test_a_text_is_a_text_in_every_row(export, told, passes):
     """Also one with white space in it, and none at all; of a type that nobody told as well."""
     texts = ['Intel(R) CPU', 'a\tb c', 'two\r\nlines', '', 'x, "y"', '\u043b\u0438\u043d\u0438\u044f']
     s = single('Texts', counter(1, 'PERF_COUNTER_TEXT', 'Name', lambda at, k: texts[at.number]))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s, codes=told)
@@ -664,7 +664,7 @@ def test_a_text_is_a_text_in_every_row(export, told, passes):
 
 def test_a_query_whose_opening_was_not_captured(export):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    server = Script([s])
+    server = Server([s])
     handle = unseen(server).open()
 
     def talk(c):
@@ -681,11 +681,11 @@ def test_a_query_whose_opening_was_not_captured(export):
 def test_an_answer_of_no_known_query(tshark, tmp_path):
     """Its request ends too soon, and its handle was never seen to be opened: the row says of no query."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [7]))
-    server, scene = Script([s]), Scene()
+    server, scene = Server([s]), Scene()
     hidden = unseen(server)
     early = hidden.open()
     hidden.validate(early, [ask(s, 1)])
-    c = Damaging(tcp_line(scene, server), lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
+    c = tcp_line(scene, server, alters=lambda opnum, kind, stub: stub[:-4] if kind == 'request' else stub).client()
     c.data(early, 1000)
     line, = said(tshark, tmp_path, scene.write(tmp_path / 'scene.pcap'), 'long')
     assert 'answers of no known query: 1; ' in line
@@ -698,7 +698,7 @@ def test_an_answer_of_no_known_query(tshark, tmp_path):
 def test_refused_counters_have_blank_columns(tshark, tmp_path, form, passes):
     """As typeperf writes them: behind the others, once each; not what the server added later, nor other queries'."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [5]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Late', [6]))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -730,7 +730,7 @@ def test_refused_blocks(export):
     there = ['ab', 'a', 'ab']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
         (ord(x), x) for x in there[n]])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -742,7 +742,7 @@ def test_refused_blocks(export):
         ('a', '5', '5', '', '0'), ('b', '', '', 'ERROR_NO_DATA', '232'),
         ('a', '5', '5', '', '0'), ('b', '5', '5', '', '0')]
     assert rows[3]['path'] == '\\\\SRV01\\Comings(b)\\Size' and {r['assumed'] for r in rows} == {'0'}
-    guessed = long_rows(export(story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
+    guessed = long_rows(export(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 1, 'b')], 3, info=False))),
                                'long'))
     assert [(r['status'], r['assumed']) for r in guessed] == [(r['status'], '1') for r in rows]
     assert compare_pdh(export(scene, 'csv'), series(scene)) == 5
@@ -873,7 +873,7 @@ def untyped():
     def talk(c):
         learn(c, s)
         run(c, [ask(s, 1), ask(other, 1), ask(other, 2)], 3)
-    return story(Script([s, other]), talk)
+    return story(Server([s, other]), talk)
 
 
 @PASSES
@@ -891,7 +891,7 @@ def assumed():
     s = single('Pair', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Here', lambda at, k: 3),
                counter(2, 'PERF_COUNTER_RAWCOUNT', 'There', lambda at, k: 4))
     other = single('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Sure', lambda at, k: 5))
-    server = Script([s, other])
+    server = Server([s, other])
 
     def talk(c):
         learn(c, s, other)
@@ -929,7 +929,7 @@ def test_each_query_of_what_is_assumed_is_named_once(tshark, tmp_path):
             c.validate(handle, [ask(s, 1), ask(s, 2)])
         for handle in handles * 3:
             c.data(handle)
-    line, = said(tshark, tmp_path, story(Script([s]), talk).write(tmp_path / 'a.pcap'), 'long')
+    line, = said(tshark, tmp_path, story(Server([s]), talk).write(tmp_path / 'a.pcap'), 'long')
     assert 'rows of an assumed counter: 12; ' in line and '(query 1, query 2)' in line
 
 
@@ -946,7 +946,7 @@ def test_what_was_assumed_of_rows_that_cannot_be_read_again_is_said(tshark, tmp_
         c.info(h)
         c.data(h, 9999)
         learn(c, s, codes=(9, 10))
-    capture, out = story(Script([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
+    capture, out = story(Server([s]), talk).write(tmp_path / 'a.pcap'), tmp_path / 'out.csv'
     _, err = tshark.run('-q', '-r', capture, '-o', 'pcq.sample_limit:0', '-z', 'pcq,csv,%s' % out)
     header, *rows = pdh_rows(out.read_bytes().decode())
     assert [p.rpartition('\\')[2] for p in header[1:]] == ['#1', '#2', 'One']

@@ -70,7 +70,7 @@ def test_each_result_is_a_point(report, passes):
 def test_names_stay_text(report):
     """Of a server that calls its things as a page's markup."""
     hostile = multiple(HOSTILE, counter(1, 'PERF_COUNTER_RAWCOUNT', HOSTILE, lambda at, k: at.number), instances=(HOSTILE,))
-    page = report(story(Script([hostile]), lambda c: (learn(c, hostile), run(c, [ask(hostile, 1, '*')], 3))))
+    page = report(story(Server([hostile]), lambda c: (learn(c, hostile), run(c, [ask(hostile, 1, '*')], 3))))
     assert page_data(page)['series'][0][0].count(HOSTILE) == 3
     assert HOSTILE not in page
 

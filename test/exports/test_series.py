@@ -11,7 +11,7 @@ import pytest
 from gen import hkpd_scene
 from gen.model import ENGLISH, GERMAN, TYPES, Counter
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, ask, counter, learn, multiple, single, story
+from gen.story import Server, ask, counter, learn, multiple, single, story
 from gen.stubs import DATA
 from series import compare_pdh, long_rows, pdh_rows, series
 from test_csv import export, parts      # noqa: F401: a fixture
@@ -20,7 +20,7 @@ from test_csv import export, parts      # noqa: F401: a fixture
 NAMES = ['a', 'b', 'Ä, "quoted"', '0,0', '_Total', 'линия', '\U0001F682', "it's; 1", ' ', 'x' * 40, 'twice', 'twice']
 
 
-class Server(Script):
+class Uncertain(Server):
     """Deals out a handle again once it was closed; what is `lost` is no sample before for anybody who reads the capture."""
 
     lost = False
@@ -89,9 +89,9 @@ class Told:
         def order(query):
             count = len(query.identifiers)
             return shuffled.setdefault((query.handle, count), rng.sample(range(count), count))
-        self.server = Server(self.sets, order=order)
+        self.server = Uncertain(self.sets, order=order)
         self.scene = Scene('seed %d' % seed)
-        self.line = Damaging(tcp_line(self.scene, self.server), self.alter)
+        self.line = tcp_line(self.scene, self.server, alters=self.alter)
         self.client = self.line.client()
         self.lives, self.open, self.held, self.free, self.number = {}, [], {}, [], 0
 

@@ -10,7 +10,7 @@ import uuid
 from . import cooking, hkpd_stubs as stubs
 from .hkpd_block import Counter, Instance, Object, block, titles
 from .model import NAMESPACE, TYPES, Clock, grows, level, share
-from .pcap import NDR, WINREG, Pipe, Rpc, Smb2, Tcp
+from .pcap import WINREG, Pipe, Rpc, Smb2, Tcp
 from .scene import Line, Scene
 
 FREQ = 10000000

@@ -8,6 +8,7 @@ from .client import SERVER, Client
 from .pcap import Capture, Pipe, Rpc, Smb2, Tcp
 from .record import Record
 from .server import Model
+from .stubs import DATA
 
 
 class Message(NamedTuple):
@@ -50,11 +51,20 @@ class Scene:
         return self.capture.write(path, **kw)
 
 
-class Line:
-    """An RPC connection within a scene; its calls go to a model, or are given as stubs."""
+SECOND = 10 ** 6
 
-    def __init__(self, scene, rpc, model=None, trailer=False):
-        self.scene, self.rpc, self.model, self.trailer = scene, rpc, model, trailer
+
+class Line:
+    """An RPC connection within a scene; its calls go to a server, or are given as stubs.
+
+    What goes wrong with calls: alters(opnum, kind, stub) -> the stub as it is captured, None: it went another way;
+    loses(opnum, kind, number of the QueryCounterData): this PDU was not captured; before, behind: {number of a QueryCounterData:
+    seconds that it takes until the server reads its clock, and behind that}."""
+
+    def __init__(self, scene, rpc, model=None, trailer=False, alters=lambda opnum, kind, stub: stub, loses=lambda *_: False, before=None,
+                 behind=None):
+        self.scene, self.rpc, self.model, self.trailer, self.alters, self.loses = scene, rpc, model, trailer, alters, loses
+        self.before, self.behind, self.number = before or {}, behind or {}, -1
 
     def request(self, opnum, stub, fields=None, record=None, experts=(), **how):
         """Sends a request; a Record brings its fields along."""
@@ -77,13 +87,29 @@ class Line:
 
     def call(self, opnum, request):
         """A whole call; what Client wants for its transport."""
-        rpc = self.rpc
-        fault, stub, record = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
-        self.request(opnum, request, record['request'], record)
-        if fault:
+        rpc, capture, sent = self.rpc, self.scene.capture, bytes(request)
+        self.number += opnum == DATA
+        n = self.number if opnum == DATA else None
+        seen, frame = self.alters(opnum, 'request', sent), None
+        if self.loses(opnum, 'request', n):
+            rpc.transport.skip(0, b''.join(rpc.request_pdus(opnum, sent)))
+        elif seen is not None:
+            frame = rpc.request(opnum, seen, self.trailer)
+        capture.now += int(self.before.get(n, 0) * SECOND)
+        fault, stub, record = self.model.handle(opnum, sent, 6, rpc.order, rpc.ndr64)
+        if frame:
+            self._expect(frame, opnum, 'request', seen, record['request'] if seen == sent else [], record)
+        capture.now += int(self.behind.get(n, 0) * SECOND)
+        seen = self.alters(opnum, 'response', stub)
+        if seen is None:
+            rpc.call_id += 1
+        elif fault:
             rpc.fault(fault)
+        elif self.loses(opnum, 'response', n):
+            rpc.transport.skip(1, b''.join(rpc.response_pdus(stub)))
+            rpc.call_id += 1
         else:
-            self.response(opnum, stub, record['response'], record)
+            self.response(opnum, seen, record['response'] if seen == stub else [], record)
         return fault, stub
 
     def client(self, machine=SERVER):
@@ -91,21 +117,21 @@ class Line:
 
 
 def tcp_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, v6=False, client_port=50001,
-             bind=True, mss=1440, server=None, client=None, port=49671, protocol=Rpc, seq=1000):
+             bind=True, mss=1440, server=None, client=None, port=49671, protocol=Rpc, seq=1000, **wrong):
     tcp = Tcp(scene.capture, port, client_port, v6=v6, mss=mss, server=server, client=client, seq=seq)
     rpc = protocol(tcp, order=order, ndr64=ndr64, max_frag=max_frag)
     if bind:
         rpc.bind()
-    return Line(scene, rpc, model, trailer)
+    return Line(scene, rpc, model, trailer, **wrong)
 
 
 def smb_line(scene, model=None, order='<', ndr64=False, trailer=False, max_frag=4280, transceive=True,
-             read_size=65536, write_size=65536, client_port=50002, called='SRV01'):
+             read_size=65536, write_size=65536, client_port=50002, called='SRV01', **wrong):
     pipe = Pipe(Smb2(Tcp(scene.capture, 445, client_port), called=called), transceive=transceive, read_size=read_size,
                 write_size=write_size)
     rpc = Rpc(pipe, order=order, ndr64=ndr64, max_frag=max_frag)
     rpc.bind()
-    return Line(scene, rpc, model, trailer)
+    return Line(scene, rpc, model, trailer, **wrong)
 
 
 def scene(name, line=tcp_line, model=None, **options):

@@ -21,7 +21,7 @@ from .hkpd_scene import Talk
 from .model import ENGLISH, GERMAN, NAMESPACE, TYPES
 from .pcap import Rpc, SealedRpc
 from .scene import tcp_line
-from .story_script import NONE, Script, ask, counter, learn, multiple, seconds
+from .story import NONE, Server, ask, counter, learn, multiple, seconds
 from .stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
 
 SPAN = 10 ** 12
@@ -244,7 +244,7 @@ class Session:
         self.set = multiple('Work', *counters, instances=crowd.at)
         several = KINDS[kind].get('handles', 2)
         handles = [bytes(4) + bytes([1 + i % several + 2 * site]) * 16 for i in range(40)]
-        self.model = Script([self.set], handles=handles if pick.random() < .5 or site or several == 1 else (), clock=seconds(MOST_TICKS))
+        self.model = Server([self.set], handles=handles if pick.random() < .5 or site or several == 1 else (), clock=seconds(MOST_TICKS))
         how = dict(mss=90) if kind == 'apart' else dict(mss=pick.choice([1440, 1440, 90]))
         if kind == 'apart' and pick.random() < .5:
             how = dict(max_frag=120)
@@ -410,7 +410,7 @@ class Renewed:
             self.talk = Talk(scene, objects=self.objects(), server=address, client='10.0.0.1', system=self.machine)
             self.talk.open()
         else:
-            self.model = Script([self.set()], clock=seconds(MOST_TICKS))
+            self.model = Server([self.set()], clock=seconds(MOST_TICKS))
             self.client = tcp_line(scene, self.model, server=address, client='10.0.0.1').client(self.machine)
             self.handle = self.client.open()
             self.client.validate(self.handle, [ask(self.set(), 1, '*'), ask(self.set(), 2, 'a')])

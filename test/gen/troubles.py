@@ -5,89 +5,15 @@ import contextlib
 
 from . import stubs
 from .client import Fault
-from .hkpd_block import Counter as Number
-from .hkpd_block import Object
 from .hkpd_scene import Talk
 from .hkpd_stubs import OPEN_DATA, handle_back, open_root
-from .model import FREQ, TYPES, Instant, level
-from .scene import Line, Scene, tcp_line
-from .story_script import Script, ask, counter, learn, multiple, single
+from .scene import SECOND, Scene, tcp_line
+from .story import Server, ask, counter, learn, multiple, single
 from .stubs import DATA, ENUMERATE, INFO, OPEN, REG_INFO, VALIDATE
 
-SECOND = 10 ** 6
-EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 ROOM = 1 << 16
 ALL = range(1000)
 DENIED = 5
-
-
-class Clock:
-    """The server's clocks go with the capture's; it was started at `boot`."""
-
-    def __init__(self, capture, boot=None):
-        self.capture, self.number, self.boot = capture, 0, capture.now - 50000 * SECOND if boot is None else boot
-
-    def now(self):
-        at = self.capture.now
-        return Instant(self.number, (at - self.boot) * 10, EPOCH + at * 10, FREQ)
-
-    def tick(self):
-        self.number += 1
-
-
-class Server(Script):
-    """denies, faults: {operation: (error, calls by their number)}; refuses: the status of each counter"""
-
-    def __init__(self, sets, scene, denies=None, faults=None, refuses=None, boot=None):
-        super().__init__(sets, clock=Clock(scene.capture, boot))
-        self.denies, self.faults, self.refuses, self.calls = denies or {}, faults or {}, refuses, {}
-
-    def handle(self, opnum, *request):
-        number = self.calls[opnum] = self.calls.get(opnum, -1) + 1
-        fault, stub, record = super().handle(opnum, *request)
-        code, numbers = self.faults.get(opnum, (0, ()))
-        if number in numbers:
-            return code, stub, record
-        status, numbers = self.denies.get(opnum, (0, ()))
-        if number in numbers:
-            p = record['parameters']
-            data = self._identifier_record(p['lpData']) if opnum == VALIDATE else None
-            out = stubs.response(opnum, status=status, data=data, in_size=p.get('dwInSize', 0))
-            record = {k: v for k, v in record.items() if k != 'values'}
-            return 0, bytes(out), dict(record, response=out.fields, status=status)
-        return fault, stub, record
-
-    def _add(self, query, i):
-        return self.refuses or super()._add(query, i)
-
-
-class Wire(Line):
-    """before, behind: {number of a QueryCounterData: seconds that it takes until the server reads its clock, and behind that};
-    loses(operation, kind, number): this PDU was not captured"""
-
-    def __init__(self, line, before=None, behind=None, loses=lambda *_: False):
-        super().__init__(line.scene, line.rpc, line.model)
-        self.before, self.behind, self.loses, self.number = before or {}, behind or {}, loses, -1
-
-    def call(self, opnum, request):
-        rpc, now = self.rpc, self.scene.capture
-        self.number += opnum == DATA
-        n = self.number if opnum == DATA else None
-        if self.loses(opnum, 'request', n):
-            rpc.transport.skip(0, b''.join(rpc.request_pdus(opnum, bytes(request))))
-        else:
-            self.request(opnum, bytes(request))
-        now.now += int(self.before.get(n, 0) * SECOND)
-        fault, stub, record = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
-        now.now += int(self.behind.get(n, 0) * SECOND)
-        if fault:
-            rpc.fault(fault)
-        elif self.loses(opnum, 'response', n):
-            rpc.transport.skip(1, b''.join(rpc.response_pdus(stub)))
-            rpc.call_id += 1
-        else:
-            self.response(opnum, stub, record['response'], record)
-        return fault, stub
 
 
 def memory():
@@ -120,7 +46,7 @@ def samples(client, scene, asked, *sets, count=8, pauses=(), teach=True, opens=T
 def monitor(sets=None, asked=None, line=tcp_line, server=None, wire=None, **how):
     """asked(sets) -> identifiers; the client gives up at a fault."""
     scene, sets = Scene(), sets or [memory()]
-    client = Wire(line(scene, Server(sets, scene, **(server or {}))), **(wire or {})).client()
+    client = line(scene, Server(sets, scene=scene, **(server or {})), **(wire or {})).client()
     with contextlib.suppress(Fault):
         samples(client, scene, asked(*sets) if asked else [ask(s) for s in sets], *sets, **how)
     return scene
@@ -129,7 +55,7 @@ def monitor(sets=None, asked=None, line=tcp_line, server=None, wire=None, **how)
 def until(stage, way, code=DENIED):
     """Who is told no (way: 'denies' or 'faults') goes no further."""
     scene, s = Scene(), memory()
-    c = Wire(tcp_line(scene, Server([s], scene, **{way: {stage: (code, ALL)}}))).client()
+    c = tcp_line(scene, Server([s], scene=scene, **{way: {stage: (code, ALL)}})).client()
     handle = []
     steps = {ENUMERATE: c.enumerate, REG_INFO: lambda: learn(c, s), OPEN: lambda: handle.append(c.open()),
              VALIDATE: lambda: c.validate(handle[0], [ask(s)]), INFO: lambda: c.info(handle[0]), DATA: lambda: c.data(handle[0])}
@@ -144,7 +70,7 @@ def until(stage, way, code=DENIED):
 def resent():
     """A request that has to be sent five times."""
     scene, s = Scene(), memory()
-    server = Server([s], scene)
+    server = Server([s], scene=scene)
     line = tcp_line(scene, server)
     c, tcp = line.client(), line.rpc.transport
     h = samples(c, scene, [ask(s)], s, count=4, close=False)
@@ -160,10 +86,10 @@ def resent():
 def again(restarts=False, close=False, gap=40):
     """A client that begins anew, since the server was started anew or without a reason."""
     scene, s = Scene(), memory()
-    server = Server([s], scene)
+    server = Server([s], scene=scene)
     samples(tcp_line(scene, server).client(), scene, [ask(s)], s, count=5, close=close)
     scene.capture.now += gap * SECOND
-    server = Server([s], scene, boot=scene.capture.now - 20 * SECOND) if restarts else server
+    server = Server([s], scene=scene, boot=scene.capture.now - 20 * SECOND) if restarts else server
     samples(tcp_line(scene, server, client_port=50077).client(), scene, [ask(s)], s, count=5)
     return scene
 
@@ -171,7 +97,7 @@ def again(restarts=False, close=False, gap=40):
 def silent(asks):
     """The capture goes on for a minute, with or without a request that waits."""
     scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene))
+    line = tcp_line(scene, Server([s], scene=scene))
     h = samples(line.client(), scene, [ask(s)], s, count=5, close=False)
     if asks:
         line.request(DATA, bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM)))
@@ -184,7 +110,7 @@ def silent(asks):
 def broken_off(flags, goes_on=False, side=1, close=False, **how):
     """One end (1: the server's) ends the connection; the client comes again, or not."""
     scene, s = Scene(), memory()
-    server = Server([s], scene)
+    server = Server([s], scene=scene)
     line = tcp_line(scene, server, **how)
     samples(line.client(), scene, [ask(s)], s, count=5, close=close)
     line.rpc.transport.segment(side, b'', flags)
@@ -196,7 +122,7 @@ def broken_off(flags, goes_on=False, side=1, close=False, **how):
 def asked_in_vain(opnum, request):
     """Of a client that has read names, the next call is not answered."""
     scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene))
+    line = tcp_line(scene, Server([s], scene=scene))
     learn(line.client(), s)
     line.request(opnum, bytes(request))
     return scene
@@ -205,14 +131,14 @@ def asked_in_vain(opnum, request):
 def poller(closes=True, connects=False, asked=None, pauses=(), before=(), count=8, loses=(), what=memory, **server):
     """A query for each sample."""
     scene, s = Scene(), what()
-    server, wire = Server([s], scene, **server), None
+    server, line = Server([s], scene=scene, **server), None
     for n in range(count):
-        if wire is None or connects:
-            wire = Wire(tcp_line(scene, server, client_port=50001 + n))
-        wire.before = {wire.number + 1: dict(before).get(n, 0)}
-        wire.loses = lambda opnum, kind, _, n=n: n in loses and (opnum, kind) == (DATA, 'response')
+        if line is None or connects:
+            line = tcp_line(scene, server, client_port=50001 + n)
+        line.before = {line.number + 1: dict(before).get(n, 0)}
+        line.loses = lambda opnum, kind, _, n=n: n in loses and (opnum, kind) == (DATA, 'response')
         with contextlib.suppress(Fault):
-            samples(wire.client(), scene, asked(s) if asked else [ask(s)], s, count=1, teach=n == 0, close=closes,
+            samples(line.client(), scene, asked(s) if asked else [ask(s)], s, count=1, teach=n == 0, close=closes,
                     pauses={0: dict(pauses).get(n, 1)})
     return scene
 

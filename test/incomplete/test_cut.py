@@ -18,7 +18,7 @@ import pytest
 from conftest import TOP
 from gen.pcap import SERVER, Capture
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, multiple
+from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import INFO, OPEN, VALIDATE
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
@@ -103,7 +103,7 @@ def many_changes(path):
     """Counters of all shapes come and go, told and not told; blocks stand in the other order."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number ** 2 + k)
                           for i in range(1, 6)])
-    model, scene = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), Scene()
+    model, scene = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()

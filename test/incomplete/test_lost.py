@@ -7,8 +7,8 @@ import csv
 import pytest
 
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import Script, answers, ask, unseen
-from learned import one, read
+from gen.story import Server, answers, ask, unseen
+from learned import read
 from test_sound import ASSUMED, PASSES, backward, gauge, paths, three_counters, truth
 
 ACK = 0x10
@@ -44,7 +44,7 @@ WAYS = {
 def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
     make, how, between, options = WAYS[way]
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = make(scene, model, **how)
     c = line.client()
     h = three_counters(c, s)
@@ -67,7 +67,7 @@ def test_two_calls_that_are_missing(tshark, tmp_path, way, two_pass):
 def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
     """Where segments are missing and a client counts in another way, any number of calls may be."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
     c = line.client()
     h = three_counters(c, s)
@@ -84,7 +84,7 @@ def test_numbers_that_do_not_go_on(tshark, tmp_path, last, following, two_pass):
 def test_on_another_connection(tshark, tmp_path, two_pass):
     """The calls that are missing are of one connection, samples of another; the next call of the first one tells."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line, other = tcp_line(scene, model), tcp_line(scene, model, client_port=50009).client()
     c = line.client()
     h = three_counters(c, s)
@@ -101,7 +101,7 @@ def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
     """The changes went another way, and nothing was skipped. What QueryCounterInfo tells then is something else than was known:
     all since the last certain moment was assumed, which whoever looks later says."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c, hidden = tcp_line(scene, model).client(), unseen(model)
     h = three_counters(c, s)
     hidden.validate(h, [ask(s, 2, 'a')], add=False)
@@ -118,7 +118,7 @@ def test_what_info_contradicts_was_assumed(tshark, tmp_path, two_pass):
 def test_pdh_csv_waits(tshark, tmp_path):
     """It says how many of its columns are assumed, in one pass."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c, hidden = tcp_line(scene, model).client(), unseen(model)
     h = three_counters(c, s)
     hidden.validate(h, [ask(s, 2, 'a')], add=False)
@@ -136,7 +136,7 @@ def test_pdh_csv_waits(tshark, tmp_path):
 def test_skipped_ids_alone_prove_nothing(tshark, tmp_path, two_pass):
     """Clients share their numbers among connections."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
     c = line.client()
     h = three_counters(c, s)

@@ -8,7 +8,7 @@ import pytest
 
 from gen import buffers, stubs
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, answers, ask, counter, learn, multiple, unseen
+from gen.story import Server, answers, ask, counter, learn, multiple, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import cooked, one, read
 from test_sound import backward, gauge, lossy, three_counters
@@ -46,7 +46,7 @@ class Monitor:
 
     def __init__(self, scene, connections=1, held=(1, 2, 3), info=True, **how):
         self.set = gauges()
-        model = Script([self.set])
+        model = Server([self.set])
         self.lines = [tcp_line(scene, model, client_port=50001 + i, **how) for i in range(connections)]
         client = self.lines[0].client()
         learn(client, self.set)
@@ -182,7 +182,7 @@ def removal_under_way():
 
 def removal_without_an_answer():
     s, scene = gauge(), Scene()
-    c = lossy(scene, Script([s], order=backward), (VALIDATE, 'response', 1))
+    c = lossy(scene, Server([s], order=backward), (VALIDATE, 'response', 1))
     h = three_counters(c, s)
     c.validate(h, [ask(s, 1, 'a')], add=False)
     c.data(h, 9999)
@@ -192,7 +192,7 @@ def removal_without_an_answer():
 def changes_of_another_way():
     """QueryCounterInfo tells behind the sample that 1 and 2 are not held any more."""
     s, scene = gauge(5), Scene()
-    model = Script([s], order=backward)
+    model = Server([s], order=backward)
     c, hidden = tcp_line(scene, model).client(), unseen(model)
     h = three_counters(c, s)
     hidden.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a')], add=False)

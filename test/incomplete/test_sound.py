@@ -10,7 +10,7 @@ from gen import buffers, hostile, server, stubs
 from gen.buffers import NONE
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
-from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, single, story,
+from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, single, story,
                               taught_in, unseen)
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import close_to, compare_paths, cooked, one, read, read_file
@@ -41,10 +41,10 @@ def lossy(scene, model, *lost):
     """A client of whose calls the PDUs (opnum, kind, which of them) are not in the capture."""
     seen = {}
 
-    def alter(opnum, kind, stub):
+    def loses(opnum, kind, _):
         which = seen[opnum, kind] = seen.get((opnum, kind), -1) + 1
-        return None if (opnum, kind, which) in lost else stub
-    return Damaging(tcp_line(scene, model), alter, loses=True).client()
+        return (opnum, kind, which) in lost
+    return tcp_line(scene, model, loses=loses).client()
 
 
 def three_counters(c, s):
@@ -66,7 +66,7 @@ def test_an_unanswered_change_ends_what_was_known(tshark, tmp_path, behind, two_
     """One counter is removed, another added, whose answer is missing: as many blocks as before, and none is known. Nor does
     the answer to a change behind it tell; the next request is behind it, too. What QueryCounterInfo tells is assumed: the addition may yet be done."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c = lossy(scene, model, (VALIDATE, 'response', 2))
     h = three_counters(c, s)
     c.validate(h, [ask(s, 2, 'a')], add=False)
@@ -90,7 +90,7 @@ def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
     """Two connections share a handle: an answer between request and response of a change is of nobody knows which time;
     one that the server refused leaves everything as it was."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
     c, other = line.client(), tcp_line(scene, model, client_port=50009).client()
     learn(c, s)
@@ -117,7 +117,7 @@ def test_a_change_is_not_known_until_it_is_answered(tshark, tmp_path, two_pass):
 def test_an_index_of_other_counters_tells_nothing(tshark, tmp_path, two_pass):
     """A whole change is missing: the answer has fewer blocks than QueryCounterInfo said."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c = lossy(scene, model, (VALIDATE, 'request', 1), (VALIDATE, 'response', 1))
     h = three_counters(c, s)
     c.validate(h, [ask(s, 3, 'a')], add=False)
@@ -133,7 +133,7 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
     """Before and after a change the query holds as many, whose blocks have the same types."""
     s = gauge()
     scene = Scene()
-    c = tcp_line(scene, Script([s])).client()
+    c = tcp_line(scene, Server([s])).client()
     learn(c, s)
     h = c.open()
     c.validate(h, [ask(s, 2, '*'), ask(s, 1, 'a')])
@@ -151,7 +151,7 @@ def test_an_assignment_belongs_to_its_time(tshark, tmp_path, two_pass):
 def test_a_change_that_ended_in_a_fault_is_doubtful(tshark, tmp_path, two_pass):
     """A fault says nothing of what the server did before it: nothing is known until QueryCounterInfo tells."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
     c = line.client()
     learn(c, s)
@@ -180,7 +180,7 @@ def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass, stri
     """A removal and an addition are missing whole: as many blocks as before, but call ids were skipped. What was known is
     assumed until QueryCounterInfo tells."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c = lossy(scene, model, *((VALIDATE, kind, i) for kind in ('request', 'response') for i in (1, 2)))
     h = three_counters(c, s)
     c.validate(h, [ask(s, 2, 'a')], add=False)
@@ -200,7 +200,7 @@ def test_two_calls_that_are_missing_leave_doubt(tshark, tmp_path, two_pass, stri
 def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_pass):
     """The changes go another way: no call id is skipped, and as many blocks as before come at last."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c, unheard = tcp_line(scene, model).client(), unseen(model)
     h = three_counters(c, s)
     unheard.validate(h, [ask(s, 2, 'a')], add=False)
@@ -219,7 +219,7 @@ def test_an_answer_with_other_blocks_ends_what_was_known(tshark, tmp_path, two_p
 def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass):
     """One alone, that would show; those before the query; call ids that are skipped where no segment is missing."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, model)
     c = line.client()
 
@@ -249,7 +249,7 @@ def test_other_calls_that_are_missing_leave_no_doubt(tshark, tmp_path, two_pass)
 def test_who_is_told_of_other_counters_holds_those(tshark, tmp_path, two_pass):
     """An addition goes another way, and QueryCounterInfo tells of it before any answer: the query is what was told."""
     s = gauge()
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c, unheard = tcp_line(scene, model).client(), unseen(model)
     h = three_counters(c, s)
     unheard.validate(h, [ask(s, 4, 'a')])
@@ -277,7 +277,7 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
     send, and calculate. No name is lost by it."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Long', lambda at, k: 1000 + 7 * at.number),
                  counter(2, 'PERF_COUNTER_COUNTER', 'Short', lambda at, k: 500 + at.number))
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()
@@ -297,7 +297,7 @@ def test_a_number_that_is_shorter_than_its_type_has_no_result(tshark, tmp_path, 
 def test_a_size_takes_no_name_that_is_certain(tshark, tmp_path, two_pass):
     """One counter, its only block: 8 bytes where its type has 4."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Gauge', [7, 8], width=8))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     assert [told(frames[n])[0][1] for n, _ in answers(scene)][:2] == [7, 8]
@@ -307,7 +307,7 @@ def test_a_size_takes_no_name_that_is_certain(tshark, tmp_path, two_pass):
 def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
     """A provider that is installed anew tells another type: answers before it are of the old one, and nothing is calculated across it."""
     old, new = gauge(1), gauge(1, kind='PERF_COUNTER_DELTA')
-    model, scene = Script([old]), Scene()
+    model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, old)
     h = c.open()
@@ -327,7 +327,7 @@ def test_a_type_holds_from_where_it_was_told(tshark, tmp_path, two_pass):
 def test_what_is_certain_is_not_marked(tshark, tmp_path, two_pass):
     """The only block of the only identifier is certain; several are assumed, whatever their types."""
     s = gauge()
-    model, scene = Script([s]), Scene()
+    model, scene = Server([s]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()
@@ -383,7 +383,7 @@ def test_whose_each_block_is(tshark, tmp_path):
 def test_nothing_is_calculated_from_an_assumption(tshark, tmp_path, two_pass):
     """The sample before had two blocks of a kind, this one has one: it is certain, what it was before is not."""
     s = gauge(kind='PERF_COUNTER_DELTA')
-    model, scene = Script([s], order=backward), Scene()
+    model, scene = Server([s], order=backward), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()
@@ -416,7 +416,7 @@ def in_turn(monkeypatch, times=3):
         s.names[lcid], s.counters[0].names[lcid] = names
     monkeypatch.setattr(server, 'LANGUAGES', (0x407, 0x40C))
     scene = Scene()
-    c = tcp_line(scene, Script([s])).client()
+    c = tcp_line(scene, Server([s])).client()
     h = c.open()
     c.validate(h, [ask(s, 1, 'a')])
     c.info(h)
@@ -465,7 +465,7 @@ def test_two_passes_have_one_name(tshark, tmp_path, monkeypatch):
 def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
     """The same response in a second frame: nothing in it is damaged, and it is no sample."""
     s = gauge(1, kind='PERF_COUNTER_DELTA')
-    model, scene = Script([s]), Scene()
+    model, scene = Server([s]), Scene()
     line = tcp_line(scene, model)
     c = line.client()
     learn(c, s)
@@ -490,7 +490,7 @@ def test_a_repeated_answer_is_called_so(tshark, tmp_path, two_pass):
 def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pass):
     """Refused ones too, by the rules of values' paths; in requests, responses and QueryCounterInfo."""
     many, alone = gauge(2), single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Only', [5]))
-    model, scene = Script([many, alone]), Scene()
+    model, scene = Server([many, alone]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, many, alone)
     h = c.open()
@@ -517,7 +517,7 @@ def test_identifiers_and_failed_blocks_have_their_path(tshark, tmp_path, two_pas
 def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
     """Long names that the capture teaches once, and thousands of identifiers of 40 bytes that each would repeat them."""
     s = multiple('S' * 1000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'C' * 1000, [1]))
-    model, scene = Script([s]), Scene()
+    model, scene = Server([s]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h, count = c.open(), 8000
@@ -535,7 +535,7 @@ def test_paths_of_identifiers_are_bounded(tshark, tmp_path):
 def test_refusals_stand_first_in_the_info_column_and_failures_behind_the_value(tshark, tmp_path):
     """The first refused counter with its error, in the response and in an answer; a size probe is no failure in words."""
     s = gauge(2)
-    model, scene = Script([s]), Scene()
+    model, scene = Server([s]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()
@@ -567,7 +567,7 @@ def test_a_text_is_a_text_in_every_row_or_in_none(tshark, tmp_path, two_pass):
                  counter(2, 'PERF_COUNTER_TEXT', 'Some', names('abc', 'more', long, 'a')),
                  counter(3, 'PERF_COUNTER_RAWCOUNT', 'Numbers', lambda at, k: 65 + k),
                  counter(4, 'PERF_COUNTER_TEXT', 'Short', names('abc', 'def', 'ghi', 'jkl')), instances='abcd')
-    model, scene = Script([s]), Scene()
+    model, scene = Server([s]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s, codes=(9, 10))
     h = c.open()
@@ -597,7 +597,7 @@ def test_clocks_that_jump(tshark, tmp_path):
     s = single('Clocks', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number),
                counter(2, 'PERF_COUNTER_DELTA', 'Delta', lambda at, k: 100 * at.number))
     times = Times([(10 ** 12 + at * second, start + at * second) for at in (0, 1, -50, -49, day)])
-    model, scene = Script([s], clock=times), Scene()
+    model, scene = Server([s], clock=times), Scene()
     c = tcp_line(scene, model).client()
     learn(c, s)
     h = c.open()

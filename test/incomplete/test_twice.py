@@ -13,7 +13,7 @@ from conftest import TOP
 from gen import hkpd_scene
 from gen.pcap import checksum
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, multiple, run, unseen
+from gen.story import Server, ask, counter, learn, multiple, run, unseen
 
 PCAPS = TOP / 'test' / 'pcaps'
 KEYS = json.loads((PCAPS / 'keys.json').read_text())
@@ -59,7 +59,7 @@ def told(tshark, path, *passes):
 def conversation():
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
     scene = Scene()
-    c = tcp_line(scene, Script([s])).client()
+    c = tcp_line(scene, Server([s])).client()
     learn(c, s)
     run(c, [ask(s, 1, '*'), ask(s, 2, 'a'), ask(s, 77, 'a')], 4)
     return scene
@@ -82,7 +82,7 @@ def test_each_call_counts_once(tshark, tmp_path, make, side, passes):
 def opened_before():
     """The query's life begins before the capture."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 1000 * at.number), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
-    scene, model = Scene(), Script([s])
+    scene, model = Scene(), Server([s])
     hidden, c = unseen(model), tcp_line(scene, model).client()
     h = hidden.open()
     hidden.validate(h, [ask(s, 1, '*'), ask(s, 2, 'a')])
@@ -117,7 +117,7 @@ def test_a_number_that_two_clients_have_is_no_copy(tshark, tmp_path):
     """Two clients do the same at the same time; the server gives each a handle of its own."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', [5, 6, 7]))
     scene = Scene()
-    model = Script([s])
+    model = Server([s])
     a, b = (tcp_line(scene, model, client_port=50001 + i).client() for i in range(2))
     handles = [c.open() for c in (a, b)]
     for c, h in zip((a, b), handles):

@@ -11,7 +11,7 @@ from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import Script, answers, ask, learn, unseen
+from gen.story import Server, answers, ask, learn, unseen
 from gen.stubs import DATA, VALIDATE
 from learned import read
 from series import long_rows
@@ -59,7 +59,7 @@ WAYS = {
 def told_and_looked_at(make=tcp_line, **how):
     """-> scene, line, client, set, handle: three counters, told by QueryCounterInfo, and a sample"""
     s, scene = gauge(), Scene()
-    line = make(scene, Script([s], order=backward), **how)
+    line = make(scene, Server([s], order=backward), **how)
     c = line.client()
     return scene, line, c, s, three_counters(c, s)
 
@@ -232,7 +232,7 @@ def test_a_handle_that_is_given_out_anew_meanwhile(tshark, tmp_path, is_closed, 
     """A request for data is under way, the handle is closed and given out anew to a query of as many counters."""
     s, scene = gauge(), Scene()
     handle = bytes(4) + b'\x0a' * 16
-    model = Script([s], order=backward, handles=[handle] * 2)
+    model = Server([s], order=backward, handles=[handle] * 2)
     line = tcp_line(scene, model)
     c = line.client()
     h = three_counters(c, s)
@@ -282,7 +282,7 @@ def test_a_list_that_is_cut_ends_what_it_would_have_replaced(tshark, tmp_path, w
         again, sample = lambda: talk.titles('Counter 009', pairs), talk.sample
     else:
         s = gauge(kind='PERF_COUNTER_DELTA')
-        c = tcp_line(scene, Script([s])).client()
+        c = tcp_line(scene, Server([s])).client()
         again, sample = lambda: c.reg_info(s.guid, 10 if what == 'names' else 1, 0, 2000), lambda: c.data(h, 9999)
         c.reg_info(s.guid, 9)
         if what == 'types':
@@ -307,7 +307,7 @@ def test_what_is_told_anew_is_marked_in_the_tree(tshark, tmp_path, passes):
     """A name becomes another somewhere between two that tell it: what lies there says so, once that is known."""
     old, new = gauge(1), gauge(1)
     new.counters[0].names = {**old.counters[0].names, ENGLISH: 'Another'}
-    model, scene = Script([old]), Scene()
+    model, scene = Server([old]), Scene()
     c = tcp_line(scene, model).client()
     learn(c, old)
     h = c.open()

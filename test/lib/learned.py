@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from gen.story_script import answers
+from gen.story import answers
 
 NUMBER = re.compile('name="num"[^>]* show="([0-9]+)"')
 

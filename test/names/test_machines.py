@@ -11,8 +11,8 @@ from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import Rpc
-from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import Script, ask, counter, learn, multiple, run, unseen
+from gen.scene import Scene, tcp_line
+from gen.story import Server, ask, counter, learn, multiple, run, unseen
 from learned import read
 from series import long_rows, table
 
@@ -69,7 +69,7 @@ def test_what_clients_call_it(tshark, tmp_path, names, are_one, passes):
     """The second was asked for names before the capture began: it has those of the first if it is the same machine."""
     scene = Scene()
     for i, (name, s) in enumerate(zip(names, (fruit('Apples', 1), fruit('Nuts', 2)))):
-        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i == 0)
+        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i == 0)
     assert counters(tshark, scene, tmp_path, passes) == ['Apples', 'Apples'] + (['Apples'] * 2 if are_one else ['#1'] * 2)
 
 
@@ -82,7 +82,7 @@ def test_a_first_label_of_two(tshark, tmp_path, before, passes):
             ('srv01.b.example', 'Nuts', True), ('srv01', 'Nuts', False)]
     for i, (name, fruits, is_told) in enumerate(told):
         s = fruit(fruits, i)
-        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=is_told, samples=1)
+        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=is_told, samples=1)
     named = counters(tshark, scene, tmp_path, passes)
     assert named[len(before):] == ['Apples', '#1' if passes else 'Apples', 'Nuts', '#1']
 
@@ -110,7 +110,7 @@ def test_who_is_called_by_its_address(tshark, tmp_path, others, passes):
     names = ['192.0.2.20', '192.0.2.20', *['ONE', 'TWO'][:others], '192.0.2.20']
     for i, name in enumerate(names):
         s = fruit('Apples' if name[0] == '1' else 'Nuts', i)
-        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i not in (1, len(names) - 1), samples=1)
+        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=i not in (1, len(names) - 1), samples=1)
     assert counters(tshark, scene, tmp_path, passes) == [
         'Apples', '#1' if others and passes else 'Apples', *['Nuts'] * others, '#1' if others else 'Apples']
 
@@ -147,7 +147,7 @@ def test_whom_clients_log_on_to(tshark, tmp_path, logon, hosts, passes):
     """They call both by the address that two sites gave to theirs."""
     scene = Scene()
     for i, (host, s) in enumerate(zip(hosts, (fruit('Apples', 1), fruit('Nuts', 2)))):
-        line = tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i, protocol=logon(host, i))
+        line = tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i, protocol=logon(host, i))
         query(line, '10.0.0.5', s, told=i == 0, samples=1)
     place = '10.0.0.5' + ' (192.0.2.20:49671 (2))' * (hosts[0] != hosts[1])
     assert shown(tshark, scene, tmp_path, passes)[1][::2] == (place, 'Apples' if hosts[0] == hosts[1] else '#1')
@@ -276,7 +276,7 @@ def test_a_connection_without_a_name(tshark, tmp_path, passes):
     """It is to the machine whose handle it uses. Where the handle was opened before the capture nobody knows, and its values have no names."""
     scene, used = Scene(), []
     for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
-        server = Script([s], handles=[bytes([i + 1]) * 20, bytes([i + 3]) * 20])
+        server = Server([s], handles=[bytes([i + 1]) * 20, bytes([i + 3]) * 20])
         handle = query(tcp_line(scene, server, client_port=50001 + i), name, s, samples=0, close=False)
         before = unseen(server, name)
         old = before.open()
@@ -301,7 +301,7 @@ def test_a_names_file_means_one_of_them(tshark, tmp_path, server, shown_two, pas
     (tmp_path / 'names').write_text('# pcq names 1\nserver\t%s\nname\t{%s}\t1\ten\tApples\n' % (server, fruit('Apples', 1).guid))
     scene = Scene()
     for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
-        query(tcp_line(scene, Script([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=False, samples=1)
+        query(tcp_line(scene, Server([s], handles=[bytes([i + 1]) * 20]), client_port=50001 + i), name, s, told=False, samples=1)
     named = counters(tshark, scene, tmp_path, [*passes, '-o', 'pcq.names_file:%s' % (tmp_path / 'names')])
     assert named == [shown_two if passes else 'Apples', shown_two]
 
@@ -325,9 +325,9 @@ def test_a_names_file_has_none_of_them(tshark, tmp_path):
     """It tells machines by address and port."""
     scene = Scene()
     for i, (name, s) in enumerate((('ONE', fruit('Apples', 1)), ('TWO', fruit('Nuts', 2)))):
-        query(tcp_line(scene, Script([s]), client_port=50001 + i), name, s)
+        query(tcp_line(scene, Server([s]), client_port=50001 + i), name, s)
     s = fruit('Pears', 3)
-    query(tcp_line(scene, Script([s]), client_port=50003, server='192.0.2.21'), 'THREE', s)
+    query(tcp_line(scene, Server([s]), client_port=50003, server='192.0.2.21'), 'THREE', s)
     tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,names,%s' % (tmp_path / 'names'))
     lines = (tmp_path / 'names').read_text().splitlines()
     assert [x for x in lines if x.startswith('server')] == ['server\t192.0.2.21']

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TOP
 from gen.model import TYPES
-from gen.story_script import Script, answers, ask, counter, frames_of, multiple, run, story
+from gen.story import Server, answers, ask, counter, frames_of, multiple, run, story
 from gen.stubs import VALIDATE
 from learned import by_path, compare_paths, compare_values
 from test_names_file import engine, queried, with_file
@@ -114,7 +114,7 @@ def test_a_table_of_strings(tshark, tmp_path, cultures, path):
     outside = '<string id="Engine.Name" value="In no table"/>'
     names = names_of(tmp_path, manifest(*elements, localization='<localization>%s%s%s</localization>' % (outside, tables, outside)))
     s = the_set()
-    frames = with_file(tshark, tmp_path, story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
+    frames = with_file(tshark, tmp_path, story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2)), names)
     shown = {p for f in frames.values() for p in (by_path(f) if f.values else {})}
     assert shown == {path}
     label = [f.all('pcq.counterset.name') for f in frames.values() if f.all('pcq.counterset.name')][0][0].label
@@ -129,7 +129,7 @@ def test_every_type(tshark, tmp_path):
     rows = ['<counter id="%d" name="Number %d" uri="u%d" type="%s" detailLevel="advanced"/>' % (i + 1, i, i, w.lower())
             for i, w in enumerate(words)]
     names = names_of(tmp_path, manifest(the_counters()[0], *rows, '</counterSet>'))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, i + 1, 'a') for i in range(len(words))], 1))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, i + 1, 'a') for i in range(len(words))], 1))
     frames = with_file(tshark, tmp_path, scene, names)
     (number, _), = frames_of(scene, VALIDATE, 'request')
     assert frames[number].numbers('pcq.counter.type') == [TYPES[w] for w in words]
@@ -143,7 +143,7 @@ def test_kinds_of_instances(tshark, tmp_path, word, number):
     elements[0] = elements[0].replace(' instances="multiple"', ' instances="%s"' % word if word else '')
     names = names_of(tmp_path, manifest(*elements))
     s = the_set()
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 2))
     frames = with_file(tshark, tmp_path, scene, names)
     shown, = by_path(frames[answers(scene)[1][0]])
     assert ('(a)' in shown) == (number != 0)

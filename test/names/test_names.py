@@ -12,7 +12,7 @@ from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, GERMAN, TYPES
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single,
+from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single,
                               story, taught_in)
 from gen.stubs import DATA, REG_INFO, VALIDATE
 from learned import by_path, close_to, read
@@ -55,7 +55,7 @@ def learned(item, name):
 def test_from_earlier_frames(tshark, tmp_path, two_pass):
     """Beside each identifier: name of set and counter and the counter's type, each with the frame that taught it."""
     s = engine()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 3, 'b')])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, NONE, '*'), ask(s, 3, 'b')])))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     set_in, types_in, names_in = taught_in(scene, 9, s.guid), taught_in(scene, 1, s.guid), taught_in(scene, 10, s.guid)
     for kind in ('request', 'response'):
@@ -75,7 +75,7 @@ def test_from_earlier_frames(tshark, tmp_path, two_pass):
 def test_in_arrays_of_ids(tshark, tmp_path, two_pass):
     """dwType 2 and 6 list counter ids: each gets its name and type, with their frames."""
     s = engine()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, 'a'), ask(s, NONE, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, 'a'), ask(s, NONE, '*')], 1)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     arrays = frames[answers(scene)[0][0]].all('pcq.multi_counters')
     assert len(arrays) == 2
@@ -97,7 +97,7 @@ def test_in_records_and_descriptions(tshark, tmp_path, two_pass):
     def talk(c):
         learn(c, s, codes=(9, 10, 1, 6))
         c.reg_info(s.guid, 2, 2)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     names_in = taught_in(scene, 10, s.guid)
     for code, names in ((1, ['Turns/sec', 'Load']), (2, ['Load'])):
@@ -116,7 +116,7 @@ def test_in_records_and_descriptions(tshark, tmp_path, two_pass):
 def test_from_later_frames(tshark, tmp_path):
     """Browsing after the query: nothing on one pass; on the second names and values, and the label says whence."""
     s = engine()
-    scene = story(Script([s]), lambda c: (run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')]), learn(c, s)))
+    scene = story(Server([s]), lambda c: (run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 3, 'a')]), learn(c, s)))
     once, twice = read(tshark, scene, tmp_path), read(tshark, scene, tmp_path, two_pass=True)
     assert paths(scene, once) == ['\\\\SRV01\\{%s}(a)\\#%d' % (s.guid, i) for i in (1, 2, 3)]
     assert paths(scene, twice) == ['\\\\SRV01\\Engine(a)\\%s' % n for n in ('Turns/sec', 'Load', '#3')]
@@ -134,7 +134,7 @@ def test_earlier_before_later(tshark, tmp_path):
     """A set that is renamed: each frame shows what was known before it, on every pass."""
     old, new = engine(), engine()
     new.names[ENGLISH], new.counters[0].names[ENGLISH] = 'Motor II', 'Spins/sec'
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     learn(c, old)
@@ -159,7 +159,7 @@ def test_an_id_given_out_anew(tshark, tmp_path, two_pass, back):
     old, new = engine(), engine()
     new.names = {ENGLISH: 'Engine' if back else 'Motor II', GERMAN: 'Motor zwei'}
     new.counters[0].names = {ENGLISH: 'Turns/sec' if back else 'Spins/sec', GERMAN: 'Drehungen/s'}
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     h = c.open()
@@ -189,7 +189,7 @@ def test_a_name_that_comes_just_before_another_language_s(tshark, tmp_path, two_
     old, new = engine(), engine()
     new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
     new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     h = c.open()
@@ -212,7 +212,7 @@ def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
     old, new = engine(), engine()
     new.names = {ENGLISH: 'Pump', GERMAN: 'Pumpe'}
     new.counters[0].names = {ENGLISH: 'Strokes/sec', GERMAN: 'Hübe/s'}
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     h = c.open()
@@ -232,7 +232,7 @@ def test_a_name_of_what_comes_after(tshark, tmp_path, two_pass):
 @PASSES
 def test_every_learned_field_is_generated_and_its_frame_holds_it(tshark, tmp_path, two_pass):
     """Over a whole session: what is said to be learned in a frame stands there, and no byte is highlighted for it."""
-    server = Script(model.countersets(), clock=model.Clock())
+    server = Server(model.countersets(), clock=model.Clock())
     scene = story(server, lambda c: client.whole(c, server.sets))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     wire = {n: {(f.name, kept(f.value) if isinstance(f.value, str) else f.value) for m in ms for f in m.fields}
@@ -277,7 +277,7 @@ def processor():
 def test_from_the_built_in_list(tshark, tmp_path, two_pass):
     """No registration in the capture: names, types and even calculated values of the best known set."""
     s = processor()
-    scene = story(Script([s]), lambda c: run(c, [ask(s, NONE, '_Total'), ask(s, 26, '_Total')]))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, NONE, '_Total'), ask(s, 26, '_Total')]))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     got = by_path(frames[answers(scene)[-1][0]])
     path = '\\\\SRV01\\Processor Information(_Total)\\'
@@ -300,7 +300,7 @@ def test_the_capture_knows_better(tshark, tmp_path):
     s = processor()
     s.names[ENGLISH] = 'Renamed'
     s.counters[2] = counter(7, 'PERF_COUNTER_LARGE_DELTA', 'Not DPC', lambda at, k: 5 * at.number)
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 7, '_Total')])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 7, '_Total')])))
     frames = read(tshark, scene, tmp_path)
     assert by_path(frames[answers(scene)[-1][0]]) == {'\\\\SRV01\\Renamed(_Total)\\Not DPC': (5.0, None)}
 
@@ -309,7 +309,7 @@ def test_ids_that_are_not_public_are_not_invented(tshark, tmp_path):
     """DFS counters' ids are not known; nor is Processor Information's 29."""
     s = processor()
     s.counters.append(counter(29, 'PERF_COUNTER_RAWCOUNT', '?', lambda at, k: 1))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 29, '_Total')], 1))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 29, '_Total')], 1))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Processor Information(_Total)\\#29']
 
@@ -320,7 +320,7 @@ def test_ids_that_are_not_public_are_not_invented(tshark, tmp_path):
 @pytest.mark.parametrize('second', ['connection', 'client', 'port', 'pipe'])
 def test_shared_by_all_that_talk_to_one_server(tshark, tmp_path, second):
     s = engine()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     learn(tcp_line(scene, server).client(), s)
     line, options = {'connection': (tcp_line, {}), 'client': (tcp_line, dict(client='192.0.2.77')),
@@ -343,7 +343,7 @@ def test_two_servers_do_not_share(tshark, tmp_path, two_pass):
     scene = Scene()
     rows = []
     for i, (s, known) in enumerate(((mine, True), (yours, True), (nobodys, False))):
-        c = tcp_line(scene, Script([s]), server='192.0.2.%d' % (20 + i), client_port=50001 + i).client()
+        c = tcp_line(scene, Server([s]), server='192.0.2.%d' % (20 + i), client_port=50001 + i).client()
         if known:
             learn(c, s)
         rows.append((c, s))
@@ -366,7 +366,7 @@ def test_ports_of_one_address(tshark, tmp_path, two_pass):
     yours.counters[0] = counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7)
     scene, lines = Scene(), []
     for i, s in enumerate((mine, yours, nobodys)):
-        lines.append((tcp_line(scene, Script([s]), port=49671 + i, client_port=50001 + i).client(), s))
+        lines.append((tcp_line(scene, Server([s]), port=49671 + i, client_port=50001 + i).client(), s))
     for c, s in lines[:2]:
         learn(c, s)
     opened = [(c, s, c.open()) for c, s in lines]
@@ -392,7 +392,7 @@ def test_a_pipe_and_a_port_can_be_two_machines(tshark, tmp_path, first, taught, 
     calls it proves nothing of the other. Where names differ in their domain alone, as SRV01 and srv01.example.com, it is one machine."""
     scene, sets = Scene(), {name: engine(name) for name in ('ALPHA', 'BETA')}
     sets['BETA'].guid = sets['ALPHA'].guid
-    clients = {'ALPHA': smb_line(scene, Script([sets['ALPHA']])).client('\\\\ALPHA'), 'BETA': tcp_line(scene, Script([sets['BETA']])).client('\\\\BETA')}
+    clients = {'ALPHA': smb_line(scene, Server([sets['ALPHA']])).client('\\\\ALPHA'), 'BETA': tcp_line(scene, Server([sets['BETA']])).client('\\\\BETA')}
     for name in sorted(clients, reverse=first == 'BETA'):
         if taught == 'both' or name == first:
             learn(clients[name], sets[name])
@@ -408,10 +408,10 @@ def test_a_pipe_is_not_two_ports(tshark, tmp_path, two_pass):
     """A named pipe and a TCP port of an address are one server's; a second TCP port is another's."""
     mine, yours = engine('Mine'), engine('Yours')
     yours.guid = mine.guid
-    scene, server = Scene(), Script([mine])
+    scene, server = Scene(), Server([mine])
     learn(smb_line(scene, server).client(), mine)
     run(tcp_line(scene, server).client('\\\\srv01.example.com'), [ask(mine, 1, 'a')], 1)
-    run(tcp_line(scene, Script([yours]), port=49672, client_port=50007).client(), [ask(yours, 1, 'a')], 1)
+    run(tcp_line(scene, Server([yours]), port=49672, client_port=50007).client(), [ask(yours, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     assert [paths(scene, frames, n) for n in range(2)] == [['\\\\srv01.example.com\\Mine(a)\\Turns/sec'], ['\\\\SRV01\\{%s}(a)\\#1' % mine.guid]]
 
@@ -424,7 +424,7 @@ def test_servers_that_are_called_alike(tshark, tmp_path, two_pass):
         s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, value=value: value))
         s.guid = sets[0].guid if sets else s.guid
         sets.append(s)
-        c = tcp_line(scene, Script([s]), server=address, client_port=50001 + i).client()
+        c = tcp_line(scene, Server([s]), server=address, client_port=50001 + i).client()
         learn(c, s)
         run(c, [ask(s, 1, 'a')])
     path = scene.write(tmp_path / 'x.pcap')
@@ -445,7 +445,7 @@ def test_servers_whose_paths_are_alike(tshark, tmp_path, names):
     scene = Scene()
     for i, name in enumerate(names):
         s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k, i=i: 10 + i))
-        c = tcp_line(scene, Script([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name)
+        c = tcp_line(scene, Server([s]), server='192.0.2.2%d' % i, client_port=50001 + i).client(name)
         learn(c, s)
         run(c, [ask(s, 1, 'a')])
     rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
@@ -462,7 +462,7 @@ def test_machines_of_one_name_in_both_protocols(tshark, tmp_path):
         talk.titles()
         talk.sample()
     s = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 12))
-    c = tcp_line(scene, Script([s]), server='192.0.2.22', client_port=50003).client('\\\\srv01')
+    c = tcp_line(scene, Server([s]), server='192.0.2.22', client_port=50003).client('\\\\srv01')
     learn(c, s)
     run(c, [ask(s, 1)])
     rows = table(tshark, scene.write(tmp_path / 'x.pcap'), 'pcq,counters')
@@ -491,7 +491,7 @@ ORDERS = {
 @pytest.mark.parametrize('order', ORDERS)
 def test_english_names_are_preferred(tshark, tmp_path, order):
     s = engine()
-    scene = story(Script([s]), lambda c: ([f(c, s) for f in ORDERS[order]], run(c, [ask(s, 1, 'a')])))
+    scene = story(Server([s]), lambda c: ([f(c, s) for f in ORDERS[order]], run(c, [ask(s, 1, 'a')])))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec']
     (number, _), = frames_of(scene, VALIDATE, 'request')
@@ -505,7 +505,7 @@ def test_english_names_are_preferred(tshark, tmp_path, order):
 def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
     """No English is known: the localized name is used, and the tree says which locale it is."""
     s = engine()
-    scene = story(Script([s]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'),
+    scene = story(Server([s]), lambda c: (learn_local(c, s, GERMAN), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a'),
                                                                            ask(s, 3, 'a')])))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     got = by_path(frames[answers(scene)[-1][0]])
@@ -520,7 +520,7 @@ def test_localized_names_with_their_locale(tshark, tmp_path, two_pass):
 def test_english_of_one_name_and_local_of_another(tshark, tmp_path):
     """The set's name is known in English, the counters' in German only."""
     s = engine()
-    scene = story(Script([s]), lambda c: (learn(c, s, codes=(9, 1)), learn(c, s, codes=(5,), lcid=GERMAN),
+    scene = story(Server([s]), lambda c: (learn(c, s, codes=(9, 1)), learn(c, s, codes=(5,), lcid=GERMAN),
                                           run(c, [ask(s, 1, 'a')])))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Umdrehungen/s']
@@ -555,7 +555,7 @@ def test_nothing_is_learned_from_damage(tshark, tmp_path, damage, two_pass):
 
     def alter(opnum, kind, stub):
         return DAMAGES[damage](stub) if (opnum, kind) == (REG_INFO, 'response') else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s, codes=(1, 2, 3, 5, 9, 10), lcid=GERMAN)
     run(c, [ask(s, 1, 'a'), ask(s, NONE, '*')])
     learn(c, s)
@@ -572,7 +572,7 @@ def test_a_cut_list_of_names_ends_what_it_would_have_replaced(tshark, tmp_path, 
 
     def alter(opnum, kind, stub):
         return stub[:-30] if cut and (opnum, kind) == (REG_INFO, 'response') else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     handle = run(c, [ask(s, 1, 'a')], 1, close=False)
     cut.append(True)
@@ -590,7 +590,7 @@ def test_a_lost_fragment_teaches_nothing(tshark, tmp_path):
     s = multiple('Long', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'counter %d with a name ' % i + 'x' * 100, lambda at, k: 1)
                            for i in range(100)])
     scene = Scene()
-    line = tcp_line(scene, Script([s]), mss=500)
+    line = tcp_line(scene, Server([s]), mss=500)
     c = line.client()
     learn(c, s, codes=(9,))
     request = stubs.request(REG_INFO, szMachine='\\\\SRV01', CounterSetGuid=s.guid, RequestCode=10, RequestLCID=0,
@@ -616,7 +616,7 @@ def test_an_answer_without_its_request_teaches_nothing(tshark, tmp_path):
             lost.append(stub)
             return None
         return stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 1)
     assert lost
@@ -634,7 +634,7 @@ def test_a_refused_question_teaches_nothing(tshark, tmp_path):
         c.reg_info(s.guid, 9, in_size=6)
         c.reg_info(s.guid, 9, in_size=500)
         run(c, [ask(s, 1, 'a')], 1)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     frames = read(tshark, scene, tmp_path)
     (number, _), = frames_of(scene, VALIDATE, 'request')
     good = frames_of(scene, REG_INFO, 'response')[2][0]
@@ -645,7 +645,7 @@ def test_missing_and_empty_strings_are_no_names(tshark, tmp_path):
     """dwOffset 0xFFFFFFFF and a string of no characters: the counter is shown by its id."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', None, [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'x', [1]))
     s.counters[1].names[ENGLISH] = ''
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Set(a)\\#1', '\\\\SRV01\\Set(a)\\#2']
 
@@ -653,7 +653,7 @@ def test_missing_and_empty_strings_are_no_names(tshark, tmp_path):
 def test_offsets_as_the_specification_counts_them(tshark, tmp_path):
     """Names are the same when dwOffset counts from the end of the headers."""
     s = engine()
-    scene = story(Script([s], offset_base='end'), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
+    scene = story(Server([s], offset_base='end'), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1)))
     frames = read(tshark, scene, tmp_path)
     assert paths(scene, frames) == ['\\\\SRV01\\Engine(a)\\Turns/sec', '\\\\SRV01\\Engine(a)\\Load']
 
@@ -662,7 +662,7 @@ def test_two_tables_in_one_frame_keep_their_order(tshark, tmp_path):
     """Two answers in one frame, the second with a new name: the query in the same frame's third answer knows it. On a second
     pass all do."""
     s = engine()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     line = tcp_line(scene, server)
     c = line.client()

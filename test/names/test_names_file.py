@@ -13,8 +13,8 @@ from gen.buffers import NONE
 from gen.model import ENGLISH, GERMAN, JAPANESE, TYPES
 from gen.scene import Scene, tcp_line
 from gen.server import Query, bounded
-from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story
-from gen.story_types import UNDECIDED, every_type, together
+from gen.story import Server, answers, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.every_type import UNDECIDED, every_type, together
 from gen.stubs import VALIDATE
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read, read_and_said
 from test_order import sharkd  # noqa: F401 (a fixture)
@@ -112,7 +112,7 @@ def engine(name='Engine'):
 
 def queried(s, **options):
     """A capture with the query alone."""
-    return story(Script([s]), lambda c: run(c, [ask(s, NONE, '*')]), **options)
+    return story(Server([s]), lambda c: run(c, [ask(s, NONE, '*')]), **options)
 
 
 def with_file(tshark, tmp_path, scene, path, **options):
@@ -130,7 +130,7 @@ def with_file_and_said(tshark, tmp_path, scene, path):
 def test_it_holds_all_that_the_capture_taught(tshark, tmp_path):
     """Every set, type, relation, scale and name of the model, in English and German, and nothing else."""
     sets = model.countersets()
-    server = Script(sets, clock=model.Clock())
+    server = Server(sets, clock=model.Clock())
     scene = story(server, lambda c: both_languages(c, *sets))
     names = write(tshark, scene, tmp_path)
     assert facts(names) == truth(sets)
@@ -154,15 +154,15 @@ def test_it_holds_every_locale(tshark, tmp_path, monkeypatch, known):
             c.reg_info(s.guid, 3, lcid)
             c.reg_info(s.guid, 5, lcid)
         learn(c, s)
-    assert facts(write(tshark, story(Script([s]), talk), tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
+    assert facts(write(tshark, story(Server([s]), talk), tmp_path)) == truth([s], languages=(ENGLISH, GERMAN, JAPANESE))
 
 
 @PASSES
 def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
     """The registration calls are cut out, the names file takes their place: the same paths and values."""
-    browsed = Script(model.countersets(), clock=model.Clock())
+    browsed = Server(model.countersets(), clock=model.Clock())
     names = write(tshark, story(browsed, lambda c: client.browse(c, browsed.sets)), tmp_path)
-    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
     scene = story(server, lambda c: client.query(c, client.wanted(server.sets), 3))
     frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
     compare_paths(frames, scene)
@@ -173,9 +173,9 @@ def test_a_session_without_its_browsing(tshark, tmp_path, two_pass):
 def test_every_type_with_its_relations(tshark, tmp_path):
     """Base, time, frequency and multi ids come from the file too."""
     types = every_type(False)
-    names = write(tshark, story(Script([types]), lambda c: learn(c, types)), tmp_path)
+    names = write(tshark, story(Server([types]), lambda c: learn(c, types)), tmp_path)
     asked, shown = together(types, 6)
-    scene = story(Script([types], shows=shown), lambda c: run(c, asked, 3))
+    scene = story(Server([types], shows=shown), lambda c: run(c, asked, 3))
     frames = with_file(tshark, tmp_path, scene, names)
     compare_paths(frames, scene)
     assert compare_values(frames, scene, UNDECIDED) == 234
@@ -184,7 +184,7 @@ def test_every_type_with_its_relations(tshark, tmp_path):
 def test_a_second_round(tshark, tmp_path):
     """What the file told is not what the next capture taught; written again from the first it is the same file."""
     s = engine()
-    browsed = story(Script([s]), lambda c: both_languages(c, s))
+    browsed = story(Server([s]), lambda c: both_languages(c, s))
     first = write(tshark, browsed, tmp_path, 'first')
     option = '-o', 'pcq.names_file:%s' % first
     done = written(tshark, queried(s).write(tmp_path / 'second.pcap'), tmp_path / 'second', *option)
@@ -198,7 +198,7 @@ def test_the_newest_names(tshark, tmp_path):
     """A set that was renamed while the capture ran."""
     old, new = engine(), engine('Renamed')
     new.guid = old.guid
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     learn(c, old)
@@ -216,13 +216,13 @@ def test_odd_names_survive(tshark, tmp_path, what):
     sets = [multiple('All', *[counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(ODD, NONE - len(ODD))])]
     if what == 'set':
         sets = [multiple(n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [i])) for i, n in enumerate(ODD)]
-    names = write(tshark, story(Script(sets), lambda c: learn(c, *sets)), tmp_path)
+    names = write(tshark, story(Server(sets), lambda c: learn(c, *sets)), tmp_path)
     written = facts(names)
     assert written == truth(sets, languages=(ENGLISH,))
     # in one order, whatever was learned first: a set's GUID as it is sent, the set itself, its counters
     places = [(uuid.UUID(guid).bytes_le, (cid[0] + 1) & NONE if cid else 0) for _, _, guid, *cid in written]
     assert places == sorted(places) and len(set(places)) > len(ODD)
-    scene = story(Script(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
+    scene = story(Server(sets), lambda c: run(c, [ask(s, NONE, 'a') for s in sets], 1))
     out, err = tshark.run('-r', scene.write(tmp_path / 'x.pcap'), '-o', 'pcq.names_file:%s' % names, '-q')
     assert 'line' not in err, err
     compare_paths(with_file(tshark, tmp_path, scene, names), scene)
@@ -236,7 +236,7 @@ def test_two_servers(tshark, tmp_path):
     def scene_of(told):
         scene = Scene()
         for s, address in ((mine, SERVER), (yours, '192.0.2.99')):
-            told(tcp_line(scene, Script([s]), server=address, client_port=50000 + int(address[-2:])).client(), s)
+            told(tcp_line(scene, Server([s]), server=address, client_port=50000 + int(address[-2:])).client(), s)
         return scene
     names = write(tshark, scene_of(learn), tmp_path)
     assert facts(names) == {**truth([mine], languages=(ENGLISH,)), **truth([yours], '192.0.2.99', (ENGLISH,))}
@@ -249,7 +249,7 @@ def test_two_servers(tshark, tmp_path):
 def test_another_server(tshark, tmp_path, owner, known):
     """What was browsed on one server names the counters of another only if the file says so: of all, or of that address or port."""
     s = engine()
-    names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
+    names = write(tshark, story(Server([s]), lambda c: learn(c, s)), tmp_path)
     if owner:
         names.write_text(names.read_text('utf-8').replace('server\t%s\n' % SERVER, 'server\t%s\n' % owner), 'utf-8')
     scene = queried(s, server=OTHER)
@@ -265,8 +265,8 @@ def test_another_server(tshark, tmp_path, owner, known):
 def test_exports_say_what_is_by_the_file(tshark, tmp_path, browsed):
     """Types that only the file has make results, and each export says of how many; the capture's own go first."""
     s = engine()
-    names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
-    scene = story(Script([s]), lambda c: (browsed and learn(c, s), run(c, [ask(s, 1, '*')])))
+    names = write(tshark, story(Server([s]), lambda c: learn(c, s)), tmp_path)
+    scene = story(Server([s]), lambda c: (browsed and learn(c, s), run(c, [ask(s, 1, '*')])))
     path = scene.write(tmp_path / 'x.pcap')
     for export, said in ((('pcq,long,%s' % (tmp_path / 'l')), 'rows by a type of the names file: 4;'),
                          (('pcq,csv,%s' % (tmp_path / 'c.csv')), 'columns by a type of the names file: 2;')):
@@ -282,7 +282,7 @@ def test_ports_of_one_address(tshark, tmp_path):
     def scene_of(told):
         scene = Scene()
         for n, (s, port) in enumerate(((mine, 49671), (yours, 49672))):
-            told(tcp_line(scene, Script([s]), client_port=50000 + n, port=port).client(), s)
+            told(tcp_line(scene, Server([s]), client_port=50000 + n, port=port).client(), s)
         return scene
     names = write(tshark, scene_of(learn), tmp_path)
     assert facts(names) == {**truth([mine], SERVER + ':49671', (ENGLISH,)), **truth([yours], SERVER + ':49672', (ENGLISH,))}
@@ -325,10 +325,10 @@ def test_the_capture_knows_better(tshark, tmp_path, two_pass):
     guid = '{%s}' % s.guid
     names = lines(tmp_path / 'n', ('name', guid, '-', 'en', 'Other'), ('name', guid, 1, 'en', 'Other 1'),
                   ('counter', guid, 1, '0x00010100', '-', '-', '-', '-', 0), ('name', guid, 2, 'en', 'Other 2'))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')])))
     frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
     assert by_path(frames[answers(scene)[1][0]]) == {'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)}
-    scene = story(Script([s]), lambda c: (run(c, [ask(s, 1, 'a')]), learn(c, s)))
+    scene = story(Server([s]), lambda c: (run(c, [ask(s, 1, 'a')]), learn(c, s)))
     frames = with_file(tshark, tmp_path, scene, names, two_pass=two_pass)
     shown = by_path(frames[answers(scene)[1][0]])
     assert shown == ({'\\\\SRV01\\Engine(a)\\Turns/sec': (close_to(99.0, 0.1), None)} if two_pass else
@@ -337,8 +337,8 @@ def test_the_capture_knows_better(tshark, tmp_path, two_pass):
 
 def test_the_tree_says_names_file(tshark, tmp_path):
     s = engine()
-    names = write(tshark, story(Script([s]), lambda c: learn(c, s)), tmp_path)
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
+    names = write(tshark, story(Server([s]), lambda c: learn(c, s)), tmp_path)
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
     frames = with_file(tshark, tmp_path, scene, names)
     (number, _), = frames_of(scene, VALIDATE, 'request')
     for name, shown in (('pcq.counterset.name', 'Engine'), ('pcq.counter.name', 'Turns/sec'), ('pcq.counter.type', None)):
@@ -353,7 +353,7 @@ def test_english_before_local(tshark, tmp_path):
     guid = '{%s}' % s.guid
     both = lines(tmp_path / 'n', ('name', guid, '-', '0x0407', 'Motor'), ('name', guid, '-', 'en', 'Engine'),
                  ('name', guid, 1, 'en', 'Turns'), ('name', guid, 1, '0x0407', 'Umdrehungen'))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 1))
     assert list(by_path(with_file(tshark, tmp_path, scene, both)[answers(scene)[0][0]])) == ['\\\\SRV01\\Engine(a)\\Turns']
     local = lines(tmp_path / 'm', ('name', guid, '-', '0x0407', 'Motor'), ('name', guid, 1, '1031', 'Umdrehungen'))
     frames = with_file(tshark, tmp_path, scene, local)
@@ -416,7 +416,7 @@ def test_several_broken_lines(tshark, tmp_path):
 
 def test_a_good_file_is_read_in_silence(tshark, tmp_path):
     s = engine()
-    names = write(tshark, story(Script([s]), lambda c: both_languages(c, s)), tmp_path)
+    names = write(tshark, story(Server([s]), lambda c: both_languages(c, s)), tmp_path)
     _, plain = tshark.run('-q', '-r', queried(s).write(tmp_path / 'x.pcap'))
     _, err = tshark.run('-q', '-r', tmp_path / 'x.pcap', '-o', 'pcq.names_file:%s' % names)
     assert err == plain
@@ -473,7 +473,7 @@ def test_wrong_arguments(tshark, tmp_path, argument):
 def test_a_file_that_cannot_be_written(tshark, tmp_path):
     """The reason, exit status 1, and what was asked for beside it is there all the same."""
     s = engine()
-    path = story(Script([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
+    path = story(Server([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
     done = written(tshark, path, '/nowhere/names', '-z', 'io,phs')
     assert done.returncode == 1 and b'/nowhere/names' in done.stderr and b'No such file' in done.stderr
     assert b'Protocol Hierarchy' in done.stdout
@@ -495,7 +495,7 @@ def test_nothing_learned_leaves_what_there_is(tshark, tmp_path):
 def test_standard_output(tshark, tmp_path):
     """A device is written to, not replaced."""
     s = engine()
-    path = story(Script([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
+    path = story(Server([s]), lambda c: learn(c, s)).write(tmp_path / 'x.pcap')
     done = written(tshark, path, '/dev/stdout')
     assert done.returncode == 0 and done.stdout.startswith(b'# pcq names 1\nserver\t') and b'\r' not in done.stdout
 
@@ -578,7 +578,7 @@ def test_what_it_does_not_know(tshark, tmp_path):
     """Types of the file without names, and names without types."""
     s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: 3 * at.number))
     guid = '{%s}' % s.guid
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1)]))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1)]))
     typed = lines(tmp_path / 'n', ('counter', guid, 1, '0x00400500', '-', '-', '-', '-', 0))
     value, = with_file(tshark, tmp_path, scene, typed)[answers(scene)[1][0]].values
     assert (one(value, 'pcq.path'), cooked(value)) == ('\\\\SRV01\\%s\\#1' % guid, (3.0, None))

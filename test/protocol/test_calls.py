@@ -15,10 +15,10 @@ from conftest import TOP, TSHARK
 from gen import buffers, hkpd_scene, hkpd_stubs, stubs
 from gen.pcap import PERFLIB, WINREG, Capture
 from gen.scene import Scene, tcp_line
-from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single, story, taught_in,
+from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single, story, taught_in,
                               unseen)
 from gen.stubs import CLOSE, DATA, ENUMERATE, INFO, INSTANCES, OPEN, REG_INFO, VALIDATE
-from learned import cooked, one, read, read_file
+from learned import one, read, read_file
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
 PCAPS = TOP / 'test' / 'pcaps'
@@ -54,7 +54,7 @@ def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
         learn(c, s)
         for _ in range(3):
             run(c, [ask(s, 1)])
-    scene = story(Script([s], handles=[SAME] * 3), talk)
+    scene = story(Server([s], handles=[SAME] * 3), talk)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     life, seen = 0, 0
     for number, messages in sorted(scene.frames.items()):
@@ -74,7 +74,7 @@ def test_each_life_of_a_handle_has_a_number(tshark, tmp_path, two_pass):
 
 def test_the_number_is_in_the_info_column(tshark, tmp_path):
     s = plain()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)]), run(c, [ask(s, 2)])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)]), run(c, [ask(s, 2)])))
     info = info_of(tshark, scene, tmp_path)
     closes = [n for n, m in frames_of(scene, CLOSE, 'request')]
     assert [info[n] for n in closes] == ['CloseQueryHandle request, query 1', 'CloseQueryHandle request, query 2']
@@ -90,7 +90,7 @@ def test_the_number_filters_a_whole_query(tshark, tmp_path):
         for h in handles:
             c.data(h)
             c.close(h)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     scene.write(tmp_path / 'a.pcap')
     out, _ = tshark.run('-2', '-r', tmp_path / 'a.pcap', '-Y', 'pcq.query.number == 2', '-T', 'fields', '-e', 'frame.number')
     # open, validate, data (probe and call), close: two frames each
@@ -102,7 +102,7 @@ def test_a_handle_that_was_never_valid_has_no_number(tshark, tmp_path, two_pass)
     """A made-up handle and its refusal, then a real one."""
     s = plain()
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     for h in (SAME, bytes(20)):
         line.request(DATA, stubs.request(DATA, hQuery=h, dwInSize=999))
         line.response(DATA, stubs.response(DATA, status=6, in_size=999))
@@ -135,7 +135,7 @@ def test_a_size_probe_of_a_closed_handle_shows_that_it_is_open(tshark, tmp_path,
     """The close was captured, the opening that dealt out the same bytes again was not. The first answer that knows the
     handle is a size probe."""
     s = plain()
-    server = Script([s], handles=[SAME] * 2)
+    server = Server([s], handles=[SAME] * 2)
     scene = Scene()
     c = tcp_line(scene, server).client()
     learn(c, s)
@@ -256,7 +256,7 @@ def test_damage_of_a_request_is_not_the_responses(tshark, tmp_path):
     """ValidateCounters gets the same array back, with what was wrong in it."""
     s = plain()
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     h = line.client().open()
     data = buffers.identifiers([ask(s, 1), ask(s, 2)])
     struct.pack_into('<I', data.data, struct.calcsize('<16sI'), 4096)
@@ -388,15 +388,9 @@ def test_blocks_in_another_order_than_the_identifiers_are_nobodys(tshark, tmp_pa
     """The server moved its blocks and QueryCounterInfo was not captured: their types show that the order is another."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'C%d' % i, [i, i]) for i in (1, 2, 3)])
     asked = [ask(s, name='*'), ask(s, 1, 'a'), ask(s, 2, 'a')]
-    server = Script([s])
     scene = Scene()
-    line = tcp_line(scene, server)
-
-    def alter(opnum, kind, stub):
-        if (opnum, kind) != (DATA, 'response') or len(stub) < 100:
-            return stub
-        return moved(stub)
-    c = Damaging(line, alter).client()
+    c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: moved(stub) if (opnum, kind) == (DATA, 'response') and len(stub) >= 100
+                 else stub).client()
     learn(c, s)
     h = c.open()
     c.validate(h, asked)
@@ -431,7 +425,7 @@ def test_names_beside_guids_and_ids(tshark, tmp_path):
         c.reg_info(s.guid, 2, 1)
         c.instances(s.guid)
         c.enumerate()
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     frames = read(tshark, scene, tmp_path, two_pass=True)
     listed = frames_of(scene, ENUMERATE, 'response')[-1][0]
     assert [x.label for x in frames[listed].all('pcq.counterset.guid')] == ['Counterset GUID: %s (Known Set)' % s.guid]
@@ -459,7 +453,7 @@ def test_what_validation_asks_and_answers(tshark, tmp_path):
         c.validate(h, [ask(s, 1, 'a'), ask(s, 2, 'a'), ask(s, 1, 'b')])
         c.validate(h, [ask(s, 2, 'b')])
         c.validate(h, [ask(s, 99, 'a')])
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     info = info_of(tshark, scene, tmp_path)
     asked = [info[n] for n, m in frames_of(scene, VALIDATE, 'request')]
     told = [info[n] for n, m in frames_of(scene, VALIDATE, 'response')]
@@ -474,7 +468,7 @@ def test_what_validation_asks_and_answers(tshark, tmp_path):
 def test_the_status_in_a_request_means_nothing(tshark, tmp_path):
     """Whatever a client leaves there is no verdict."""
     s = plain()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, status=4200), ask(s, 99, status=4200)], 0)))
     frames = read(tshark, scene, tmp_path)
     asked, told = ([x.label for x in frames[frames_of(scene, VALIDATE, kind)[0][0]].identifiers]
                    for kind in ('request', 'response'))
@@ -491,7 +485,7 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
         h = c.open()
         c.validate(h, [ask(s, 1, 'a')])
         c.data(h)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     info = info_of(tshark, scene, tmp_path)
     probes = [info[n] for opnum in (REG_INFO, INSTANCES, DATA) for n, m in frames_of(scene, opnum, 'response') if m.status == 8]
     assert 'QueryCounterSetRegistrationInfo response, Set, COUNTERSET_NAME_STRING, de-DE, size probe: needs 8 bytes' in probes
@@ -502,7 +496,7 @@ def test_probes_say_what_they_are_about(tshark, tmp_path):
 
 def test_the_value_comes_first(tshark, tmp_path):
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)])))
     info = info_of(tshark, scene, tmp_path)
     for number, m in answers(scene):
         assert info[number].startswith('QueryCounterData response, query 1: \\'), info[number]
@@ -512,7 +506,7 @@ def test_the_value_comes_first(tshark, tmp_path):
 def test_long_names_are_cut_in_the_info_column(tshark, tmp_path):
     long = 'long ' * 60
     s = multiple(long, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), instances=('i' * 200,))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'i' * 200)])))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'i' * 200)])))
     info = info_of(tshark, scene, tmp_path)
     assert max(len(text) for text in info.values()) < 400
     for number, m in answers(scene):
@@ -522,7 +516,7 @@ def test_long_names_are_cut_in_the_info_column(tshark, tmp_path):
 def test_failed_blocks_are_counted_and_an_assumed_order_is_marked(tshark, tmp_path):
     """No QueryCounterInfo: whose a block is follows from the order. An instance that is not there makes a block fail."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 2, 'gone')], info=False)))
     info = info_of(tshark, scene, tmp_path)
     for number, m in answers(scene):
         assert 'query 1: \\Set(a)\\One = 1 (order assumed), 1 more value; 1 failed: \\Set(gone)\\Two (ERROR_NO_DATA, order assumed) (3 blocks, ' in info[number], info[number]

@@ -14,7 +14,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, answers, ask, counter, frames_of, learn, multiple, run, single, story, unseen
+from gen.story import Server, answers, ask, counter, frames_of, learn, multiple, run, single, story, unseen
 from gen.stubs import DATA, INFO, VALIDATE
 from learned import by_path, compare_paths, compare_values, cooked, one, read
 from test_sound import ASSUMED, backward, gauge, three_counters
@@ -29,7 +29,7 @@ def test_a_counter_that_is_refused_twice(tshark, tmp_path):
         c.validate(h, [ask(s, 1, 'a'), ask(s, 999, 'a')])
         c.validate(h, [ask(s, 999, 'a')])
         c.data(h, 9999)
-    scene = story(Script([s]), calls)
+    scene = story(Server([s]), calls)
     frames = read(tshark, scene, tmp_path)
     asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
     assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 1 counter, 1 refused']
@@ -50,7 +50,7 @@ def test_the_second_of_a_name_before_a_block_of_one(tshark, tmp_path):
         c.validate(h, [ask(s, 1, '*')])
         c.info(h)
         c.data(h, 9999)
-    scene = story(Script([s]), calls)
+    scene = story(Server([s]), calls)
     frames = read(tshark, scene, tmp_path)
     last = frames[answers(scene)[-1][0]]
     assert len(by_path(last)) == 2
@@ -77,7 +77,7 @@ def test_a_query_and_a_key_with_one_handle(tshark, tmp_path):
     talk = Talk(scene, client_port=50009)
     talk.open()
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    c = tcp_line(scene, Script([s], handles=[talk.handle])).client()
+    c = tcp_line(scene, Server([s], handles=[talk.handle])).client()
     learn(c, s)
     h = c.open()
     assert bytes(h) == bytes(talk.handle)
@@ -100,7 +100,7 @@ def test_the_english_of_britain(tshark, tmp_path, monkeypatch):
         learn(c, s, codes=(1, 3, 5), lcid=0x809)
         learn(c, s, codes=(1, 3, 5), lcid=model.GERMAN)
         run(c, [ask(s, 1, 'a')], 1)
-    scene = story(Script([s]), calls)
+    scene = story(Server([s]), calls)
     frames = read(tshark, scene, tmp_path)
     assert list(by_path(frames[answers(scene)[0][0]])) == ['\\\\SRV01\\Set(a)\\Colours']
 
@@ -113,7 +113,7 @@ def test_a_time_id_of_the_manifest(tshark, tmp_path):
                 '<counter id="1" uri="a" name="Busy" type="perf_obj_time_timer" perfTimeID="2" detailLevel="standard"/>',
                 '<counter id="2" uri="b" name="Clock" type="perf_counter_large_rawcount" detailLevel="standard"/></counterSet>']
     path = manifests.names_of(tmp_path, manifests.manifest(*elements))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) > 3
@@ -123,7 +123,7 @@ def test_a_time_id_of_the_manifest(tshark, tmp_path):
 
 def test_info_that_was_asked_before_calls_were_missed(tshark, tmp_path):
     s = gauge()
-    script, scene = Script([s], order=backward), Scene()
+    script, scene = Server([s], order=backward), Scene()
     line = tcp_line(scene, script)
     c, hidden, rpc = line.client(), unseen(script), line.rpc
     h = three_counters(c, s)
@@ -150,7 +150,7 @@ def test_info_that_was_asked_before_calls_were_missed(tshark, tmp_path):
 
 def test_what_the_frame_itself_taught(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [1, 1]))
-    script, scene = Script([s]), Scene()
+    script, scene = Server([s]), Scene()
     line = tcp_line(scene, script)
     c, rpc = line.client(), line.rpc
     h = c.open()
@@ -180,7 +180,7 @@ def test_rows_of_csv_before_info(tshark, tmp_path):
         c.data(h, 9999)
         c.info(h)
         c.data(h, 9999)
-    scene = story(Script([s], order=backward), calls)
+    scene = story(Server([s], order=backward), calls)
     tshark.run('-q', '-r', scene.write(tmp_path / 'x.pcap'), '-z', 'pcq,csv,%s' % (tmp_path / 'out.csv'))
     rows = list(csv.reader((tmp_path / 'out.csv').open()))
     column = {p.rpartition('\\')[2]: i for i, p in enumerate(rows[0])}
@@ -194,7 +194,7 @@ def test_a_base_of_another_instance(tshark, tmp_path):
     def calls(c):
         learn(c, s)
         run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')], 1)
-    scene = story(Script([s]), calls)
+    scene = story(Server([s]), calls)
     frames = read(tshark, scene, tmp_path)
     results = {one(x, 'pcq.path'): cooked(x)[0] for x in frames[answers(scene)[0][0]].values}
     assert results == {'\\\\SRV01\\Set(a)\\Part': None, '\\\\SRV01\\Set(b)\\Base': None, '\\\\SRV01\\Set(b)\\Part': 25}
@@ -202,14 +202,14 @@ def test_a_base_of_another_instance(tshark, tmp_path):
 
 def test_a_long_name_in_the_info_column(tshark, tmp_path):
     s = multiple('\xe4' * 90, counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
-    scene = story(Script([s]), lambda c: learn(c, s, codes=(9, 1)))
+    scene = story(Server([s]), lambda c: learn(c, s, codes=(9, 1)))
     info = tshark.info(scene.write(tmp_path / 'x.pcap'))
     assert any('\xe4' * 80 + '\u2026' in x for x in info.values()) and not any('\ufffd' in x for x in info.values())
 
 
 def test_assumed_in_the_info_column(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Second', [21, 22]))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)))
     info = tshark.info(scene.write(tmp_path / 'x.pcap'))
     assert '(order assumed)' in info[answers(scene)[0][0]]
 
@@ -222,7 +222,7 @@ def test_a_multiplier_of_the_manifest(tshark, tmp_path):
                 '<counter id="1" uri="a" name="Busy" type="perf_100nsec_multi_timer" multiCounterID="2" detailLevel="standard"/>',
                 '<counter id="2" uri="b" name="Lanes" type="perf_counter_rawcount" detailLevel="standard"/></counterSet>']
     path = manifests.names_of(tmp_path, manifests.manifest(*elements))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3))
     frames = manifests.with_file(tshark, tmp_path, scene, path)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) > 3
@@ -243,7 +243,7 @@ def test_what_opens_the_texts(tshark, tmp_path, opnum):
 
 def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
     s = single('One', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 1)))
     path = scene.write(tmp_path / 'x.pcap')
     subprocess.run(['editcap', '-s', '120', path, tmp_path / 'cut.pcap'], check=True)
     info = tshark.info(tmp_path / 'cut.pcap')
@@ -253,7 +253,7 @@ def test_a_cut_packet_in_the_info_column(tshark, tmp_path):
 def test_calls_that_are_missing_before_the_query(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'First', [11, 12]))
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     c = line.client()
     learn(c, s)
     line.rpc.call_id += 5

@@ -13,9 +13,10 @@ from gen.hkpd_scene import Talk
 from gen.hkpd_stubs import OPEN_DATA, open_root
 from gen.pcap import Capture
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import Faulting, ask, counter, learn, run, single, story
+from gen.story import Server, ask, counter, learn, run, single, story
 from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from gen.stubs import request as stub_of_request
+from gen.troubles import ALL
 from series import table
 
 PASSES = pytest.mark.parametrize('passes', [(), ('-2',)], ids=['one-pass', 'two-pass'])
@@ -24,14 +25,14 @@ PCAPS = TOP / 'test' / 'pcaps'
 COLUMNS = ['_ws.col.Protocol', '_ws.col.Info', 'pcq.expert.call_failed', '_ws.expert.message']
 
 
-def faulty(opnum, code, line=tcp_line, **when):
+def faulty(opnum, code, line=tcp_line, calls=ALL):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
 
     def asks_until_fault(client):
         with contextlib.suppress(Fault):
             learn(client, s)
             run(client, [ask(s, 1)], 3)
-    return story(Faulting([s], opnum, code, **when), asks_until_fault, line=line)
+    return story(Server([s], faults={opnum: (code, calls)}), asks_until_fault, line=line)
 
 
 @PASSES
@@ -51,7 +52,7 @@ def test_a_fault_is_a_failed_call(tshark, tmp_path, opnum, name, code, words, li
 
 
 def test_it_stands_in_the_statistics(tshark, tmp_path):
-    capture = faulty(DATA, NO_HANDLE, first=2, count=1).write(tmp_path / 'a.pcap')
+    capture = faulty(DATA, NO_HANDLE, calls=[2]).write(tmp_path / 'a.pcap')
     frame, = [int(n) for n, in tshark.fields(capture, ['frame.number'], '-Y', 'dcerpc.pkt_type == 3')]
     row, = [r for r in table(tshark, capture, 'pcq,refusals') if r['Path'] == 'QueryCounterData']
     assert (row['Error'], row['Times'], row['First frame'], row['Query']) == (
@@ -105,7 +106,7 @@ def test_of_a_sealed_call(tshark, tmp_path, key, passes):
 def test_closing_what_was_never_given_is_no_damage(tshark, tmp_path):
     """Who is denied a handle and closes it all the same."""
     scene = Scene()
-    line = tcp_line(scene, Faulting([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))], CLOSE, NO_HANDLE))
+    line = tcp_line(scene, Server([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))]))
     line.request(CLOSE, stub_of_request(CLOSE, hQuery=bytes(20)))
     line.rpc.fault(NO_HANDLE)
     capture = scene.write(tmp_path / 'a.pcap')

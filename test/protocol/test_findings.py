@@ -6,7 +6,7 @@ from gen.damage import FILETIME, GOOD_BLOCK, GUID, STAMP, Bench, raw
 from gen.hkpd_block import Counter, Object
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, answers, ask, counter, learn, multiple, single, story
+from gen.story import Server, answers, ask, counter, learn, multiple, single, story
 from gen.stubs import DATA, INFO, INSTANCES, OPEN, VALIDATE
 from learned import Frames, read, read_texts
 
@@ -90,7 +90,7 @@ def test_a_validation_whose_request_ends_too_soon(tshark, tmp_path):
     said = []
     for lost in (0, 4):         # dwAdd
         scene = Scene()
-        c = Damaging(tcp_line(scene, Script([s])), lambda opnum, kind, stub: stub[:len(stub) - lost] if (
+        c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: stub[:len(stub) - lost] if (
             opnum, kind) == (VALIDATE, 'request') else stub).client()
         c.validate(c.open(), [ask(s, 1)])
         said.append([x for x in tshark.info(scene.write(tmp_path / 'a.pcap')).values() if 'ValidateCounters response' in x][0])
@@ -157,7 +157,7 @@ def test_a_failure_is_news_where_it_begins_and_where_it_ends(tshark, tmp_path):
         c.validate(h, [ask(s, 1, 'c')], add=False)
         c.info(h)
         c.data(h, 1 << 20)
-    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
     for passes in [], ['-2']:
         frames = read(tshark, scene, tmp_path, *passes)
         said = [[x[3].removeprefix('Message: ') for x in experts(frames[n])] for n, _ in answers(scene)]
@@ -181,7 +181,7 @@ def test_what_is_not_delivered_is_news_where_it_begins_and_where_it_ends(tshark,
         c.validate(h, [ask(s, 1, 'x*')])
         c.info(h)
         c.data(h, 1 << 20)
-    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
     for passes in [], ['-2']:
         frames = read(tshark, scene, tmp_path, *passes)
         said = [[x[::3] for x in experts(frames[n])] for n, _ in answers(scene)]
@@ -217,7 +217,7 @@ def test_each_refused_counter_is_a_finding(tshark, tmp_path):
         h = c.open()
         c.validate(h, [ask(s, 1, 'a'), ask(s, 7, 'a'), ask(s, 8, 'b')])
         c.validate(h, [ask(s, 1, 'b')], add=False)
-    scene = story(Script([s]), lambda c: (learn(c, s), talk(c)))
+    scene = story(Server([s]), lambda c: (learn(c, s), talk(c)))
     frames = read(tshark, scene, tmp_path)
     said = [experts(frames[n]) for n, there in sorted(scene.frames.items()) if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
     assert [[(x[0], x[1], x[3]) for x in there] for there in said] == [[

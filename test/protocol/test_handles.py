@@ -5,9 +5,9 @@ import pytest
 
 from gen import buffers, stubs
 from gen.scene import Scene, smb_line, tcp_line
-from gen.story_script import (Damaging, Script, answers, ask, counter, frames_of, learn, multiple, run, single, story,
+from gen.story import (Server, answers, ask, counter, frames_of, learn, multiple, run, single, story,
                               unseen)
-from gen.stubs import CLOSE, DATA, INFO, OPEN, VALIDATE
+from gen.stubs import CLOSE, DATA, OPEN, VALIDATE
 from learned import by_path, cooked, read
 
 PASSES = pytest.mark.parametrize('two_pass', [False, True], ids=['one-pass', 'two-pass'])
@@ -88,7 +88,7 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
         for h in handles[:3]:
             c.close(h)
         c.data(handles[3])
-    scene = story(Script([s]), talk, line=line, **options)
+    scene = story(Server([s]), talk, line=line, **options)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     expected = lives(scene)
     assert len(expected) == 30 and {c is None for _, c in expected.values()} == {True, False}
@@ -99,7 +99,7 @@ def test_every_packet_with_a_handle(tshark, tmp_path, line, options, two_pass):
 def test_reused_after_close(tshark, tmp_path, two_pass):
     """The server deals out the same bytes again: another handle, with other counters and no samples yet."""
     s = plain()
-    server = Script([s], handles=[SAME] * 3)
+    server = Server([s], handles=[SAME] * 3)
 
     def talk(c):
         learn(c, s)
@@ -120,7 +120,7 @@ def test_reused_after_close(tshark, tmp_path, two_pass):
 def test_reopened_without_a_close(tshark, tmp_path, two_pass):
     """The close was not captured, and an open hands out the same bytes: a new life begins all the same."""
     s = plain()
-    server = Script([s], handles=[SAME] * 2)
+    server = Server([s], handles=[SAME] * 2)
     scene = Scene()
     c = tcp_line(scene, server).client()
     learn(c, s)
@@ -140,7 +140,7 @@ def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
     """Two servers may deal out the same handle."""
     s = plain()
     scene = Scene()
-    a, b = (tcp_line(scene, Script([s], handles=[SAME]), server='192.0.2.%d' % n, client_port=50000 + n).client()
+    a, b = (tcp_line(scene, Server([s], handles=[SAME]), server='192.0.2.%d' % n, client_port=50000 + n).client()
             for n in (21, 22))
     learn(a, s)
     learn(b, s)
@@ -165,7 +165,7 @@ def test_equal_bytes_on_two_servers(tshark, tmp_path, two_pass):
 def test_across_connections(tshark, tmp_path, second, two_pass):
     """Opened on one connection, filled on another, closed on a third, all to one port: handles are the server's."""
     s = plain()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     line, options = second
     first = line(scene, server, client_port=50001).client()
@@ -187,7 +187,7 @@ def test_across_connections(tshark, tmp_path, second, two_pass):
 def test_opened_before_the_capture(tshark, tmp_path, two_pass):
     """No opened_in; closed_in and the samples are right all the same."""
     s = plain()
-    server = Script([s])
+    server = Server([s])
     h = unseen(server).open()
     scene = Scene()
     c = tcp_line(scene, server).client()
@@ -208,7 +208,7 @@ def test_used_after_close(tshark, tmp_path):
     """An expert says so, with the frame that closed it; the server answers with a fault."""
     s = plain()
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     c = line.client()
     h = c.open()
     c.close(h)
@@ -227,7 +227,7 @@ def test_a_refused_close_ends_nothing(tshark, tmp_path, two_pass):
     """The close is answered with an error and the handle itself, and the query lives on."""
     s = plain()
     scene = Scene()
-    server = Script([s])
+    server = Server([s])
     line = tcp_line(scene, server)
     c = line.client()
     learn(c, s)
@@ -256,7 +256,7 @@ def test_a_bad_open_opens_nothing(tshark, tmp_path, damage, two_pass):
         if (opnum, kind) == (OPEN, 'response'):
             return {'short': stub[:18], 'status': stub[:20] + b'\x05\0\0\0', 'null': bytes(20) + stub[20:]}[damage]
         return stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     h = run(c, [ask(s, 1)])
     assert h != bytes(20)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -279,7 +279,7 @@ def held(frame):
 def test_what_it_holds_at_that_moment(tshark, tmp_path, two_pass):
     """Each request shows the counters as they were then, with the server's verdict on those it refused."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [i]) for i in range(1, 5)])
-    server = Script([s])
+    server = Server([s])
     moments = []
 
     def talk(c):
@@ -316,7 +316,7 @@ def test_every_verdict(tshark, tmp_path, two_pass):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Fine', [1]))
     stranger = multiple('Stranger', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1]))
     asked = [ask(s, 1, 'a'), ask(stranger, 1, 'a'), ask(s, 5, 'a'), ask(s, 1, 'nobody'), ask(s, 1, 'b')]
-    scene = story(Script([s], unknown_instance=3), lambda c: (learn(c, s), run(c, asked, 1)))
+    scene = story(Server([s], unknown_instance=3), lambda c: (learn(c, s), run(c, asked, 1)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     asked_in = frames[frames_of(scene, DATA, 'request')[0][0]]
     assert [x.label for x in asked_in.all('pcq.query')] == ['Query: 2 counters, 3 refused']
@@ -334,7 +334,7 @@ def test_a_hundred_counters_are_listed(tshark, tmp_path):
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_RAWCOUNT', 'Counter %d' % i, [1]) for i in range(99)])
     shown = []
     for refused in (1, 2):
-        scene = story(Script([s]), lambda c: run(c, [ask(s, i, 'a') for i in range(99 + refused)], 1))
+        scene = story(Server([s]), lambda c: run(c, [ask(s, i, 'a') for i in range(99 + refused)], 1))
         query, = read(tshark, scene, tmp_path)[frames_of(scene, DATA, 'request')[0][0]].all('pcq.query')
         shown.append((query.label, len(query.all('pcq.query.counter'))))
     assert shown == [('Query: 99 counters, 1 refused', 100), ('Query: 99 counters, 2 refused, the first 100', 100)]
@@ -350,7 +350,7 @@ def test_a_refused_removal_removes_nothing(tshark, tmp_path, two_pass):
         removal = (opnum, kind) == (VALIDATE, 'response') and len(stub) < 4 + 3 * 48
         # max count, then the first identifier's Status behind its GUID
         return stub[:20] + b'\5\0\0\0' + stub[24:] if removal else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     h = c.open()
     c.validate(h, [ask(s, i, 'a') for i in (1, 2, 3)])
@@ -378,7 +378,7 @@ def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, how, two
         # Size of the identifier, behind handle, dwInSize and max count, or behind max count alone
         at = {'request': 20 + 4 + 4, 'response': 4}[kind] + 20
         return stub[:at] + b'\0\x10' + stub[at + 2:]
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     h = c.open()
     c.call(VALIDATE, stubs.request(VALIDATE, hQuery=h, lpData=buffers.identifiers([ask(s, 1, 'a')]), dwAdd=1))
@@ -392,7 +392,7 @@ def test_an_addition_that_was_damaged_is_not_believed(tshark, tmp_path, how, two
 def test_handles_in_one_frame_keep_their_order(tshark, tmp_path, two_pass):
     """Answers to add and data of two handles in one frame, in that order; one block proves that the one addition was done."""
     s = plain()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     line = tcp_line(scene, server)
     c = line.client()

@@ -12,7 +12,7 @@ from gen.hkpd_scene import Talk, answers, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
-from test_hkpd import WIRE, compare_list, compare_values, experts, read, wire
+from test_hkpd import compare_list, compare_values, experts, read, wire
 
 # Offsets in the structures
 B = dict(little=8, version=12, total=20, header=24, objects=28, time=36, freq=64, filetime=72, name_size=80, name=84)

@@ -9,7 +9,7 @@ from conftest import TOP
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, OPERATIONS, REG_INFO, VALIDATE
-from gen.story_script import Script, ask, counter, learn, single, story
+from gen.story import Server, ask, counter, learn, single, story
 from series import series
 
 PLAIN = TOP / 'test' / 'pcaps' / 'plain'
@@ -129,7 +129,7 @@ def test_three_refusals_are_named(tshark, tmp_path):
     """And the others counted."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
     for refused, words in ((3, ''), (5, ', 2 more')):
-        scene = story(Script([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
+        scene = story(Server([s]), lambda c: (learn(c, s), c.validate(c.open(), [ask(s, 10 + i) for i in range(refused)])))
         number, = [n for n, there in scene.frames.items() if (there[0].opnum, there[0].kind) == (VALIDATE, 'response')]
         info = tshark.info(scene.write(tmp_path / 'a.pcap'))[number]
         assert info.startswith('ValidateCounters response, %d refused: %s%s, query 1, ' % (refused, ', '.join(
@@ -140,7 +140,7 @@ def test_three_refusals_are_named(tshark, tmp_path):
 def test_a_long_one_ends_with_a_whole_character(tshark, tmp_path, shift):
     """The column has 4,095 bytes; letters of four bytes end in each of them in turn."""
     scene = Scene()
-    tcp_line(scene, Script([])).client(machine='x' * shift + '🚦' * 1020).open()
+    tcp_line(scene, Server([])).client(machine='x' * shift + '🚦' * 1020).open()
     done = tshark.start('-r', scene.write(tmp_path / 'a.pcap'), '-T', 'json', '-e', '_ws.col.Info')
     longest = max(done.stdout.split(b'\n'), key=len).strip().strip(b'"')
     assert 4000 < len(longest) < 4096

@@ -15,7 +15,7 @@ from conftest import TOP
 from gen import client, model
 from gen.hkpd_scene import Talk
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, answers, ask, counter, learn, multiple, run, seconds, single, story, unseen
+from gen.story import Server, answers, ask, counter, learn, multiple, run, seconds, single, story, unseen
 from learned import item_of, read_texts
 from test_values import big_story
 
@@ -220,13 +220,13 @@ def both(name='Set'):
 
 def names_come_last():
     s = both()
-    return story(Script([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
+    return story(Server([s]), lambda c: (run(c, [ask(s, 1, '*'), ask(s, 9, '*'), ask(s, 2, '*')]), learn(c, s)))
 
 
 def names_change():
     old, new = both(), both('Renamed')
     new.guid = old.guid
-    server = Script([old])
+    server = Server([old])
     scene = Scene()
     c = tcp_line(scene, server).client()
     for s in (old, new, old):
@@ -238,7 +238,7 @@ def names_change():
 
 def handles_reused():
     s = both()
-    server = Script([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)])
+    server = Server([s], handles=[bytes(20 * [n]) for n in (1, 1, 2, 1, 2)])
 
     def talk(c):
         learn(c, s)
@@ -249,7 +249,7 @@ def handles_reused():
 
 def counters_change():
     s = both()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
 
     def talk(c):
         learn(c, s)
@@ -265,7 +265,7 @@ def counters_change():
 
 def from_the_middle():
     s = both()
-    server = Script([s])
+    server = Server([s])
     hidden = unseen(server)
     handles = [hidden.open() for _ in range(3)]
     for h in handles:
@@ -283,7 +283,7 @@ def from_the_middle():
 
 
 def everything():
-    server = Script(model.countersets(), clock=model.Clock())
+    server = Server(model.countersets(), clock=model.Clock())
     return story(server, lambda c: client.whole(c, server.sets))
 
 
@@ -307,8 +307,8 @@ def test_one_capture_teaches_the_next_nothing(sharkd, tmp_path):
     """Names, handles and samples end with the file."""
     s = both()
     handles = [bytes(20 * [7])]
-    browsed = story(Script([s], handles=handles), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, '*')], close=False)))
-    server = Script([s], handles=handles, clock=seconds(9))
+    browsed = story(Server([s], handles=handles), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, '*')], close=False)))
+    server = Server([s], handles=handles, clock=seconds(9))
     hidden = unseen(server)
     hidden.validate(hidden.open(), [ask(s, 1, 'a'), ask(s, 2, '*')])
     scene = Scene()
@@ -337,8 +337,8 @@ def test_a_capture_once_more_from_its_beginning(sharkd, places, tmp_path):
     went with the file, and what took its place may lie where that lay."""
     s, other = both(), single('Other', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Elsewhere', lambda at, k: at.number))
     scene = Scene()
-    first = tcp_line(scene, Script([s, other])).client()
-    second = tcp_line(scene, Script([other]), client_port=50003, server='192.0.2.99').client()
+    first = tcp_line(scene, Server([s, other])).client()
+    second = tcp_line(scene, Server([other]), client_port=50003, server='192.0.2.99').client()
     handles = []
     for c, asked in ((first, ask(s, 1, 'a')), (second, ask(other, 1)), (first, ask(other, 1))):
         handles.append((c, c.open()))
@@ -367,7 +367,7 @@ def test_a_capture_of_one_call_once_more(sharkd, places, tmp_path, what):
     scene = Scene()
     if what in ('open', 'name'):
         s = both()
-        c = tcp_line(scene, Script([s])).client()
+        c = tcp_line(scene, Server([s])).client()
         c.open() if what == 'open' else c.reg_info(s.guid, 9, in_size=999)
     else:
         talk = Talk(scene)
@@ -387,7 +387,7 @@ def test_a_single_handle_two_lives_shuffled(sharkd, tmp_path):
     """The later life's frames asked first: each frame keeps its own."""
     s = single('One', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: at.number ** 2))
     same = bytes(20 * [9])
-    scene = story(Script([s], handles=[same, same]), lambda c: (learn(c, s), run(c, [ask(s)]), run(c, [ask(s)])))
+    scene = story(Server([s], handles=[same, same]), lambda c: (learn(c, s), run(c, [ask(s)]), run(c, [ask(s)])))
     child = sharkd()
     child.load(scene.write(tmp_path / 'x.pcap'))
     rows = [n for n, _ in answers(scene)]

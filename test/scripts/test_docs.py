@@ -17,7 +17,7 @@ import pytest
 
 import reference
 from conftest import TOP, TSHARK
-from gen.story_script import Script, ask, counter, learn, multiple, run, story
+from gen.story import Server, ask, counter, learn, multiple, run, story
 from gen.stubs import INFO
 
 PCAPS = TOP / 'test' / 'pcaps'
@@ -353,7 +353,7 @@ def made(folder):
     down = multiple('Engine', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 1000 - 100 * at.number))
     up = multiple('Pump', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 100 * at.number))
     hall = multiple('Hall', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Turns/sec', lambda at, k: 1000 - 100 * at.number), instances=['_Total'])
-    scene = story(Script([down, up, hall]), lambda c: (learn(c, down, up, hall), run(c, [ask(down, 1, 'a'), ask(up, 1, 'a'), ask(hall, 1, '_Total')])))
+    scene = story(Server([down, up, hall]), lambda c: (learn(c, down, up, hall), run(c, [ask(down, 1, 'a'), ask(up, 1, 'a'), ask(hall, 1, '_Total')])))
     path = Path(scene.write(folder / 'made.pcap'))
     data = bytearray(path.read_bytes())
     info = {n for n, messages in scene.frames.items() if any(m.opnum == INFO for m in messages)}

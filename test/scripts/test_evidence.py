@@ -15,7 +15,7 @@ from gen.hkpd_block import Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene, tcp_line
-from gen.story_script import NONE, Damaging, Script, Times, ask, counter, frames_of, learn, multiple, single, unseen
+from gen.story import NONE, Server, Times, ask, counter, frames_of, learn, multiple, single, unseen
 from gen.stubs import DATA, ENUMERATE, INFO, INSTANCES, REG_INFO
 from test_real_captures import KEYS, key
 
@@ -61,7 +61,7 @@ def usual(alter=lambda opnum, kind, stub: stub, counters=(THINGS, SMALL, MORE), 
     s = multiple('Set', *counters, instances=instances)
     scene = Scene()
     sets = sorted([s, single('Other', SMALL)], key=lambda x: x.guid, reverse=True)
-    line = Damaging(tcp_line(scene, Script(sets, **options), ndr64=ndr64), alter)
+    line = tcp_line(scene, Server(sets, **options), ndr64=ndr64, alters=alter)
     client = line.client()
     client.enumerate()
     client.instances(s.guid)
@@ -257,8 +257,8 @@ def session(talk, alter=lambda opnum, kind, stub: stub, sets=None, **options):
     """talk(client, set) with a server that has one set."""
     s = multiple('Set', SMALL, instances=['a', 'b'])
     scene = Scene()
-    server = Script([s], **options)
-    talk(Damaging(tcp_line(scene, server), alter).client(), s, server)
+    server = Server([s], **options)
+    talk(tcp_line(scene, server, alters=alter).client(), s, server)
     return scene
 
 
@@ -329,7 +329,7 @@ def test_a_failure_is_no_size_probe(evidence):
 
 def test_a_response_that_comes_twice(evidence, tmp_path):
     scene = Scene()
-    line = tcp_line(scene, Script([multiple('Set', SMALL)]))
+    line = tcp_line(scene, Server([multiple('Set', SMALL)]))
     line.client().enumerate(0)
     rpc, (_, m) = line.rpc, frames_of(scene, ENUMERATE, 'response')[0]
     rpc.transport.to_client(rpc.response_pdus(m.stub, call_id=rpc.call_id - 1), whole=True)
@@ -342,7 +342,7 @@ def test_two_queries_have_clocks_and_orders_of_their_own(evidence):
     scene, s = Scene(), multiple('Set', SMALL, instances=['a', 'b'])
     t = multiple('Set', SMALL, instances=['b', 'a'])
     clocks = [Times([(freq * n, 134351767437550592 + n * 10 ** 7) for n in range(9)], freq) for freq in (10 ** 7, 10 ** 6)]
-    lines = [tcp_line(scene, Script([x], clock=clock), server='192.0.2.2%d' % i, client_port=50001 + i)
+    lines = [tcp_line(scene, Server([x], clock=clock), server='192.0.2.2%d' % i, client_port=50001 + i)
              for i, (x, clock) in enumerate(zip((s, t), clocks))]
     handles = []
     for line in lines:

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from conftest import TOP, TSHARK
-from gen.story_script import answers
+from gen.story import answers
 from gen.troubles import monitor
 from test_docs import KEYS, PCAPS
 

@@ -13,10 +13,9 @@ import pytest
 
 from conftest import TOP
 from gen import troubles
-from gen.model import FREQ, Instant
 from gen.pcap import NDR, NDR64, WINREG, Capture, KerberosRpc, Rpc, SealedRpc
 from gen.scene import Line, Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, multiple
+from gen.story import Server, ask, counter, learn, multiple
 from gen.stubs import DATA, INFO, request, response
 from series import table
 from test_calls import without
@@ -190,7 +189,7 @@ def test_a_lost_fragment_in_the_middle_makes_no_size(tshark, tmp_path, protocol,
     """What is sealed is counted in its token: where a number is missing, nothing is said."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['instance %d' % n for n in range(20)])
-    line = tcp_line(scene, Script([s], clock=Watched(scene.capture)), mss=192, protocol=protocol, order=order, max_frag=192)
+    line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=192, protocol=protocol, order=order, max_frag=192)
     c = line.client()
     handle = c.open()
     c.validate(handle, [ask(s, 1, '*')])
@@ -412,20 +411,6 @@ SAME = ('Samples', 'Late asked', 'Late answered', 'Response (s)', 'Slowest (s)',
         'Size probes', 'No data', 'Interval (s)', 'Jitter (s)', 'Longest (s)')
 
 
-class Watched:
-    """The server's clock is the capture's."""
-
-    def __init__(self, capture):
-        self.capture, self.number = capture, 0
-
-    def now(self):
-        ticks = self.capture.now * 10
-        return Instant(self.number, ticks * FREQ // 10 ** 7, 116444736000000000 + ticks, FREQ)
-
-    def tick(self):
-        self.number += 1
-
-
 class Moody(Line):
     """takes: microseconds until an answer with data or without; fails: the next QueryCounterData."""
 
@@ -446,7 +431,7 @@ def query_of_one_counter(protocol):
     """-> (scene, its line, the client, its query's handle)"""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
+    model = Server([s], scene=scene, boot=0)
     line = Moody(scene, tcp_line(scene, model, mss=60000, protocol=protocol).rpc, model)
     c = line.client()
     handle = c.open()
@@ -459,7 +444,7 @@ def sessions(seed, protocol, turns, **rpc):
     dice, scene = random.Random(seed), Scene()
     kinds = [multiple('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', lambda at, k: at.number), instances=['a', 'b', 'c'][:n + 1])
              for n in range(2)]
-    model = Script(kinds, clock=Watched(scene.capture))
+    model = Server(kinds, scene=scene, boot=0)
     ports = iter(range(50001, 60000))
 
     def connect(n):
@@ -521,7 +506,7 @@ def test_who_asks_something_else_is_another(tshark, tmp_path):
     """Connections of one client that take turns and ask for two sets of counters in turn: two monitors."""
     scene = Scene()
     kinds = [multiple(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1])) for name in ('A', 'B')]
-    model = Script(kinds, clock=Watched(scene.capture))
+    model = Server(kinds, scene=scene, boot=0)
     for n in range(10):
         line = tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc)
         c = line.client()
@@ -543,7 +528,7 @@ def test_ports_that_are_used_again_are_another_connection(tshark, tmp_path, pass
     ours = []
     for interface in None, ('12345778-1234-abcd-ef00-0123456789ac', 1), None:
         first = len(scene.capture.frames) + 1
-        line = tcp_line(scene, Script([s]), mss=60000, protocol=SealedRpc, bind=False, seq=1000000 * first)
+        line = tcp_line(scene, Server([s]), mss=60000, protocol=SealedRpc, bind=False, seq=1000000 * first)
         line.rpc.interface = interface or line.rpc.interface
         line.rpc.bind()
         c = line.client()
@@ -559,7 +544,7 @@ def test_connections_at_the_same_time_are_several(tshark, tmp_path):
     """Of one client with the same counters: nothing says that they are one."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
+    model = Server([s], scene=scene, boot=0)
     clients = [tcp_line(scene, model, client_port=50001 + n, mss=60000, protocol=SealedRpc).client() for n in range(3)]
     handles = [c.open() for c in clients]
     for c, handle in zip(clients, handles):
@@ -576,7 +561,7 @@ def test_queries_of_one_connection(tshark, tmp_path):
     """One after the other they are told apart; of two that are open at a time nobody knows whose a call is."""
     scene = Scene()
     sets = [multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['a', 'b', 'c'][:n + 1]) for n in range(3)]
-    model = Script(sets, clock=Watched(scene.capture))
+    model = Server(sets, scene=scene, boot=0)
     c = tcp_line(scene, model, mss=60000, protocol=SealedRpc).client()
 
     def sample(handle, times):
@@ -671,7 +656,7 @@ def test_several_calls_of_one_frame(tshark, tmp_path, order):
     """Each has its item, its place, its operation and its size; Info names both."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
+    model = Server([s], scene=scene, boot=0)
     line = tcp_line(scene, model, mss=60000, protocol=SealedRpc, order=order)
     c, rpc = line.client(), line.rpc
     handle = c.open()
@@ -763,7 +748,7 @@ def test_a_fault_between_sealed_samples(tshark, tmp_path, waits, late):
     asked in time; the server, for whose fault it waited long, made the next sample late."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    model = Script([s], clock=Watched(scene.capture))
+    model = Server([s], scene=scene, boot=0)
     line = tcp_line(scene, model, mss=60000, protocol=SealedRpc)
     c = line.client()
     handle = c.open()
@@ -813,7 +798,7 @@ def test_a_connection_for_several_interfaces(tshark, tmp_path):
     context has too high a number, nor what else has a sealed trailer."""
     scene = Scene()
     s = multiple('A', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
-    line = tcp_line(scene, Script([s], clock=Watched(scene.capture)), mss=60000, protocol=BehindWinreg)
+    line = tcp_line(scene, Server([s], scene=scene, boot=0), mss=60000, protocol=BehindWinreg)
     c = line.client()
     handle = c.open()
     calls = ['3', '7', '6']

@@ -15,9 +15,9 @@ from gen.hkpd_scene import Talk
 from gen.model import ENGLISH, TYPES
 from gen.pcap import SealedRpc
 from gen.scene import Scene, tcp_line
-from gen.story_script import NONE, Script, ask, learn, run, story
+from gen.story import NONE, Server, ask, learn, run, story
 from gen.stubs import VALIDATE
-from gen.troubles import SECOND, Server, memory, processors
+from gen.troubles import SECOND, memory, processors
 from series import long_rows, pdh_rows, table
 from test_overlap import Monitor
 
@@ -169,7 +169,7 @@ def test_probes_and_failures_of_the_registry_are_counted(ask_all, size, passes):
 def test_probes_of_other_operations_are_no_probes_for_samples(tshark, tmp_path, samples):
     """QueryCounterInfo is asked for its size, too."""
     scene, s = Scene(), memory()
-    c = tcp_line(scene, Server([s], scene)).client()
+    c = tcp_line(scene, Server([s], scene=scene)).client()
     learn(c, s)
     h = c.open()
     c.validate(h, [ask(s, 1)])
@@ -190,7 +190,7 @@ def test_probes_of_other_operations_are_no_probes_for_samples(tshark, tmp_path, 
 def pollers(turns, samples=3):
     """Two of one client, each a connection: 'a' and 'b' open a query, 'A' and 'B' sample it, '.' closes both, a second apart."""
     scene, s = Scene(), memory()
-    server = Server([s], scene)
+    server = Server([s], scene=scene)
     clients = {name: tcp_line(scene, server, client_port=50001 + i).client() for i, name in enumerate('ab')}
     handles = {}
     learn(clients['a'], s)
@@ -281,7 +281,7 @@ def test_descriptions_are_neither_samples_nor_damaged(ask_all, passes):
 # --- Behind an error -----------------------------------------------------------------------------------------------------
 
 
-class Failing(Script):
+class Failing(Server):
     """In one of the samples the block of a query's only identifier is an error ([MS-PCQ] 2.2.4.9)."""
 
     def __init__(self, sets, number, status):
@@ -336,7 +336,7 @@ class Later(Server):
 def test_a_refusal_before_its_name_came(tshark, tmp_path, added, passes):
     """Its column, if it is blank or not, is one and has the name."""
     scene, s = Scene(), memory()
-    c = tcp_line(scene, Later([s], scene)).client()
+    c = tcp_line(scene, Later([s], scene=scene)).client()
     h = c.open()
     c.validate(h, [ask(s, 1), ask(s, 2)])
     learn(c, s)

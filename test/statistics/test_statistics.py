@@ -20,7 +20,7 @@ from gen import buffers, client, hkpd_scene, hkpd_stubs, model, stubs, troubles
 from gen.scene import Scene, tcp_line
 from gen.scenes import SCENES
 from gen.server import Query
-from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
+from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds, single,
                               story, unseen)
 from series import series, unit_of
 from series import table as lines_of
@@ -45,7 +45,7 @@ def stat(tshark, tmp_path):
 
 @functools.cache
 def whole_session():
-    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
 
     def talk(c):
         client.browse(c, server.sets)
@@ -56,7 +56,7 @@ def whole_session():
 
 def one_counter(values, kind='PERF_COUNTER_RAWCOUNT', clock=None, samples=None):
     s = single('Small', counter(1, kind, 'Things', values))
-    server = Script([s], clock=clock or seconds(20))
+    server = Server([s], clock=clock or seconds(20))
 
     def talk(c):
         learn(c, s)
@@ -133,7 +133,7 @@ def test_base_resets(stat):
     """A base that goes backwards is a reset, too; its own value is of no interest."""
     s = single('Ratio', counter(1, 'PERF_PRECISION_100NS_TIMER', 'Size', lambda at, k: 2 ** 40 + 1000 * at.number, base=2),
                counter(2, 'PERF_LARGE_RAW_BASE', None, [2 ** 40 + n for n in (10, 20, 5, 30, 25, 60)]))
-    server = Script([s], clock=seconds(20))
+    server = Server([s], clock=seconds(20))
 
     def talk(c):
         learn(c, s)
@@ -155,7 +155,7 @@ def test_resets_of_bases(stat, kind, base):
     bases = [2 ** 33 + n for n in (0, 10, 5, 25, 20, 60)]
     s = single('Small', counter(1, kind, 'Things', lambda at, k: 1000 + 3 * at.number, base=2),
                counter(2, base, None, bases))
-    server = Script([s], clock=seconds(20))
+    server = Server([s], clock=seconds(20))
 
     def talk(c):
         learn(c, s)
@@ -169,7 +169,7 @@ def test_gaps(stat):
     there = ['ab', 'a', 'ab', 'b', 'b', 'bc', 'abc']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 1),
                  instances=lambda n: [(ord(x), x) for x in there[n]])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -181,7 +181,7 @@ def test_gaps(stat):
 def test_two_queries_of_one_counter(stat):
     """One row for a path, whoever asked; the answers of another query are no gaps."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10 + at.number))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -199,7 +199,7 @@ def test_two_queries_of_one_counter(stat):
 def test_refusals(stat, passes):
     """A counter that the server does not have: each refusal of it, in a row that has no samples."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -220,7 +220,7 @@ def test_refused_blocks(stat):
     there = ['ab', 'a', 'a', 'ab']
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [
         (ord(x), x) for x in there[n]])
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -241,7 +241,7 @@ def test_nothing_steers_a_terminal(tshark, tmp_path, where):
     """Control characters of both kinds and directional marks; a file holds what was sent."""
     name = 'a\x1b[31m\x7f\x80\x85\x9b2J\xa0\u2029\u202a\u202e\u202f\u2065\u2066\u2069\u206a性z'
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', lambda at, k: 5), instances=lambda n: [(1, name)])
-    capture = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1))).write(tmp_path / 'scene.pcap')
+    capture = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1))).write(tmp_path / 'scene.pcap')
     if where == 'table':
         row, = table(tshark, capture, 'pcq,counters')
         assert row['Counter'] == as_in_a_table('\\\\SRV01\\Set(%s)\\Size' % name)
@@ -284,7 +284,7 @@ def test_queries(stat, passes):
 
 def test_queries_without_samples_or_ends(stat):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Script([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
+    server = Server([s], clock=seconds(9, filetime=36 * 10 ** 9))       # counts from the machine's start, an hour ago
     early = unseen(server).open()
 
     def talk(c):
@@ -303,7 +303,7 @@ def test_more_queries_than_rows(tshark, tmp_path):
     """Beyond 100,000 the others share the last row, with their samples; an earlier one keeps its own."""
     at_once, count, more = 500, 100_000, 3
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
-    server, scene = Script([s]), Scene()
+    server, scene = Server([s]), Scene()
     line = tcp_line(scene, server)
     c = line.client()
     handles = [bytes(4) + n.to_bytes(16, 'big') for n in range(1, count + more + 1)]
@@ -344,7 +344,7 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
         run(c, [ask(sets[0], 1), ask(sets[0], 9)], 2, close=False)
         run(c, [ask(sets[0], 1), ask(sets[0], 9)], 1, close=False)
         c.open()
-    scene = story(Script(sets), talk)
+    scene = story(Server(sets), talk)
     rows = stat(scene, 'queries', *passes)
     assert [(row['Handle'], row['Samples'], row['Refused']) for row in rows] == [
         ('query 1 and 5 more', '7', '6'), ('query 2 and 3 more', '4', '4'), ('query 11', '0', '0')]
@@ -359,7 +359,7 @@ def test_a_query_for_each_sample_is_one_row(stat, passes):
 def test_a_capture_that_is_forgotten_in_its_middle(tshark, tmp_path, statistic):
     """tshark -M: what was counted stays, and a handle that comes later is another one, wherever it lies in memory."""
     sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(30)]
-    server = Script(sets)
+    server = Server(sets)
     scene = Scene()
     for n, s in enumerate(sets):
         c = tcp_line(scene, server, client_port=50001 + n).client()
@@ -404,7 +404,7 @@ def test_bytes_of_a_sample_are_rounded(stat):
         c.data(h, 1000)
         c.validate(h, [ask(s, 2)])
         c.data(h, 1000)
-    row, = stat(story(Script([s]), talk), 'queries')
+    row, = stat(story(Server([s]), talk), 'queries')
     assert row['Samples'] == '3' and row['Bytes/sample'] == '91'
 
 
@@ -425,8 +425,7 @@ def lacking(missing, samples=3):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]),
                  counter(2, 'PERF_COUNTER_BULK_COUNT', 'Two', lambda at, k: 9 + at.number ** 2))
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
-    c = Damaging(line, lambda opnum, kind, stub: None if opnum in missing else stub).client()
+    c = tcp_line(scene, Server([s]), alters=lambda opnum, kind, stub: None if opnum in missing else stub).client()
     learn(c, s)
     run(c, [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, '*'), ask(s, 7, 'a')], samples)
     return scene
@@ -474,7 +473,7 @@ def test_samples_of_an_assumed_order(stat):
         c.data(h, 1000)
         c.info(h)
         c.data(h, 1000)
-    rows = stat(story(Script([s]), talk), 'counters')
+    rows = stat(story(Server([s]), talk), 'counters')
     assert list(rows[0])[-1] == 'Assumed'
     assert [(r['Counter'][-3:], r['Samples'], r['Assumed']) for r in rows] == [('One', '3', '2'), ('Two', '3', '2')]
 
@@ -490,8 +489,7 @@ def paced(pauses, takes, probes=(), stamped='end'):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: at.number))
     scene = Scene()
     stamps, waits = [], []
-    server = Script([s], clock=Times(stamps))
-    line = tcp_line(scene, server)
+    server = Server([s], clock=Times(stamps))
 
     def wait(opnum, kind, stub):
         if (opnum, kind) == (stubs.DATA, 'request'):
@@ -499,7 +497,7 @@ def paced(pauses, takes, probes=(), stamped='end'):
         if (opnum, kind) == (stubs.DATA, 'response'):
             scene.capture.now = wait.asked + int(waits.pop(0) * SECOND)
         return stub
-    c = Damaging(line, wait).client()
+    c = tcp_line(scene, server, alters=wait).client()
     learn(c, s)
     h = c.open()
     c.validate(h, [ask(s, 1)])
@@ -614,7 +612,7 @@ def test_a_response_whose_request_is_missing_has_no_time(stat):
 
     def alter(opnum, kind, stub):
         return None if (opnum, kind) == (stubs.DATA, 'request') and drop.pop(0) else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     run(c, [ask(s, 1)], 3)
     row, = stat(scene, 'queries')
@@ -642,7 +640,7 @@ def test_the_refused(stat, passes):
         c.info(h)
         for _ in range(4):
             c.data(h, 1000)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0])[:6] == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client']
     first = frames_of(scene, stubs.VALIDATE, 'response')[0][0]
@@ -685,7 +683,7 @@ def test_failed_blocks_of_an_assumed_order(stat, passes):
         c.info(h)
         c.data(h, 1000)
         c.data(h, 1000)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     rows = stat(scene, 'refusals', *passes)
     assert list(rows[0]) == ['Path', 'Error', 'Times', 'First frame', 'Query', 'Client', 'Meaning', 'Assumed']
     assert [(r['Path'].rpartition('Set')[2], r['Times'], r['Assumed']) for r in rows] == [
@@ -697,7 +695,7 @@ def test_failed_blocks_of_an_assumed_order(stat, passes):
 
 def test_a_failure_of_which_nobody_knows_whose_it_is(stat):
     s = multiple('Comings', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Size', [1, 1]))
-    server = Script([s])
+    server = Server([s])
     c = unseen(server)
     early = c.open()
     c.validate(early, [ask(s, 1, 'a'), ask(s, 1, 'gone')])
@@ -724,8 +722,8 @@ def test_what_errors_mean(stat):
         for i, n in enumerate((*ERRORS, 9999)):
             struct.pack_into('<I', stub, 4 + 40 * i + 16, n)        # behind the max count and the GUID
         return bytes(stub) + bytes(8)
-    server = Script([s])
-    c = Damaging(tcp_line(scene, server), alter).client()
+    server = Server([s])
+    c = tcp_line(scene, server, alters=alter).client()
     c.validate(unseen(server).open(), [ask(s, n) for n in (*ERRORS, 9999)])
     rows = stat(scene, 'refusals')
     # of a damaged answer it is not believed that the server knows the handle
@@ -756,7 +754,7 @@ def test_calls_that_fail_as_a_whole(stat, passes):
 def test_two_queries_refuse_apart(stat):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     scene = Scene()
-    server = Script([s])
+    server = Server([s])
     for port in (50001, 50002):
         c = tcp_line(scene, server, client_port=port).client()
         learn(c, s)
@@ -771,7 +769,7 @@ def test_two_clients_are_refused_apart(stat, servers, passes):
     """Each was denied a query once; the other one, of another server even, is not it."""
     scene, s = Scene(), single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', [1]))
     for n in range(2):
-        server = troubles.Server([s], scene, denies={stubs.OPEN: (5, range(99))})
+        server = Server([s], scene=scene, denies={stubs.OPEN: (5, range(99))})
         tcp_line(scene, server, client='192.0.2.%d' % (10 + n), client_port=50001 + n, server='192.0.2.%d' % (20 + n * (servers - 1))).client().open()
     rows = stat(scene, 'refusals', *passes)
     assert [(r['Client'], r['Times']) for r in rows] == [('192.0.2.10', '1'), ('192.0.2.11', '1')]
@@ -798,7 +796,7 @@ def test_names_that_a_later_call_of_the_frame_changes(stat):
         s.guid = 'f193b332-f3f6-5b2d-bef3-21a3edbb1c6b'
         return s
     s = named('First', 'Second')
-    server, scene = Script([s]), Scene()
+    server, scene = Server([s]), Scene()
     line = tcp_line(scene, server)
     c, rpc = line.client(), line.rpc
     learn(c, s)
@@ -885,7 +883,7 @@ def test_sizes_of_calls(tshark, tmp_path):
 
 def test_a_probe_without_an_answer(tshark, tmp_path):
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -906,10 +904,9 @@ def test_a_probe_without_an_answer(tshark, tmp_path):
 def test_whose_probe_it_is(tshark, tmp_path):
     """Only who asked gets the answer to a probe, and only one that was for the same, and that succeeded."""
     sets = [single(name, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for name in ('Small', 'Other')]
-    server, scene = Script(sets), Scene()
+    server, scene = Server(sets), Scene()
     refused = []
-    line = tcp_line(scene, server)
-    first = Damaging(line, lambda opnum, kind, stub: stub[:-4] + b'\5\0\0\0' if kind == 'response' and refused else stub).client()
+    first = tcp_line(scene, server, alters=lambda opnum, kind, stub: stub[:-4] + b'\5\0\0\0' if kind == 'response' and refused else stub).client()
     other = tcp_line(scene, server, client='192.0.2.11', client_port=50002).client()
     guid = sets[0].guid
     first.reg_info(guid, 11, 0, in_size=1000)

@@ -17,9 +17,9 @@ from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import Pipe, Rpc, Smb2, Tcp
 from gen.scene import Line, Scene, tcp_line
-from gen.story_script import NONE, Script, ask, counter, learn, multiple, run, single, story
+from gen.story import NONE, Clock, Server, ask, counter, learn, multiple, run, single, story
 from gen.stubs import DATA, ENUMERATE, INFO, OPEN, VALIDATE, request
-from gen.troubles import ROOM, SECOND, Clock, Server, again, memory, monitor, poller, processors, samples, silent, until, without_calls
+from gen.troubles import ROOM, SECOND, again, memory, monitor, poller, processors, samples, silent, until, without_calls
 from gen.troubles import without_samples
 from series import table
 from test_calls import without
@@ -49,7 +49,7 @@ def things(value=lambda at, k: at.number, kind='PERF_COUNTER_RAWCOUNT'):
 def test_all_is_well(summary):
     """One line, and a word for scripts."""
     s = things()
-    lines, found = summary(story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 5))))
+    lines, found = summary(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 5))))
     line, = lines
     assert re.fullmatch(r'192\.0\.2\.10 to SRV01: 5 samples, each 1\.00\d s, none late, answered in '
                         r'\d+\.\d ms \(slowest \d+\.\d ms, frame \d+\)', line)
@@ -79,7 +79,7 @@ def test_browsing_finds_nothing_wrong(summary):
 
 def test_a_counter_that_began_again(summary):
     s = things(lambda at, k: [100, 200, 10, 110][min(at.number, 3)], 'PERF_COUNTER_BULK_COUNT')
-    lines, found = summary(story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 4))))
+    lines, found = summary(story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1)], 4))))
     assert 'Object Small of SRV01 began again (1 went backwards): since ' in lines[0]
     assert [f['kind'] for f in found['monitors'][0]['findings']] == ['reset']
 
@@ -99,7 +99,7 @@ def test_both_are_late(summary):
 
 def test_a_capture_of_nothing(summary, tmp_path):
     scene = Scene()
-    tcp_line(scene, Script([things()]))
+    tcp_line(scene, Server([things()]))
     lines, found = summary(scene)
     assert 'No call of PerflibV2' in lines[0] and found == {'healthy': None, 'notes': lines, 'monitors': []}
 
@@ -107,7 +107,7 @@ def test_a_capture_of_nothing(summary, tmp_path):
 def test_a_query_for_each_sample(summary):
     """Pollers that open and close a query each time are one monitor, with an interval."""
     s = things()
-    lines, found = summary(story(Script([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1)], 1) for _ in range(6)])))
+    lines, found = summary(story(Server([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1)], 1) for _ in range(6)])))
     line, = lines
     assert re.search(r': 6 samples, each 1\.00\d s, none late, .*, in 6 queries$', line)
     assert found['healthy'] and found['monitors'][0]['queries'] == 6
@@ -117,7 +117,7 @@ def test_two_at_a_time_are_two(summary):
     """Two open queries for the same counters."""
     s = things()
     scene = Scene()
-    c = tcp_line(scene, Script([s])).client()
+    c = tcp_line(scene, Server([s])).client()
     learn(c, s)
     first, second = c.open(), c.open()
     for h in first, second:
@@ -133,7 +133,7 @@ def test_the_worst_first(summary):
     """Of two monitors, the one that is denied, then the one with a refused counter."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     scene = Scene()
-    model = Script([s])
+    model = Server([s])
     a, b = (tcp_line(scene, model, client_port=50001 + i, client='192.0.2.%d' % (10 + i)).client() for i in range(2))
     learn(a, s)
     run(a, [ask(s, 1, 'a')], 3)
@@ -180,7 +180,7 @@ def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
     """The client asks how much room is needed, and offers that much. It is the server that fails then (or the capture lost its answers)."""
     wire = dict(loses=lambda opnum, kind, n: loses and opnum == DATA and kind == 'response' and n % 2 == 1)
     scene, s = Scene(), troubles.memory()
-    c = troubles.Wire(tcp_line(scene, troubles.Server([s], scene, **how)), **wire).client()
+    c = tcp_line(scene, Server([s], scene=scene, **how), **wire).client()
     learn(c, s)
     h = c.open()
     c.validate(h, [ask(s)])
@@ -192,7 +192,7 @@ def test_a_size_probe_before_each_call_that_fails(summary, how, loses):
     assert 'less room' not in '\n'.join(lines)
 
 
-class Moves(troubles.Clock):
+class Moves(Clock):
     """From the sixth sample on ticks are of another length: a virtual machine went to another host."""
 
     def now(self):
@@ -203,7 +203,7 @@ class Moves(troubles.Clock):
 def test_a_frequency_that_changes(summary):
     """Ticks of the one are none of the other: the samples are a second apart by the time of 100 ns, and each counts as much."""
     scene, s = Scene(), troubles.memory()
-    server = troubles.Server([s], scene)
+    server = Server([s], scene=scene)
     server.clock = Moves(scene.capture)
     troubles.samples(tcp_line(scene, server).client(), scene, [ask(s)], s, count=10)
     lines, found = summary(scene)
@@ -301,7 +301,7 @@ def test_json_on_standard_output(tshark):
 def answer_out_of_order():
     """All of it was captured, the first two segments of one answer in the other order, which Wireshark by default does not put right."""
     scene, s = Scene(), processors(tuple('instance %d' % i for i in range(60)))
-    line = tcp_line(scene, Server([s], scene))
+    line = tcp_line(scene, Server([s], scene=scene))
     c, tcp = line.client(), line.rpc.transport
     learn(c, s)
     h = c.open()
@@ -337,7 +337,7 @@ def test_a_call_that_was_not_captured(tshark, tmp_path, passes):
 def test_an_answer_that_was_not_captured_but_acknowledged(summary, passes):
     """The last call was answered: the client acknowledges what the server sent (tcp.analysis.ack_lost_segment). "Never answered" is false."""
     scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene))
+    line = tcp_line(scene, Server([s], scene=scene))
     h = samples(line.client(), scene, [ask(s)], s, count=5, close=False)
     request = bytes(stubs.request(DATA, hQuery=h, dwInSize=ROOM))
     line.request(DATA, request)
@@ -356,7 +356,7 @@ def by_order():
                  counter(2, 'PERF_COUNTER_LARGE_DELTA', 'Second', lambda at, k: 900 - at.number),
                  instances=lambda n: ('a', 'b') if n not in (2, 3) else ('b',))
     asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(s, 1, 'b')]
-    return story(Script([s], order=lambda query: [2, 1, 0]), lambda c: (learn(c, s), run(c, asked, 6, info=False)))
+    return story(Server([s], order=lambda query: [2, 1, 0]), lambda c: (learn(c, s), run(c, asked, 6, info=False)))
 
 
 @PASSES
@@ -377,7 +377,7 @@ def namesakes(protocol):
     value = lambda at, k: counts[min(at.number, 4)][k]
     if protocol == 'pcq':
         s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', value), instances=[(0, 'svc', 0), (0, 'svc', 1)])
-        return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 5)))
+        return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 5)))
     scene = Scene()
     talk = Talk(scene, [Object(230, 'Process', [Number(6, 'Delta', TYPES['PERF_COUNTER_LARGE_DELTA'], value)],
                                lambda at: [Row('svc'), Row('svc')])])
@@ -405,7 +405,7 @@ def test_who_browsed_before_it_sampled_opened_a_query(summary, passes):
     """The server has no names in French, or a provider that is broken (4211), which one call of the monitor's connection finds out. Behind it
     the same connection opens a query and samples it: "no samples: no query was opened" is false of this client and this server."""
     scene, s = Scene(), memory()
-    c = tcp_line(scene, Server([s], scene)).client()
+    c = tcp_line(scene, Server([s], scene=scene)).client()
     c.reg_info(s.guid, 5, 0x40C, in_size=999)
     samples(c, scene, [ask(s)], s, count=6)
     lines, found = summary(scene, *passes)
@@ -415,7 +415,7 @@ def test_who_browsed_before_it_sampled_opened_a_query(summary, passes):
 
 def two_pipes_of_a_connection():
     scene, s = Scene(), memory()
-    server, tcp = Server([s], scene), Tcp(scene.capture, 445, 50002)
+    server, tcp = Server([s], scene=scene), Tcp(scene.capture, 445, 50002)
     smb, clients = Smb2(tcp), []
     for i in range(2):
         rpc = Rpc(Pipe(smb, file_id=0xF11E0001 + i))
@@ -470,7 +470,7 @@ def test_one_question_after_the_other(summary, passes):
 def test_one_of_two_calls_at_once_is_not_answered(summary, passes):
     """The second call has its answer, the first has none for a minute. The client waits: it did not stop to ask."""
     scene, s = Scene(), memory()
-    line = tcp_line(scene, Server([s], scene))
+    line = tcp_line(scene, Server([s], scene=scene))
     h = samples(line.client(), scene, [ask(s)], s, count=6, close=False)
     first, second = [Call(line, DATA, hQuery=h, dwInSize=ROOM) for _ in range(2)]
     second.do().answer()

@@ -16,7 +16,7 @@ from gen.mutate import together
 from gen.pcap import Capture
 from gen.scene import Scene, tcp_line
 from gen.server import Query
-from gen.story_script import Damaging, Script, ask, counter, frames_of, learn, multiple, run, single, story
+from gen.story import Server, ask, counter, frames_of, learn, multiple, run, single, story
 from gen.troubles import poller
 from test_order import PCAPS, sharkd  # noqa: F401 (a fixture)
 
@@ -26,7 +26,7 @@ ALL = *TABLES, 'pcq,tree'
 
 def session(samples=4):
     """Everything that a client asks for, refused counters among it."""
-    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
 
     def talk(c):
         client.browse(c, server.sets)
@@ -71,7 +71,7 @@ def test_trees_beside_each_other(tshark, tmp_path):
 def test_refusals_of_sessions_that_are_forgotten(tshark, tmp_path):
     """tshark -M"""
     sets = [single('Set %d' % n, counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10)) for n in range(4)]
-    server, scene = Script(sets), Scene()
+    server, scene = Server(sets), Scene()
     for n, s in enumerate(sets):
         c = tcp_line(scene, server, client_port=50001 + n).client()
         learn(c, s)
@@ -147,7 +147,7 @@ def test_damaged_answers_and_unknown_queries_are_said(tshark, tmp_path):
         if (opnum, kind) == (stubs.DATA, 'response') and next(answers):
             return stub[:20 + 48 + 4] + b'\7' + stub[20 + 48 + 5:]      # the type of the only block: there is no 7
         return stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     run(c, [ask(s, 1)], 3)
     path = scene.write(tmp_path / 'a.pcap')
@@ -163,7 +163,7 @@ def denied(opnum, count=5):
 
     def alter(number, kind, stub):
         return bytes(len(stub) - 4) + struct.pack('<I', 5) if (number, kind) == (opnum, 'response') else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     for _ in range(count):
         c.open()
     return scene
@@ -179,7 +179,7 @@ def test_a_table_of_nothing_but_failed_calls_says_so(tshark, tmp_path):
 
 def test_failed_calls_beside_values_are_no_reason(tshark, tmp_path):
     scene = denied(stubs.OPEN, 1)
-    server = Script([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))])
+    server = Server([single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))])
     run(tcp_line(scene, server, client_port=50002).client(), [ask(server.sets[0], 1)], 1)
     assert notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,queries') == ([], [])
 
@@ -200,14 +200,14 @@ def test_packets_that_were_cut_are_said(tshark, tmp_path):
 
 def test_assumed_samples_are_said(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 3, info=False)))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
     assert said_so(rows, lines, 'samples of an assumed counter', 6), rows
 
 
 def test_types_that_were_not_captured_are_said(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'One', [1, 1]))
-    scene = story(Script([s]), lambda c: run(c, [ask(s, 1, 'a')], 3))
+    scene = story(Server([s]), lambda c: run(c, [ask(s, 1, 'a')], 3))
     rows, lines = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
     assert said_so(rows, lines, 'samples of a counter whose type is not known', 3), rows
 
@@ -219,7 +219,7 @@ def test_answers_without_data_are_said(tshark, tmp_path):
 
     def alter(opnum, kind, stub):
         return stubs.response(stubs.DATA) if (opnum, kind) == (stubs.DATA, 'response') else stub
-    c = Damaging(tcp_line(scene, Script([s])), lambda *x: bytes(alter(*x))).client()
+    c = tcp_line(scene, Server([s]), alters=lambda *x: bytes(alter(*x))).client()
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 3)
     for statistic in TABLES:
@@ -231,7 +231,7 @@ def test_eight_queries_of_an_assumed_order_are_named(tshark, tmp_path):
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1, 1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2, 2]))
     said = []
     for count in (1, 8, 9):
-        scene = story(Script([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)
+        scene = story(Server([s]), lambda c: (learn(c, s), [run(c, [ask(s, 1, 'a'), ask(s, 2, 'a')], 1, info=False)
                                                             for _ in range(count)]))
         _, (line,) = notes(tshark, scene.write(tmp_path / 'a.pcap'), 'pcq,counters')
         said.append(re.search(r'\((.*?)\)', line)[1])
@@ -243,7 +243,7 @@ def test_repeated_responses_have_one_node(tshark, tmp_path):
     """However many there are."""
     s = single('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Things', lambda at, k: 10))
     scene = Scene()
-    line = tcp_line(scene, Script([s]))
+    line = tcp_line(scene, Server([s]))
     c = line.client()
     learn(c, s)
     run(c, [ask(s, 1)], 1, close=False)

@@ -10,7 +10,6 @@ import glob
 import io
 import math
 import os
-import re
 import shutil
 import socket
 import statistics

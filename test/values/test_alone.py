@@ -5,8 +5,8 @@ import pytest
 
 from gen import hkpd_scene
 from gen.scene import Scene, tcp_line
-from gen.story_script import Script, ask, counter, learn, run, seconds, single
-from gen.story_types import every_type, together
+from gen.story import Server, ask, counter, learn, run, seconds, single
+from gen.every_type import every_type, together
 
 FIELDS = ['pcq.' + name for name in '''path cooked cooked.none value value.text value.raw sample.previous
           sample.interval learned_in'''.split()]
@@ -19,7 +19,7 @@ def capture(tmp_path_factory):
     odd = single('Odd', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Five bytes', lambda at, k: b'12345'))
     asked, shown = together(types, 6)
     scene = Scene()
-    c = tcp_line(scene, Script([types, odd], clock=seconds(9), shows=shown)).client()
+    c = tcp_line(scene, Server([types, odd], clock=seconds(9), shows=shown)).client()
     learn(c, types, odd)
     run(c, [*asked, ask(odd, 1)], 2)
     talk = hkpd_scene.Talk(scene, [hkpd_scene.every_type()], client_port=50009)

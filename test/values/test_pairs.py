@@ -8,7 +8,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.scene import Scene
-from gen.story_script import NONE, Script, answers, ask, counter, learn, multiple, run, single, story
+from gen.story import NONE, Server, answers, ask, counter, learn, multiple, run, single, story
 from series import long_rows
 from test_csv import export      # noqa: F401: a fixture
 
@@ -60,7 +60,7 @@ def perflib(case):
     before, after, _ = CASES[case]
     s = multiple('Set', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
                  instances=lambda number: (before, after)[min(number, 1)])
-    return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
 
 
 NO_ID = 2 ** 32 - 1
@@ -145,7 +145,7 @@ def processes(before, after, ids, apart):
     s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
                  counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: ids[k]), instances=rows)
     asked = [ask(s, 6, '*'), ask(s, 9, '*')] if apart else [ask(s, NONE, '*')]
-    return story(Script([s]), lambda c: (learn(c, s), run(c, asked, 2)))
+    return story(Server([s]), lambda c: (learn(c, s), run(c, asked, 2)))
 
 
 @PASSES
@@ -164,7 +164,7 @@ def test_one_that_is_alone_and_has_another_own_id(export, tshark, tmp_path, aske
     rows = lambda number: [(0, 'svc', 0 if number < 2 else 1)]
     s = multiple('Process', counter(6, 'PERF_COUNTER_LARGE_DELTA', 'Delta', lambda at, k: count(k, at.number)),
                  counter(9, 'PERF_COUNTER_RAWCOUNT', 'ID Process', lambda at, k: 400 + k), instances=rows)
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, *x) for x in asked], 4)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, *x) for x in asked], 4)))
     results = [r['result'] or r['reason'] for r in long_rows(export(scene, 'long', *passes)) if r['counter'] == 'Delta']
     assert results == [FIRST, '7', MOVED, '14']
     info = tshark.info(scene.write(tmp_path / 'a.pcap'), *passes)
@@ -249,7 +249,7 @@ def test_a_counter_given_out_anew(export, what, passes):
     old = made_of('Old', 'Set', 'PERF_COUNTER_LARGE_DELTA', 1)
     new = made_of('New' if what == 'counter' else 'Old', 'Other' if what == 'counterset' else 'Set',
                   'PERF_COUNTER_BULK_COUNT' if what == 'type' else 'PERF_COUNTER_LARGE_DELTA', 2)
-    server = Script([old])
+    server = Server([old])
 
     def calls(c):
         learn(c, old)
@@ -310,7 +310,7 @@ def test_labels_and_columns_say_so(tshark, tmp_path):
     assert [line.rstrip(' |').split('|')[-1].split()[-1] for line in counters.splitlines() if 'Delta' in line] == ['1', '1', '0']
 
 
-class Same(Script):
+class Same(Server):
     """A block of these (id, value) pairs in the sample of that number. Ids stand twice in real answers."""
 
     def __init__(self, sets, pairs):

@@ -9,7 +9,7 @@ from gen import buffers, client, model, stubs
 from gen.buffers import NONE
 from gen.model import ENGLISH, GLOBAL_AGGREGATE, Counterset, Instance
 from gen.scene import Scene, tcp_line
-from gen.story_script import Damaging, Script, answers, ask, counter, learn, multiple, run, single, story, unseen
+from gen.story import Server, answers, ask, counter, learn, multiple, run, single, story, unseen
 from gen.stubs import INFO, VALIDATE
 from learned import compare_paths, compare_values, cooked, one, read
 
@@ -38,7 +38,7 @@ def truth(message):
 def test_by_index(tshark, tmp_path, order):
     """Three blocks of one dwType in any order: only QueryCounterInfo's Index tells."""
     s = gauge()
-    server = Script([s], order=lambda q: order)
+    server = Server([s], order=lambda q: order)
     scene = story(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in (3, 1, 2)])))
     frames = read(tshark, scene, tmp_path)
     compare_paths(frames, scene)
@@ -49,7 +49,7 @@ def test_the_index_moves_with_each_change(tshark, tmp_path):
     """After each change another order, told anew; the samples between keep the one that held for them."""
     s = gauge()
     orders = iter([[0], [0], [1, 0], [1, 0], [2, 0, 1], [2, 0, 1], [0, 1], [0, 1]])
-    server = Script([s], order=lambda q: next(orders))
+    server = Server([s], order=lambda q: next(orders))
     asked = [ask(s, i, 'a') for i in (1, 2, 3)]
 
     def talk(c):
@@ -71,7 +71,7 @@ def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
     """Info, then a change whose info was not captured, and maybe as many counters as before: the old places must not be
     used without a word."""
     s = gauge()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
 
     def talk(c):
         learn(c, s)
@@ -95,7 +95,7 @@ def test_an_old_index_does_not_hold_after_a_change(tshark, tmp_path, removed):
 def test_info_after_the_sample(tshark, tmp_path):
     """QueryCounterInfo was asked after the first sample: on the second pass it holds for both, they hold the same."""
     s = gauge()
-    server = Script([s], order=lambda q: [2, 0, 1])
+    server = Server([s], order=lambda q: [2, 0, 1])
 
     def talk(c):
         learn(c, s)
@@ -124,7 +124,7 @@ OF_OWN_TYPES = {
 def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, turn, two_pass):
     """In the order of the additions they are assumed so; in another their types do not fit, and nobody's names are shown."""
     s = gauge()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
     scene = story(server, lambda c: (learn(c, s), run(c, OF_OWN_TYPES[asked](s), info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     for number, message in answers(scene):
@@ -135,7 +135,7 @@ def test_without_info_where_each_has_a_type_of_its_own(tshark, tmp_path, asked, 
 @PASSES
 def test_without_info_one_counter_is_certain(tshark, tmp_path, two_pass):
     s = gauge()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     assert not [f for f in frames.values() if ASSUMED in f.experts]
@@ -156,7 +156,7 @@ SEVERAL = {
 def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked, turn, two_pass):
     """Names that may be wrong say so by an expert, or there are none; nobody reads a wrong name without a warning."""
     s = gauge()
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1] if turn else range(len(q.identifiers)))
     scene = story(server, lambda c: (learn(c, s), run(c, SEVERAL[asked](s), info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     for number, message in answers(scene):
@@ -172,7 +172,7 @@ def test_without_info_where_several_orders_are_possible(tshark, tmp_path, asked,
 def test_info_without_the_additions(tshark, tmp_path, two_pass):
     """The capture begins behind the additions: QueryCounterInfo names all counters, so everything is known."""
     s = gauge()
-    server = Script([s], order=lambda q: [1, 2, 0])
+    server = Server([s], order=lambda q: [1, 2, 0])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -196,7 +196,7 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
     """QueryCounterInfo gave the whole list, without what was added and then removed unseen; what is added behind it is
     assumed to stand behind it."""
     s = gauge()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -221,7 +221,7 @@ def test_a_change_after_info_without_the_additions(tshark, tmp_path, gone, two_p
 def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
     """Only samples: dwType 1 and 4 carry no id, nothing is made up; 2 and 6 say their ids, but not whose."""
     s = gauge()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -245,7 +245,7 @@ def test_a_capture_that_begins_in_the_middle(tshark, tmp_path, two_pass):
 def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
     """One addition was captured, others were not: its counter must not be given all the blocks."""
     s = gauge()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -266,7 +266,7 @@ def test_an_addition_to_a_query_that_began_before(tshark, tmp_path, two_pass):
 def test_a_block_that_cannot_be_its_identifiers(tshark, tmp_path, was, now, two_pass):
     """The counters changed unseen between info and sample, and the dwTypes show it: no wrong name on another dwType."""
     s = gauge()
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     c = tcp_line(scene, server).client()
     hidden = unseen(server)
@@ -293,8 +293,8 @@ def test_damage_to_what_tells_the_order(tshark, tmp_path, what, two_pass):
 
     def alter(op, kind, stub):
         return stub[:-9] if (op, kind) == (opnum, 'response') and next(seen) == which else stub
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
-    c = Damaging(tcp_line(scene, server), alter).client()
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    c = tcp_line(scene, server, alters=alter).client()
     learn(c, s)
     h = c.open()
     for asked, add in (([ask(s, 1, 'a'), ask(s, 2, 'a')], True), ([ask(s, 3, 'a')], True), ([ask(s, 1, 'a')], False)):
@@ -320,7 +320,7 @@ def test_damaged_changes_that_leave_as_many(tshark, tmp_path, two_pass):
 
     def alter(op, kind, stub):
         return stub[:-9] if (op, kind) == (VALIDATE, 'response') and next(seen) > 0 else stub
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     h = c.open()
     for asked, add in ((ask(s, 1, 'a'), True), (ask(s, 2, 'a'), True), (ask(s, 1, 'a'), False)):
@@ -344,7 +344,7 @@ def test_the_notation(tshark, tmp_path, two_pass):
     stranger = multiple('not browsed', counter(1, 'PERF_COUNTER_RAWCOUNT', 'not browsed', [1]), instances=['x', 'x'])
     asked = [ask(one_only, 1), ask(one_only, NONE), ask(many, 1, 'left'), ask(many, NONE, 'right'), ask(many, 1, '*'),
              ask(many, NONE, '*'), ask(stranger, 1, '*'), ask(many, 1, 'r*', instance_id=9)]
-    scene = story(Script([one_only, many, stranger]), lambda c: (learn(c, one_only, many), run(c, asked, 1)))
+    scene = story(Server([one_only, many, stranger]), lambda c: (learn(c, one_only, many), run(c, asked, 1)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     lanes = '\\\\SRV01\\Lanes'
     unknown = '\\\\SRV01\\{%s}' % stranger.guid
@@ -367,7 +367,7 @@ def test_the_server(tshark, tmp_path, machine, shown):
     """szMachine without its backslashes, or the server's address where it is empty."""
     s = gauge(count=1)
     scene = Scene()
-    c = tcp_line(scene, Script([s])).client(machine)
+    c = tcp_line(scene, Server([s])).client(machine)
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
@@ -377,7 +377,7 @@ def test_the_server(tshark, tmp_path, machine, shown):
 def test_the_server_of_each_handle(tshark, tmp_path):
     """Two clients call what one address leads to differently: each query shows the name it was opened with."""
     s = gauge(count=1)
-    server = Script([s])
+    server = Server([s])
     scene = Scene()
     a, b = (tcp_line(scene, server, client_port=50000 + i).client(m) for i, m in enumerate(('\\\\A', '\\\\B')))
     ha, hb = a.open(), b.open()
@@ -394,7 +394,7 @@ def test_the_server_of_each_handle(tshark, tmp_path):
 def test_an_address_of_version_6(tshark, tmp_path):
     s = gauge(count=1)
     scene = Scene()
-    c = tcp_line(scene, Script([s]), v6=True).client('')
+    c = tcp_line(scene, Server([s]), v6=True).client('')
     learn(c, s)
     run(c, [ask(s, 1, 'a')], 1)
     frames = read(tshark, scene, tmp_path)
@@ -408,7 +408,7 @@ def test_single_instance_sets_have_no_parentheses(tshark, tmp_path, info):
     s = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), counter(2, 'PERF_COUNTER_RAWCOUNT', 'Two', [2]))
     asked = [[ask(s, 1, name), ask(s, NONE, name)] for name in (None, '', 'Alone Instance')]
     for names, which in zip(('none', 'empty', 'one'), asked):
-        scene = story(Script([s]), lambda c: (learn(c, s), run(c, which, 1, info)))
+        scene = story(Server([s]), lambda c: (learn(c, s), run(c, which, 1, info)))
         frames = read(tshark, scene, tmp_path)
         alone = '\\\\SRV01\\Alone\\'
         assert paths(frames[answers(scene)[0][0]]) == [alone + 'One', alone + 'One', alone + 'Two'], names
@@ -419,7 +419,7 @@ def test_a_set_registered_anew_as_another_kind(tshark, tmp_path):
     many = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]), instances=['x'])
     one = single('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'One', [1]))
     one.guid = many.guid
-    server = Script([many])
+    server = Server([many])
 
     def talk(c):
         learn(c, many)
@@ -435,7 +435,7 @@ def test_a_set_registered_anew_as_another_kind(tshark, tmp_path):
 def test_parentheses_of_sets_of_unknown_kind(tshark, tmp_path):
     """Nothing was browsed: an identifier without a name is that of a single-instance set."""
     alone, many = single('Alone', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x', [1])), gauge(count=1)
-    scene = story(Script([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
+    scene = story(Server([alone, many]), lambda c: run(c, [ask(alone, 1), ask(many, 1, 'b')], 1))
     frames = read(tshark, scene, tmp_path)
     assert paths(frames[answers(scene)[0][0]]) == ['\\\\SRV01\\{%s}\\#1' % alone.guid, '\\\\SRV01\\{%s}(b)\\#1' % many.guid]
 
@@ -444,7 +444,7 @@ def test_aggregates_have_instances(tshark, tmp_path):
     """InstanceType 4 is no single instance: its values still come by instance."""
     s = Counterset('Harbour', GLOBAL_AGGREGATE, [counter(1, 'PERF_COUNTER_RAWCOUNT', 'Boats', [3])],
                    lambda at: [Instance(0, 'pier 1', 0), Instance(1, '_Total', 0)])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 1, '_Total')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 1, '_Total')], 1)))
     frames = read(tshark, scene, tmp_path)
     compare_paths(frames, scene)
 
@@ -458,7 +458,7 @@ def test_odd_characters(tshark, tmp_path):
     counters = [counter(i, 'PERF_COUNTER_RAWCOUNT', n, [i]) for i, n in enumerate(
         ['% Time', 'a\\b(c)', '\U0001F697' * 511, '#1', '{x}', '<b>', 'tab\there', 'bell\x07'])]
     s = multiple('Spuren (\U0001F6A6) 100% \\ "x"', *counters, instances=ODD)
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 3, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*'), ask(s, 3, '*')], 1)))
     frames = read(tshark, scene, tmp_path)
     compare_paths(frames, scene)
 
@@ -466,7 +466,7 @@ def test_odd_characters(tshark, tmp_path):
 def test_long_names(tshark, tmp_path):
     """65,000 characters of a counter's name, and as many of a set's: a path shows 1,024 of each."""
     s = multiple('S' * 65000, counter(1, 'PERF_COUNTER_RAWCOUNT', 'n' * 65000, [1]), instances=['i' * 32000])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
     frames = read(tshark, scene, tmp_path)
     path, = paths(frames[answers(scene)[0][0]])
     assert path == '\\\\SRV01\\%s…(%s…)\\%s…' % ('S' * 1024, 'i' * 1024, 'n' * 1024)
@@ -476,7 +476,7 @@ def test_lone_surrogates(tshark, tmp_path):
     """Half a character is shown as U+FFFD, and the path still stands."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'x\udc00y', [1]), instances=['\ud83d', 'b'])
     s.names[ENGLISH] = 'Set \ud800'
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
     frames = read(tshark, scene, tmp_path)
     for path, instance in zip(paths(frames[answers(scene)[0][0]]), ('\ufffd', 'b')):
         # for a damaged name what is known for certain may stand instead
@@ -487,7 +487,7 @@ def test_lone_surrogates(tshark, tmp_path):
 def test_equal_names_have_a_path_each(tshark, tmp_path):
     """#1 for the second of equal names, and no two values with one path, in blocks of one counter and of all."""
     s = gauge(count=2, instances=[(0, 'x', 0), (1, 'x', 1), (0, 'y', 2), (0, 'x', 3)])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
     frames = read(tshark, scene, tmp_path)
     for number, _ in answers(scene):
         got = paths(frames[number])
@@ -497,7 +497,7 @@ def test_equal_names_have_a_path_each(tshark, tmp_path):
 
 def test_a_path_for_each_value_and_where(tshark, tmp_path):
     """pcq.path is in its pcq.counter_data, generated, once; the label of the structure has it too."""
-    server = Script(model.countersets(), clock=model.Clock())
+    server = Server(model.countersets(), clock=model.Clock())
     scene = story(server, lambda c: client.whole(c, server.sets))
     frames = read(tshark, scene, tmp_path)
     for number, _ in answers(scene):
@@ -512,7 +512,7 @@ def test_a_path_for_each_value_and_where(tshark, tmp_path):
 def test_filters_find_paths(tshark, tmp_path):
     """A display filter by path or value finds the frame, with no tree asked for."""
     s = gauge()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')], 2)))
     path = scene.write(tmp_path / 'x.pcap')
     numbers = [str(n) for n, _ in answers(scene)]
     for text in (r'pcq.path == "\\\\SRV01\\Set(b)\\Counter 4"', 'pcq.path contains "Counter 4"', 'pcq.cooked == 41',
@@ -524,7 +524,7 @@ def test_filters_find_paths(tshark, tmp_path):
 def test_changed_counters_without_info(tshark, tmp_path):
     """Added, then removed: what is left alone is certain, several are assumed to stand as they were added."""
     s = gauge()
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -553,7 +553,7 @@ def test_changed_counters_without_info(tshark, tmp_path):
 def test_a_refused_counter_has_no_block(tshark, tmp_path, two_pass):
     """Refused in the call that the others were accepted in, and nothing tells the order."""
     s = gauge()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 77, 'a'), ask(s, 1, 'a'), ask(s, 78, '*')], info=False)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 77, 'a'), ask(s, 1, 'a'), ask(s, 78, '*')], info=False)))
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     assert not [f for f in frames.values() if ASSUMED in f.experts]
@@ -573,7 +573,7 @@ def test_a_counter_in_anothers_place_without_info(tshark, tmp_path, kind, two_pa
             c.data(h, 9999)
             c.data(h, 9999)
             c.validate(h, [ask(s, i, kind)], add=False)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
     compare_paths(frames, scene)
     shown = [paths(frames[number])[0] for number, _ in answers(scene)]
@@ -585,7 +585,7 @@ def test_many_names_of_one_length(tshark, tmp_path, info):
     """More than a hash keeps apart."""
     names = ['i%02d' % i for i in range(90)]
     s = gauge(count=1, instances=names)
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, n) for n in names], 1, info=info)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, n) for n in names], 1, info=info)))
     frames = read(tshark, scene, tmp_path)
     compare_paths(frames, scene)
 
@@ -593,6 +593,6 @@ def test_many_names_of_one_length(tshark, tmp_path, info):
 def test_names_that_differ_by_case(tshark, tmp_path):
     """They are two instances, with a path each."""
     s = gauge(count=1, instances=['App', 'app'])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
     frames = read(tshark, scene, tmp_path)
     assert len(set(paths(frames[answers(scene)[0][0]]))) == 2

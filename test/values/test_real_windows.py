@@ -12,7 +12,7 @@ from gen.hkpd_block import Counter, Instance, Object
 from gen.hkpd_scene import Talk, answers
 from gen.model import TYPES, grows, share
 from gen.scene import Scene
-from gen.story_script import Script, ask, counter, learn, multiple, run, story
+from gen.story import Server, ask, counter, learn, multiple, run, story
 from series import table
 from test_hkpd import compare_values, experts, read
 
@@ -156,7 +156,7 @@ def in_perflib(columns, folder):
     counters = [counter(1 + n, 'PERF_COUNTER_BULK_COUNT', name, lambda at, k, x=x: list(x[min(at.number, len(x) - 1)].values())[k])
                 for n, (name, x) in enumerate(columns.items())]
     s = multiple('Set', *counters, instances=lambda number: [(ids[n], n, k) for k, n in enumerate(rows[min(number, len(rows) - 1)])])
-    return story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], len(rows)))).write(folder / 'sums.pcap')
+    return story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], len(rows)))).write(folder / 'sums.pcap')
 
 
 PROTOCOLS = pytest.mark.parametrize('made', [in_hkpd, in_perflib])
@@ -286,7 +286,7 @@ def test_a_name_that_reads_like_the_second_of_another(tshark, tmp_path, made, na
         assert [v[0] for v in answers(scene)[0][1].record['values']] == ['\\\\SRV01\\Set(%s)\\Work/sec' % p for p in paths]
     else:
         s = multiple('Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Work/sec', lambda at, k: 100 * k + at.number), instances=names)
-        scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 3)))
+        scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, name='*')], 3)))
     capture = scene.write(tmp_path / 'names.pcap')
     rows = long_rows(tshark, capture, tmp_path)
     assert [r['instance'] for r in rows] == 3 * paths

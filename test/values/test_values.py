@@ -9,9 +9,9 @@ from gen import buffers, client, model
 from gen.buffers import NONE
 from gen.scene import Scene, smb_line, tcp_line
 from gen.server import Query
-from gen.story_script import (Damaging, Script, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds,
+from gen.story import (Server, Times, answers, ask, counter, frames_of, learn, multiple, run, seconds,
                               single, story, unseen)
-from gen.story_types import UNDECIDED, every_type, spread, together
+from gen.every_type import UNDECIDED, every_type, spread, together
 from gen.stubs import DATA
 from learned import by_path, close_to, compare_paths, compare_values, cooked, one, read
 from series import table
@@ -48,7 +48,7 @@ def everything(c, server, samples=4):
                          ids=['tcp', 'tcp-big-endian-ndr64', 'smb'])
 def test_a_whole_session(told, line, options, two_pass):
     """The model's own sets: refused counters, odd names, instances that come and go, other widths, a removal."""
-    server = Script(model.countersets(), clock=model.Clock(), order=Query.block_order)
+    server = Server(model.countersets(), clock=model.Clock(), order=Query.block_order)
     scene, frames = told(server, lambda c: everything(c, server), two_pass=two_pass, line=line, **options)
     compare_paths(frames, scene)
     assert compare_values(frames, scene, UNDECIDED) > 300
@@ -61,7 +61,7 @@ def test_every_type_in_every_shape(told, shape, helpers, wide):
     types = every_type(wide)
     in_one_block = shape == helpers and shape in (2, 6)
     asked, shown = together(types, shape) if in_one_block else spread(types, shape, helpers)
-    server = Script([types], shows=shown, clock=seconds(9))
+    server = Server([types], shows=shown, clock=seconds(9))
 
     def talk(c):
         learn(c, types)
@@ -102,7 +102,7 @@ def utility(first=3256992943318, base=1444507332):
 @pytest.mark.parametrize('known', ['captured', 'built-in'])
 def test_processor_utility(told, base, known):
     cpu = utility(base=base)
-    server = Script([cpu])
+    server = Server([cpu])
 
     def talk(c):
         if known == 'captured':
@@ -121,7 +121,7 @@ def test_the_real_dump(tshark, tmp_path):
     from gen import stubs
     scene = Scene()
     cpu = utility()
-    line = tcp_line(scene, Script([cpu]))
+    line = tcp_line(scene, Server([cpu]))
     c = line.client()
     handle = c.open()
     c.validate(handle, [ask(cpu, 26, '_Total'), ask(cpu, 27, '_Total')])
@@ -146,7 +146,7 @@ def test_elapsed_since_a_real_process_started(told):
     s = single('Process V2', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed Time', [133707369666486855], time=2, freq=3),
                counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Now', [133716612800215149]),
                counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
     value, _ = by_path(frames[answers(scene)[0][0]])['\\\\SRV01\\Process V2\\Elapsed Time']
     assert value == pytest.approx(924313.3728294, abs=1e-7)
 
@@ -156,7 +156,7 @@ def test_elapsed_since_a_time_to_come(tshark, tmp_path, told):
     s = single('Process V2', counter(1, 'PERF_ELAPSED_TIME', 'Elapsed Time', [133707369666486855], time=2, freq=3),
                counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Now', [9242655165203]),
                counter(3, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [10000000]))
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 2)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)], 2)))
     for frame, _ in answers(scene):
         assert by_path(frames[frame])['\\\\SRV01\\Process V2\\Elapsed Time'] == (None, OTHER_ORIGIN)
     row, *_ = table(tshark, scene.write(tmp_path / 'scene.pcap'), 'pcq,counters')
@@ -171,7 +171,7 @@ def test_previous_and_interval(told, two_pass):
     """Which frame a calculation started from, and the seconds between by the server's clock, once for a buffer."""
     s = single('One', counter(1, 'PERF_COUNTER_BULK_COUNT', 'Rate', lambda at, k: 100 * at.number))
     times = [(10 ** 9, 10 ** 17), (10 ** 9 + 3 * 10 ** 7 + 5, 10 ** 17 + 7), (10 ** 9 + 9 * 10 ** 7, 10 ** 17 + 9)]
-    server = Script([s], clock=Times(times))
+    server = Server([s], clock=Times(times))
     scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, 1)], 3)), two_pass=two_pass)
     rows = [(n, frames[n]) for n, _ in answers(scene)]
     assert rows[0][1].all('pcq.sample.previous') == rows[0][1].all('pcq.sample.interval') == []
@@ -193,7 +193,7 @@ def test_size_probes_and_other_queries_are_no_samples(told):
             c.info(h)
         for h in (a, b, b, a, b, a, a):
             c.data(h)
-    scene, frames = told(Script([s]), talk)
+    scene, frames = told(Server([s]), talk)
     last = {}
     for number, message in answers(scene):
         handle = message.record['parameters']['hQuery']
@@ -230,7 +230,7 @@ PAIRS = [[(7, name, 2 * i), (7, name, 2 * i + 1)] for i, name in enumerate([*map
 def test_instances_come_go_and_move(told, shape, rows):
     s = moving(rows)
     asked = [ask(s, NONE, '*')] if shape == 6 else [ask(s, i, '*') for i in (3, 2, 1)]
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, asked, len(rows) + 1)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, asked, len(rows) + 1)))
     compare_values(frames, scene)
     # the paths say #1 for the second of equal names, whatever the ids
     compare_paths(frames, scene)
@@ -238,7 +238,7 @@ def test_instances_come_go_and_move(told, shape, rows):
 
 def test_a_new_instance_says_so(told):
     s = moving([[(1, 'a', 0)], [(1, 'a', 0), (2, 'b', 1)]])
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')])))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, NONE, '*')])))
     values = by_path(frames[answers(scene)[1][0]])
     assert values['\\\\SRV01\\Moving(a)\\Delta'] == (1, None)
     assert values['\\\\SRV01\\Moving(b)\\Delta'] == (None, NEW_INSTANCE)
@@ -247,7 +247,7 @@ def test_a_new_instance_says_so(told):
 def test_an_error_block_between(told):
     """The instance is away in the sample between: no value behind it, then there is one again."""
     s = moving([[(1, 'a', 0)], [], [(1, 'a', 0)], [(1, 'a', 0)]])
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], 4)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, 'a')], 4)))
     assert [[cooked(x) for x in frames[n].values] for n, _ in answers(scene)] == [
         [(None, FIRST_SAMPLE)], [], [(None, NEW_INSTANCE)], [(1.0, None)]]
 
@@ -275,7 +275,7 @@ def test_counters_change_between_samples(told, change):
         c.data(h, 65536)
         c.data(h, 65536)
     # the newest identifier's block comes first
-    server = Script([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
+    server = Server([s], order=lambda q: list(range(len(q.identifiers)))[::-1])
     scene, frames = told(server, talk)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == {'added': 14, 'removed': 8, 'swapped': 12, 'reshaped': 0}[change] or change == 'reshaped'
@@ -299,7 +299,7 @@ def test_helpers_in_blocks_of_other_patterns(told, names, wild):
     s = moving([LANES, LANES[::-1]])
     value, helper = PATTERNS[names]
     asked = [ask(s, 2, value), ask(s, NONE if wild else 3, helper)]
-    server = Script([s], shows={(s.guid, helper): [3]})
+    server = Server([s], shows={(s.guid, helper): [3]})
     scene, frames = told(server, lambda c: (learn(c, s), run(c, asked, 3)))
     compare_paths(frames, scene)
     assert compare_values(frames, scene) >= 2
@@ -310,7 +310,7 @@ def test_helpers_in_blocks_of_many_patterns(told):
     heads = 'abcdef'
     people = [(i, head + number, i) for i, (head, number) in enumerate(itertools.product(heads, '12'))]
     s = moving([people, people[::-1]])
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 2, '*'), *[ask(s, 3, x + '*') for x in heads]], 3)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 2, '*'), *[ask(s, 3, x + '*') for x in heads]], 3)))
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 2 * len(people)
 
@@ -331,7 +331,7 @@ def test_the_past_of_an_instance_asked_for_by_another_pattern(told, names):
         c.validate(h, [ask(s, NONE, after)])
         c.info(h)
         c.data(h, 9999)
-    scene, frames = told(Script([s], shows={(s.guid, after): [1]}), talk)
+    scene, frames = told(Server([s], shows={(s.guid, after): [1]}), talk)
     compare_paths(frames, scene)
     assert compare_values(frames, scene) >= 1
 
@@ -340,7 +340,7 @@ def test_blocks_in_another_order_than_asked(told):
     """Each answer to QueryCounterInfo says where the blocks are; here they lie upside down."""
     s = multiple('Set', *[counter(i, 'PERF_COUNTER_LARGE_DELTA', 'Counter %d' % i, lambda at, k, i=i: i * at.number)
                           for i in range(1, 6)])
-    server = Script([s], order=lambda q: [3, 1, 4, 0, 2])
+    server = Server([s], order=lambda q: [3, 1, 4, 0, 2])
     scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s, i, 'a') for i in range(1, 6)], 3)))
     compare_paths(frames, scene)
     assert compare_values(frames, scene) == 10
@@ -394,7 +394,7 @@ def test_wraps_and_denominators(told):
         if base:
             counters.append(counter(2 * i + 1, wide_base(kind), None, base))
     s = single('Table', *counters)
-    server = Script([s], clock=Times([(10 ** 12, 10 ** 17), (10 ** 12 + 10 ** 7, 10 ** 17 + 10 ** 7)]))
+    server = Server([s], clock=Times([(10 ** 12, 10 ** 17), (10 ** 12 + 10 ** 7, 10 ** 17 + 10 ** 7)]))
     scene, frames = told(server, lambda c: (learn(c, s), run(c, [ask(s)])))
     values = by_path(frames[answers(scene)[1][0]])
     compare_values(frames, scene)
@@ -411,7 +411,7 @@ CLOCKS = ['PERF_COUNTER_COUNTER', 'PERF_COUNTER_TIMER', 'PERF_100NSEC_TIMER', 'P
 def clock_values(told, times, freq=model.FREQ):
     s = single('Clocks', *[counter(i, kind, kind, [1000, 1000 + 10 ** 6], base=99) for i, kind in enumerate(CLOCKS)],
                counter(99, 'PERF_AVERAGE_BASE', None, [5, 25]))
-    scene, frames = told(Script([s], clock=Times(times, freq)), lambda c: (learn(c, s), run(c, [ask(s)])))
+    scene, frames = told(Server([s], clock=Times(times, freq)), lambda c: (learn(c, s), run(c, [ask(s)])))
     values = by_path(frames[answers(scene)[1][0]])
     return [values['\\\\SRV01\\Clocks\\' + kind] for kind in CLOCKS], scene, frames
 
@@ -481,7 +481,7 @@ def test_helpers_that_are_missing(told, how):
                  for i in (700, 701, 800, 900, 901, 902)]
     s = single('Alone', *counters)
     asked = [ask(s, i) for i in (*range(len(HELPERLESS)), 700, 701)]
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, asked)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, asked)))
     values = by_path(frames[answers(scene)[1][0]])
     for i, (kind, _, why) in enumerate(HELPERLESS):
         assert values['\\\\SRV01\\Alone\\row %d' % i] == (None, why), kind
@@ -502,7 +502,7 @@ def test_a_helper_that_is_new(told):
         c.info(h)
         c.data(h, 65536)
         c.data(h, 65536)
-    scene, frames = told(Script([s]), talk)
+    scene, frames = told(Server([s]), talk)
     got = [by_path(frames[n])['\\\\SRV01\\Late\\Average'] for n, _ in answers(scene)]
     assert got[0] == (None, FIRST_SAMPLE)
     assert got[1][0] is None and got[1][1] in (NO_BASE, NEW_COUNTER)
@@ -515,7 +515,7 @@ def test_helpers_of_another_instance_do_not_count(told):
                  counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: 2 * at.number))
     other = multiple('Other', counter(2, 'PERF_AVERAGE_BASE', None, lambda at, k: at.number))
     asked = [ask(s, 1, 'a'), ask(s, 2, 'b'), ask(other, 2, 'a')]
-    scene, frames = told(Script([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
+    scene, frames = told(Server([s, other]), lambda c: (learn(c, s, other), run(c, asked)))
     assert by_path(frames[answers(scene)[1][0]])['\\\\SRV01\\Set(a)\\Average'] == (None, NO_BASE)
 
 
@@ -527,7 +527,7 @@ def test_zero_helpers(told):
                counter(10, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Time', [100]),
                counter(11, 'PERF_COUNTER_RAWCOUNT', 'Zero', [0]),
                counter(12, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Frequency', [100]))
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
     values = by_path(frames[answers(scene)[1][0]])
     for name, why in (('Elapsed', ZERO_DENOMINATOR), ('Multi', ZERO_DENOMINATOR), ('Future', NOT_STARTED)):
         assert values['\\\\SRV01\\Zero\\' + name] == (None, why)
@@ -547,7 +547,7 @@ def test_types_without_a_value(told):
              counter(54, 'PERF_COUNTER_TEXT', 'text', ['some', 'text']),
              counter(55, 0x40030503, 'the other large raw base', [0, 1], width=8)]
     s = single('Nothing', *rows)
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
     values = {k.rpartition('\\')[2]: v for k, v in by_path(frames[answers(scene)[1][0]]).items()}
     for kind, why in {**kinds, 'unknown': UNKNOWN_TYPE, 'short': SIZE, 'long': SIZE, 'nothing': SIZE}.items():
         assert values[kind] == (None, why), kind
@@ -558,7 +558,7 @@ def test_types_without_a_value(told):
 def test_reasons_when_nothing_is_known(told):
     """No registration was captured, then not even which counters were added."""
     s = multiple('Unknown Set', counter(1, 'PERF_COUNTER_BULK_COUNT', 'x', [1, 2]))
-    server = Script([s])
+    server = Server([s])
     scene, frames = told(server, lambda c: run(c, [ask(s, 1, 'a'), ask(s, NONE, 'a')]))
     assert len(answers(scene)) == 2
     for n, _ in answers(scene):
@@ -580,7 +580,7 @@ def test_raw_values_need_one_sample(told):
     s = single('Raw', counter(1, 'PERF_COUNTER_RAWCOUNT', 'a', [17]), counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'b', [2 ** 40]),
                counter(3, 'PERF_COUNTER_RAWCOUNT_HEX', 'c', [0xBEEF]), counter(4, 'PERF_COUNTER_LARGE_RAWCOUNT_HEX', 'd', [1]),
                counter(5, 'PERF_RAW_FRACTION', 'e', [1], base=6), counter(6, 'PERF_RAW_BASE', None, [8]))
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)], 1)))
     values = by_path(frames[answers(scene)[0][0]])
     assert [v for v, _ in values.values()] == [17.0, 2.0 ** 40, 48879.0, 1.0, 12.5, None]
 
@@ -589,7 +589,7 @@ def test_scale_is_not_applied(told):
     """DefaultScale is for a graph."""
     s = single('Scaled', counter(1, 'PERF_COUNTER_RAWCOUNT', 'up', [17], scale=3),
                counter(2, 'PERF_COUNTER_LARGE_DELTA', 'down', [17, 29], scale=-10))
-    scene, frames = told(Script([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
+    scene, frames = told(Server([s]), lambda c: (learn(c, s), run(c, [ask(s)])))
     assert [v for v, _ in by_path(frames[answers(scene)[1][0]]).values()] == [17.0, 12.0]
 
 
@@ -609,7 +609,7 @@ def test_a_damaged_answer_is_no_sample(tshark, tmp_path, damage):
         return {'rubbish': bytes((x * 7 + i * 31) & 0xFF for i, x in enumerate(stub)), 'short': stub[:-20],
                 'counts': stub[:16] + b'\xF0' + stub[17:], 'missing': None,
                 'status': stub[:-4] + b'\5\0\0\0'}[damage]
-    c = Damaging(tcp_line(scene, Script([s])), alter).client()
+    c = tcp_line(scene, Server([s]), alters=alter).client()
     learn(c, s)
     run(c, [ask(s, 1)], 4)
     frames = read(tshark, scene, tmp_path)
@@ -637,7 +637,7 @@ def test_a_damaged_block_is_no_sample_and_the_others_are(tshark, tmp_path, two_p
             return stub
         second = 20 + 48 + 32 + 16
         return stub[:second] + b'\xFF' * 4 + stub[second + 4:]     # dwDataSize
-    c = Damaging(tcp_line(scene, Script(sets)), alter).client()
+    c = tcp_line(scene, Server(sets), alters=alter).client()
     learn(c, *sets)
     run(c, [ask(s, 1) for s in sets], 4)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -662,7 +662,7 @@ def test_nothing_is_compared_with_a_damaged_block(tshark, tmp_path, two_pass):
         second = 20 + 48 + 32 + 16
         damages = (opnum, kind) == (DATA, 'response') and next(count) == 0
         return stub[:second] + b'\xFF' * 4 + stub[second + 4:] if damages else stub       # dwDataSize
-    c = Damaging(tcp_line(scene, Script([s, t])), alter).client()
+    c = tcp_line(scene, Server([s, t]), alters=alter).client()
     learn(c, s, t)
     run(c, [ask(s, 1), ask(t, 1)], 3)
     frames = read(tshark, scene, tmp_path, two_pass=two_pass)
@@ -676,7 +676,7 @@ def big_story(samples=4):
     people = [(i, 'person %05d ' % i + 'x' * 1000, i) for i in range(210)]
     s = multiple('Crowd', counter(1, 'PERF_COUNTER_LARGE_DELTA', 'Steps', lambda at, k: k * at.number),
                  instances=lambda number: people[number:] + people[:number])
-    return s, story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], samples)), max_frag=5840)
+    return s, story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], samples)), max_frag=5840)
 
 
 @PASSES
@@ -709,7 +709,7 @@ def test_the_label_tells_the_value_and_its_unit(told):
              'PERF_COUNTER_RAWCOUNT': ([0, 77], '77'), 'PERF_COUNTER_RAWCOUNT_HEX': ([0, 31], '0x1f')}
     s = single('Units', *[counter(i, k, k, v) for i, (k, (v, _)) in enumerate(kinds.items())])
     times = Times([(10 ** 9, 10 ** 17), (10 ** 9 + 10 ** 7, 10 ** 17 + 10 ** 7)])
-    scene, frames = told(Script([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)])))
+    scene, frames = told(Server([s], clock=times), lambda c: (learn(c, s), run(c, [ask(s)])))
     for item, (_, text) in zip(frames[answers(scene)[1][0]].values, kinds.values()):
         assert text in item.label.lower() and one(item, 'pcq.path') in item.label
 
@@ -718,7 +718,7 @@ def test_the_four_multi_types_are_marked(told):
     """No real use is known, so the reader is told whose formula it is."""
     types = every_type(False)
     asked, shown = together(types, 6)
-    scene, frames = told(Script([types], shows=shown), lambda c: (learn(c, types), run(c, asked)))
+    scene, frames = told(Server([types], shows=shown), lambda c: (learn(c, types), run(c, asked)))
     shown = [x for x in frames[answers(scene)[1][0]].values if 'MULTI_TIMER' in one(x, 'pcq.path')]
     assert len(shown) == 12
     for item in shown:

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import TSHARK
 from gen import hkpd_scene
-from gen.story_script import Script, ask, counter, learn, multiple, run, story, unseen
+from gen.story import Server, ask, counter, learn, multiple, run, story, unseen
 from series import series
 from test_order import sharkd  # noqa: F401 (a fixture)
 
@@ -38,7 +38,7 @@ def processors_set(instances=('0', '1', '_Total')):
 
 def processors(samples=4, instances=('0', '1', '_Total'), info=True):
     s = processors_set(instances)
-    server = Script([s])
+    server = Server([s])
 
     def talk(c):
         learn(c, s)
@@ -137,7 +137,7 @@ def test_names_that_are_learned_in_between(watched, passes):
             c.data(handle, 1 << 20)
             if n == 2:
                 learn(c, s)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     frames = [a.frame for a in series(scene)]
     compare(watched(scene, '\\Processor(b)\\Level', *['-2'] * passes), scene, lambda path: '(b)' in path,
             frames if passes else frames[3:])
@@ -148,7 +148,7 @@ def test_two_handles_and_two_protocols(watched):
     s = multiple('Processor', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 100 * at.number + k))
     t = multiple('Other', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7 + k), instances=['b', 'a'])
 
-    server = Script([s, t])
+    server = Server([s, t])
     hidden = unseen(server)
     early = hidden.open()
     hidden.validate(early, [ask(s, 1, 'a')])
@@ -301,7 +301,7 @@ def test_several_values(tshark, tmp_path, paths, first, later):
 def test_several_that_are_alike(tshark, tmp_path):
     """What all have is no sum."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7), instances=['a', 'b'])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
     info = tshark.info(scene.write(tmp_path / 'scene.pcap'), *rows(w='\\Set(*)\\*'))
     assert ': w 7 each, 2 instances (1 block, ' in info[series(scene)[0].frame]
 
@@ -314,7 +314,7 @@ def test_a_result_that_some_lack(tshark, tmp_path):
     def talk(c):
         learn(c, s)
         run(c, [ask(s, 1, '*'), ask(s, 1, 'b')], 3)
-    scene = story(Script([s]), talk)
+    scene = story(Server([s]), talk)
     capture = scene.write(tmp_path / 'scene.pcap')
     last = series(scene)[2].frame
     shown = dict(tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\GPU(*)\\Busy')))
@@ -328,7 +328,7 @@ def test_a_result_that_some_lack(tshark, tmp_path):
 def test_the_first_thousand_of_very_many(tshark, tmp_path, count, info, tree):
     """The list looks no further, and says so; the tree has all."""
     s = multiple('Set', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: k), instances=['i%d' % i for i in range(count)])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 1)))
     capture, frame = scene.write(tmp_path / 'scene.pcap'), series(scene)[0].frame
     assert info in tshark.info(capture, *rows(w='\\Set(*)\\*'))[frame]
     assert [str(frame), 'w = %s instances' % tree] in tshark.fields(capture, ['frame.number', 'pcq.watched'], *rows(w='\\Set(*)\\*'))
@@ -376,7 +376,7 @@ def test_what_is_not_watched_says_how(sharkd, tshark, tmp_path, instances, hints
 
 def test_the_only_value_of_a_packet_needs_no_field(sharkd, tmp_path):  # noqa: F811
     s = multiple('Small', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Level', lambda at, k: 7), instances=['a'])
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 2)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*')], 2)))
     shown, frame = sharkd(), series(scene)[1].frame
     shown.load(scene.write(tmp_path / 'scene.pcap'))
     text = shown.frames([frame])[frame]
@@ -482,7 +482,7 @@ def asked_for(tshark, capture, argument):
     (r',\Processor(1)\Level; \Processor(_Total)\Level', LEVELS[1:], 4), (r',\Processor(*)\#9', [r'\\SRV01\Processor(*)\#9'], 0)])
 def test_a_statistic_of_some_paths(tshark, tmp_path, argument, paths, samples):
     s = processors_set()
-    scene = story(Script([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
+    scene = story(Server([s]), lambda c: (learn(c, s), run(c, [ask(s, 1, '*'), ask(s, 2, '*'), ask(s, 9, '*')], 4)))
     assert asked_for(tshark, scene.write(tmp_path / 'scene.pcap'), argument) == (paths, paths * samples)
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gen.story_script import Script, Times, answers, ask, counter, learn, run, single, story
+from gen.story import Server, Times, answers, ask, counter, learn, run, single, story
 from learned import one, read
 
 RAW = 1407264450854600263           # no double holds it
@@ -24,7 +24,7 @@ def words(item):
 def told(tshark, folder, *counters, clock=None, samples=2):
     """[values of each answer] of one single-instance set"""
     s = single('Machine', *counters)
-    server = Script([s], **({'clock': clock} if clock else {}))
+    server = Server([s], **({'clock': clock} if clock else {}))
     scene = story(server, lambda c: (learn(c, s), run(c, [ask(s)], samples)))
     frames = read(tshark, scene, folder)
     return [frames[number] for number, _ in answers(scene)]

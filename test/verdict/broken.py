@@ -7,11 +7,11 @@ from typing import NamedTuple
 from gen.hkpd_stubs import OPEN_DATA, handle_back, open_root
 from gen.pcap import PERFLIB, WINREG, Pipe, Rpc, SealedRpc, SignedRpc
 from gen.stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
-from gen.story_script import ask
-from gen.troubles import ALL, SECOND, Clock, memory, processors
+from gen.story import Clock, ask
+from gen.troubles import ALL, SECOND, memory, processors
 from gen.wires import (CREATE, FIN, NEGOTIATE, NO_INTERFACE, NOT_REGISTERED, RST, SETUP, TREE, Link, Session, Smb1, ask_mapper, bind,
                        kerberos_error, knock)
-from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, object_size, pause, start, tale,
+from world import (CLIENT, OTHER, SRV01, SRV02, attempt, bad, block_size, ends, gone, good, leaves, lost, named, pause, start, tale,
                    twice)
 
 EITHER = 'client', 'server'

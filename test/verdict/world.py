@@ -13,9 +13,9 @@ from gen.hkpd_scene import Talk
 from gen.model import TYPES
 from gen.pcap import PERFLIB, Pipe, Rpc, SealedRpc
 from gen.scene import Line, Scene
-from gen.story_script import ask, learn
+from gen.story import Clock, Server, ask, learn
 from gen.stubs import DATA
-from gen.troubles import ROOM, SECOND, Clock, Server, memory, processors
+from gen.troubles import ROOM, SECOND, memory, processors
 from gen.wires import FIN, Link, Refused, Session, bind
 
 CLIENT, OTHER = '192.0.2.10', '192.0.2.11'
@@ -37,7 +37,7 @@ class World:
 
     def model(self, sets, boot=None, **says):
         """A server, or what of it one monitor sees: no two deal out the same handles."""
-        model = Server(sets, self.scene, boot=boot or self.boot, **says)
+        model = Server(sets, scene=self.scene, boot=boot or self.boot, **says)
         self.models += 1
         model.opened = 1000 * self.models
         return model

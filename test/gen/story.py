@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stories for what one packet teaches the others: a server whose every answer the story decides.
 
-The conversation may have parts that are not in the capture (unseen()), answers that are damaged on their way
-(Damaging), two servers, handles of the story's choice. The expected paths and calculated values come with the record
+The conversation may have parts that are not in the capture (unseen()), a line on which calls are damaged or lost
+(scene.Line), two servers, handles of the story's choice. The expected paths and calculated values come with the record
 of each answer, as in server.py, from cooking.py's formulas.
 """
 
@@ -10,9 +10,11 @@ from . import buffers, client, cooking, stubs
 from .buffers import NONE
 from .client import Client
 from .model import ENGLISH, FREQ, MULTIPLE, SINGLE, TYPES, Counter, Counterset, Instance, Instant
-from .scene import Line, Scene, tcp_line
+from .scene import SECOND, Scene, tcp_line
 from .server import Model
-from .stubs import DATA, INFO, OPEN, REG_INFO
+from .stubs import DATA, INFO, OPEN, REG_INFO, VALIDATE
+
+EPOCH = 116444736000000000      # 1 January 1970 as FILETIME
 
 
 class Times:
@@ -34,14 +36,49 @@ def seconds(count, stamp=5 * 10 ** 11, filetime=134351767437550592):
     return Times([(stamp + n * 10 ** 7 + 321 * n * n, filetime + n * 10 ** 7 - 77 * n * n) for n in range(count)])
 
 
-class Script(Model):
-    """order: the identifiers' blocks as a function(query) -> positions, None: as they were added.
-    shows: {(guid, instance name): counter ids that a wildcard counter stands for}; handles: what OpenQueryHandle deals out."""
+class Clock:
+    """The server's clocks go with the capture's; it was started at `boot`."""
 
-    def __init__(self, sets, order=None, shows=None, handles=(), **options):
-        options.setdefault('clock', seconds(100))
+    def __init__(self, capture, boot=None):
+        self.capture, self.number, self.boot = capture, 0, capture.now - 50000 * SECOND if boot is None else boot
+
+    def now(self):
+        at = self.capture.now
+        return Instant(self.number, (at - self.boot) * 10, EPOCH + at * 10, FREQ)
+
+    def tick(self):
+        self.number += 1
+
+
+class Server(Model):
+    """order: the identifiers' blocks as a function(query) -> positions, None: as they were added.
+    shows: {(guid, instance name): counter ids that a wildcard counter stands for}; handles: what OpenQueryHandle deals out.
+    denies, faults: {operation: (error, calls by their number)}; refuses: the status of each counter.
+    scene: its clocks go with that capture's, and it was started at `boot`."""
+
+    def __init__(self, sets, order=None, shows=None, handles=(), denies=None, faults=None, refuses=None, scene=None, boot=None, **options):
+        options.setdefault('clock', Clock(scene.capture, boot) if scene else seconds(100))
         super().__init__(sets, **options)
         self.order, self.shows, self.handles = order, shows or {}, list(handles)
+        self.denies, self.faults, self.refuses, self.calls = denies or {}, faults or {}, refuses, {}
+
+    def handle(self, opnum, *request):
+        number = self.calls[opnum] = self.calls.get(opnum, -1) + 1
+        fault, stub, record = super().handle(opnum, *request)
+        code, numbers = self.faults.get(opnum, (0, ()))
+        if number in numbers:
+            return code, stub, record
+        status, numbers = self.denies.get(opnum, (0, ()))
+        if number in numbers:
+            p = record['parameters']
+            data = self._identifier_record(p['lpData']) if opnum == VALIDATE else None
+            out = stubs.response(opnum, status=status, data=data, in_size=p.get('dwInSize', 0))
+            record = {k: v for k, v in record.items() if k != 'values'}
+            return 0, bytes(out), dict(record, response=out.fields, status=status)
+        return fault, stub, record
+
+    def _add(self, query, i):
+        return self.refuses or super()._add(query, i)
 
     def _open(self, call):
         out = super()._open(call)
@@ -112,27 +149,6 @@ class Script(Model):
     _operations = {**Model._operations, OPEN: _open, INFO: _info, DATA: _data}
 
 
-class Damaging(Line):
-    """alter(opnum, kind, stub) -> the stub as it is captured, or None where it was not captured: it went another way, or its
-    segments were lost."""
-
-    def __init__(self, line, alter, loses=False):
-        super().__init__(line.scene, line.rpc, line.model)
-        self.alter, self.loses = alter, loses
-
-    def call(self, opnum, request):
-        rpc = self.rpc
-        fault, stub, record = self.model.handle(opnum, bytes(request), 6, rpc.order, rpc.ndr64)
-        for kind, data, send in (('request', bytes(request), self.request), ('response', stub, self.response)):
-            altered = self.alter(opnum, kind, data)
-            if altered is None:
-                rpc.call_id += kind == 'response'
-                rpc.transport.seq[kind == 'response'] += len(data) * self.loses
-                continue
-            send(opnum, altered, record[kind] if altered == data else [], record)
-        return fault, stub
-
-
 def unseen(server, machine=client.SERVER):
     """A client whose calls are not in the capture."""
     return Client(client.against(server), machine)
@@ -161,21 +177,6 @@ def run(c, asked, samples=2, info=True, close=True):
     if close:
         c.close(handle)
     return handle
-
-
-class Faulting(Script):
-    """Answers calls of an operation with a fault: from the one of this number on, so many."""
-
-    def __init__(self, sets, opnum, code, first=0, count=1000):
-        super().__init__(sets)
-        self.opnum, self.code, self.calls, self.number = opnum, code, range(first, first + count), 0
-
-    def handle(self, opnum, *request):
-        fault, stub, record = super().handle(opnum, *request)
-        if opnum != self.opnum:
-            return fault, stub, record
-        self.number += 1
-        return (self.code if self.number - 1 in self.calls else fault), stub, record
 
 
 def story(server, told, /, name='story', line=tcp_line, **options):

@@ -3,7 +3,7 @@
 
 from .buffers import NONE
 from .model import MULTIPLE, TYPES, Counter, Counterset, ENGLISH, Instance
-from .story_script import ask
+from .story import ask
 
 INSTANCES = ('left', 'right', 'middle')
 HELPERS = range(901, 912)
