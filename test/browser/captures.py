@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
-from gen.story_script import Script, ask, counter, learn, multiple, run, story  # noqa: E402
+from gen.story import Server, ask, counter, learn, multiple, run, story  # noqa: E402
 
 HOSTILE = ('</script><img src=x onerror=alert(1)>', '"><b>', '\u202egnp.exe', '<!--', '-->', 'x' * 900, 'a\\b', "'&amp;")
 
@@ -16,7 +16,7 @@ def hostile():
     """Names that a page could take for its own."""
     named = multiple(HOSTILE[0], *[counter(i, 'PERF_COUNTER_RAWCOUNT', name, lambda at, k: at.number) for i, name in enumerate(HOSTILE, 1)],
                      instances=HOSTILE[:3])
-    return story(Script([named]), lambda c: (learn(c, named), run(c, [ask(named, name='*')], 3)))
+    return story(Server([named]), lambda c: (learn(c, named), run(c, [ask(named, name='*')], 3)))
 
 
 def long():
@@ -26,7 +26,7 @@ def long():
         counter(2, 'PERF_COUNTER_LARGE_RAWCOUNT', 'Bytes', lambda at, k: int(4e9 + 1e9 * math.sin(at.number / 70) + 2e9 * (300 < at.number < 310))),
         counter(3, 'PERF_COUNTER_RAWCOUNT', 'Queue Length', lambda at, k: at.number * at.number * (k + 3) % 17),
         instances=tuple('0,%d' % i for i in range(8)))
-    return story(Script([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], 600)))
+    return story(Server([processor]), lambda c: (learn(c, processor), run(c, [ask(processor, i, '*') for i in (1, 2, 3)], 600)))
 
 
 {'hostile': hostile, 'long': long}[sys.argv[1]]().write(Path(sys.argv[2]))

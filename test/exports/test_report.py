@@ -10,7 +10,7 @@ import pytest
 from conftest import TOP
 
 from broken import BROKEN
-from gen.story_script import Script, ask, counter, learn, multiple, run, story
+from gen.story import Server, ask, counter, learn, multiple, run, story
 from series import series
 from test_csv import whole_session
 from world import World
@@ -107,7 +107,7 @@ def test_line_of_time(tshark, tmp_path, name, mark, count):
 
 def test_line_of_time_of_a_healthy_one(report):
     thing = multiple('Thing', counter(1, 'PERF_COUNTER_RAWCOUNT', 'Count', lambda at, k: at.number))
-    data = page_data(report(story(Script([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, 1, '*')], 5)))))
+    data = page_data(report(story(Server([thing]), lambda c: (learn(c, thing), run(c, [ask(thing, 1, '*')], 5)))))
     assert sum(line.count(ANSWERED) for _, line in data['timelines']) == 5
     assert set(''.join(line for _, line in data['timelines'])) == {'0', ANSWERED}
     assert data['unread'] == data['thinned'] == data['roomless'] == data['unlisted'] == 0
