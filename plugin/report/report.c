@@ -81,34 +81,20 @@ void report_free(report *r)
 
 /* --- What calls say ---------------------------------------------------------------------------------------------- */
 
-static void count_refusal(report *r, uint32_t frame, const char *path, uint32_t status, const char *error)
+static void count_refusal(void *data, packet_info *pinfo, const tapped_call *tapped _U_, const char *path,
+                          uint32_t status, const char *error, bool assumed _U_)
 {
+    report *r = data;
     char *key = g_strdup_printf("%s\t%s\t%s", error, text_error_meaning(status), path);
     refusal *refused = g_hash_table_lookup(r->refused, key);
 
     if (refused == NULL && g_hash_table_size(r->refused) < MOST_REFUSALS) {
         refused = g_new0(refusal, 1);
-        refused->frame = frame;
+        refused->frame = pinfo->num;
         g_hash_table_insert(r->refused, g_steal_pointer(&key), refused);
     }
     *(refused ? &refused->times : &r->more_refusals) += 1;
     g_free(key);
-}
-
-static void count_call(report *r, packet_info *pinfo, const tapped_call *tapped)
-{
-    uint64_t left = tapped_paths_size(tapped);
-
-    for (uint32_t i = 0; i < tapped->num_identifiers; i++) {
-        if (tapped_is_refused(tapped, i)) {
-            uint32_t status = tapped->identifiers[i].status;
-            count_refusal(r, pinfo->num, tapped_identifier_path(pinfo->pool, tapped, i, &left), status,
-                          text_win32_error(pinfo->pool, status));
-        }
-    }
-    if (tapped->has_failed) {
-        count_refusal(r, pinfo->num, tapped->operation, tapped->status, tapped_error(pinfo->pool, tapped));
-    }
 }
 
 static void add_point(report *r, const packet_info *pinfo, readings *values)
@@ -116,10 +102,7 @@ static void add_point(report *r, const packet_info *pinfo, readings *values)
     const reading *at = &values->at;
     const char *path = readings_path(values);
 
-    if (at->is_refused) {
-        count_refusal(r, pinfo->num, path ? path : "(not known whose block it is)", values->status,
-                      text_win32_error(values->pool, values->status));
-    } else if (path && !at->is_text) {
+    if (path && !at->is_text) {
         perf_result result = readings_result(values);
         left_out_count_marks(&r->task.left, tapped_handle_of(values->answer.handle), left_out_marks(values, &result));
         if (result.none == PERF_NONE_OK && isfinite(result.value)) {
@@ -140,10 +123,9 @@ void report_count(report *r, packet_info *pinfo, const tapped_call *tapped)
     if (tapped->is_repeated) {
         return;
     }
-    count_call(r, pinfo, tapped);
+    refusals_each(pinfo, tapped, count_refusal, r);
     if (tapped->answer && tapped->answer->sample && tapped->answer->handle) {
         readings *values = readings_begin_for_all(pinfo->pool, tapped->answer);
-        values->with_refusals = true;
         r->answers++;
         while (readings_next(values)) {
             add_point(r, pinfo, values);
@@ -255,20 +237,12 @@ static void set_mark(const report *r, char *places, double at, mark kind)
     *place = MAX(*place, (char)('0' + kind));
 }
 
-static int compare_frames(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
 static bool is_late(const verdict_monitor *monitor, const verdict_call *call)
 {
     for (unsigned i = 0; i < monitor->findings->len; i++) {
         const verdict_finding *f = g_ptr_array_index(monitor->findings, i);
-        if ((f->kind == VERDICT_ANSWERED_LATE || f->kind == VERDICT_ASKED_LATE || f->kind == VERDICT_SLOW) &&
-            (g_array_binary_search(f->frames, &call->frame, compare_frames, NULL) ||
-             g_array_binary_search(f->frames, &call->asked_frame, compare_frames, NULL))) {
+        bool is_of_time = f->kind == VERDICT_ANSWERED_LATE || f->kind == VERDICT_ASKED_LATE || f->kind == VERDICT_SLOW;
+        if (is_of_time && (verdict_finding_has(f, call->frame) || verdict_finding_has(f, call->asked_frame))) {
             return true;
         }
     }

@@ -41,6 +41,11 @@ static int compare_frames(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
+{
+    return g_array_binary_search(finding->frames, &frame, compare_frames, NULL);
+}
+
 /* In order, each once. */
 static GArray *frames_of(const GArray *frames)
 {

@@ -117,5 +117,8 @@ char *verdict_filter(const verdict_finding *finding);
 /* "2026-11-25T09:46:50.003Z". To be freed. */
 char *verdict_time(double when);
 
+/* Does the frame show it? */
+bool verdict_finding_has(const verdict_finding *finding, uint32_t frame);
+
 void verdict_finding_free(void *finding);
 int verdict_finding_compare(const void *a, const void *b);
