@@ -42,11 +42,8 @@
     function showFinding(finding, into) {
         const box = make('div', undefined, into, 'finding');
         make('div', finding.text, box);
-        if (finding.advice) make('div', finding.advice, box, 'do');
-        if (finding.filter) {
-            const line = make('div', 'Filter: ', box);
-            make('code', finding.filter, line);
-        }
+        const what = make('div', `${finding.advice}. Filter: `, box, 'do');
+        make('code', finding.filter, what);
     }
 
     function showVerdict() {
@@ -137,7 +134,7 @@
             $('refused').remove();
             return;
         }
-        data.refused.sort((a, b) => a[3] - b[3]);
+        data.refused.sort((a, b) => a[3] - b[3] || (a[0] < b[0] ? -1 : 1));
         fillTable(document.querySelector('#refused table'), ['What', 'Error', 'Times', 'First frame', 'Meaning'], data.refused);
     }
 
