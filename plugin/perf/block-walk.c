@@ -101,18 +101,22 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
 
 /* --- Lengths that contradict each other -------------------------------------------------------------------------- */
 
-/* How the lengths of an object's instances or of its counter blocks are read where they contradict the others. All counter blocks of an
- * object have one size, and an instance ends with its name: as many sizes as that can be. */
+/* How the lengths of an object can be read. Of all readings of an object whose lengths do not lead from one structure to the next the one is
+ * taken that makes it fit exactly: as it says; else the only other one that does, and there is none where several do. All counter blocks of an
+ * object have one size, and all instances end alike. */
 enum {
     AS_SAID,
-    NAME, /* an instance ends with its name, or behind its padding; */
+    HEADER_64,     /* definitions begin behind the fixed fields, */
+    BODIES_FOLLOW, /* or the first instance or counter block behind the definitions, */
+    DEFINITION_40, /* all definitions have 40 bytes, where there is room for no more */
+    NAME,          /* an instance ends with its name, or behind its padding */
     NAME_PADDED,
-    REACH, /* counter blocks end with the last of their values, */
+    REACH, /* counter blocks end with the last of their values, or are as long as the first */
     REACH_PADDED,
-    ALIKE, /* or are as long as the one before, or the first */
+    ALIKE,
     ALIKE_PADDED,
     WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
-    NUM_SIZINGS
+    NUM_READINGS
 };
 
 typedef enum { AN_INSTANCE, COUNTERS } structure;
@@ -145,31 +149,42 @@ static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint
     return named > 0 && (size == named || size == perf_align8(named));
 }
 
-/* Its length by the sizing of its object, 0 if it has none by that. */
-static uint32_t size_read(const perf_block_walk *walk, uint32_t at, structure what)
+/* The length of what stands here by the object's reading, 0 if it has none by that. */
+static uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure what)
 {
-    uint32_t said = perf_block_u32(walk, at);
-    bool is_instance = what == AN_INSTANCE;
+    uint8_t reading = walk->object.reading;
+    bool is_padded = reading == NAME_PADDED || reading == REACH_PADDED || reading == ALIKE_PADDED;
+    uint32_t size = said;
 
-    switch (walk->object.sizing) {
-    case AS_SAID:
-    case WITHOUT_FARTHEST:
+    if (reading < NAME || reading == WITHOUT_FARTHEST) {
         return said;
-    case NAME:
-        return is_instance ? named_size(walk, at) : said;
-    case NAME_PADDED:
-        return is_instance ? perf_align8(named_size(walk, at)) : said;
-    default:
-        if (is_instance) {
-            return ends_with_name(walk, at, said) ? said : 0;
-        }
     }
-    uint32_t takes = walk->object.sizing < ALIKE ? least_size(walk, COUNTERS) : walk->object.counters_alike;
-    bool is_padded = walk->object.sizing == REACH_PADDED || walk->object.sizing == ALIKE_PADDED;
-    return is_padded ? perf_align8(takes) : takes;
+    if (what == AN_INSTANCE) {
+        if (reading > NAME_PADDED) {
+            return ends_with_name(walk, walk->pos, said) ? said : 0;
+        }
+        size = named_size(walk, walk->pos);
+    } else if (reading == REACH || reading == REACH_PADDED) {
+        size = least_size(walk, COUNTERS);
+    } else if (reading > NAME_PADDED && walk->object.counters_size > 0) {
+        size = walk->object.counters_size;
+    }
+    return is_padded && (what == AN_INSTANCE || reading != NAME_PADDED) ? perf_align8(size) : size;
 }
 
-/* Walks on to the end of the object, which looks for no other sizing. False if something is wrong. */
+/* Notes how the first of its object is read. False if others say another thing, and leave no padding out either. */
+static bool take_reading(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
+{
+    if (walk->object.read_at == 0) {
+        walk->object.read_at = walk->pos;
+        walk->object.read_said = said;
+        walk->object.read_size = size;
+    }
+    return walk->object.read_at == walk->pos ||
+           said == (what == COUNTERS ? walk->object.read_said : named_size(walk, walk->pos));
+}
+
+/* Walks on to the end of the object, whose lengths are read as the walk says. False if something is wrong. */
 static bool try_out(perf_block_walk *trial)
 {
     perf_block_event event;
@@ -184,46 +199,38 @@ static bool try_out(perf_block_walk *trial)
     return true;
 }
 
-/* All of the object from here on is whole, and ends where the object does. */
-static bool fits_exactly(perf_block_walk *trial)
-{
-    return try_out(trial) && trial->pos == trial->object.end;
-}
-
-static bool sizing_fits(const perf_block_walk *walk, uint8_t sizing, perf_block_walk *trial)
+/* The object is whole by that reading and ends where it says, and what was announced of it stays. */
+static bool fits_exactly(const perf_block_walk *walk, uint8_t reading, perf_block_walk *trial)
 {
     *trial = *walk;
-    trial->object.sizing = sizing;
-    if (sizing == WITHOUT_FARTHEST) {
-        trial->object.read_at = trial->object.misplaced = trial->object.farthest;
-        trial->object.reach = trial->object.reach_of_others;
-    }
-    return fits_exactly(trial);
+    trial->object.reading = reading;
+    trial->instance.number = PERF_NO_INSTANCE_NUMBER;
+    trial->object.counters_size = trial->object.read_at = 0;
+    trial->object.read_size = reading;
+    trial->state = NEXT_OBJECT_PARTS;
+    return try_out(trial) && trial->pos == trial->object.end &&
+           (trial->object.read_at < trial->object.bodies || trial->object.read_at >= walk->pos);
 }
 
-/* Looks for the one sizing that makes the rest of the object fit exactly: as it says, or else there is none where several do. All are tried
- * once for an object, so that they cost in proportion to its bytes. */
-static void find_sizing(perf_block_walk *walk)
+/* All readings are tried once for an object, so that they cost in proportion to its bytes. */
+static void find_reading(perf_block_walk *walk)
 {
-    uint32_t said = perf_block_u32(walk, walk->pos), left = walk->object.end - walk->pos, count = 0;
     perf_block_walk trial, found = *walk;
+    uint32_t count = 0;
 
-    walk->object.is_searched = true;
-    walk->object.counters_alike = walk->object.counters_size;
-    if (walk->object.counters_size == 0 && said <= left && left - said >= PERF_COUNTER_BLOCK_SIZE) {
-        walk->object.counters_alike = perf_block_u32(walk, walk->pos + said);
-    }
-    for (uint8_t sizing = AS_SAID; sizing < NUM_SIZINGS && (count == 0 || found.object.sizing != AS_SAID); sizing++) {
-        if (sizing_fits(walk, sizing, &trial)) {
+    for (uint8_t reading = AS_SAID; reading < NUM_READINGS && (count == 0 || found.object.reading != AS_SAID);
+         reading++) {
+        if (fits_exactly(walk, reading, &trial)) {
             bool is_same = count > 0 && trial.object.read_at == found.object.read_at &&
                            trial.object.read_size == found.object.read_size;
             found = count == 0 ? trial : found;
             count += !is_same;
         }
     }
+    walk->object.is_decided = true;
     walk->object.is_damaged = count != 1;
-    if (!walk->object.is_damaged) {
-        walk->object.sizing = found.object.sizing;
+    if (count == 1) {
+        walk->object.reading = found.object.reading;
         walk->object.reach = found.object.reach;
         walk->object.misplaced = found.object.misplaced;
     }
@@ -248,48 +255,37 @@ static bool verify_instance(perf_block_walk *walk)
     return true;
 }
 
-/* Verifies as far as here: true if what stands here is what it says, without a doubt: an instance, its counter block, and the next instance with its own. Of an object that
- * is sound each is looked at once. */
+/* What stands here is what it says without a doubt: an instance, its counter block, and the next instance with its own. Of an object that is
+ * sound each is looked at once. */
 static bool verify_here(perf_block_walk *walk, structure what)
 {
     uint32_t before = walk->instance.number + 1; /* instances */
 
-    if (what == COUNTERS && before == 0) {
-        return has_room(walk, walk->pos, perf_block_u32(walk, walk->pos), COUNTERS);
+    if (what == COUNTERS) {
+        return before > 0 || has_room(walk, walk->pos, perf_block_u32(walk, walk->pos), COUNTERS);
     }
-    uint32_t wanted = what == COUNTERS ? before : walk->left > 1 ? before + 2 : before + 1;
-    while (walk->object.num_verified < wanted && what == AN_INSTANCE && verify_instance(walk)) {
+    uint32_t wanted = walk->left > 1 ? before + 2 : before + 1;
+    while (walk->object.num_verified < wanted && verify_instance(walk)) {
     }
-    return walk->object.sizing == AS_SAID && walk->object.num_verified >= wanted;
-}
-
-/* Notes how the first of its object is read. False if others say another thing, and leave no padding out either. */
-static bool take_reading(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
-{
-    if (walk->object.read_at == 0) {
-        walk->object.read_at = walk->pos;
-        walk->object.read_said = said;
-        walk->object.read_size = size;
-    }
-    return walk->object.read_at == walk->pos ||
-           said == (what == COUNTERS ? walk->object.read_said : named_size(walk, walk->pos));
+    return walk->object.num_verified >= wanted;
 }
 
 /* The length of what stands here, as it is said or read; 0 if it is wrong. In an object that is damaged an instance is certain that ends with
  * its name, and so is where its counter block begins. */
 static uint32_t find_size(perf_block_walk *walk, structure what)
 {
-    uint32_t at = walk->pos, said = perf_block_u32(walk, at);
+    uint32_t said = perf_block_u32(walk, walk->pos);
 
-    if (!walk->object.is_damaged && verify_here(walk, what)) {
-        return said;
+    if (!walk->is_trial && !walk->object.is_decided) {
+        if (verify_here(walk, what)) {
+            return said;
+        }
+        find_reading(walk);
     }
-    if (!walk->is_trial && !walk->object.is_searched) {
-        find_sizing(walk);
-    }
-    uint32_t size = walk->object.is_damaged ? said : size_read(walk, at, what);
-    bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, at, said);
-    if (!is_certain || !has_room(walk, at, size, what) || (size != said && !take_reading(walk, said, size, what))) {
+    uint32_t size = size_read(walk, said, what);
+    bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, walk->pos, said);
+    if (!is_certain || !has_room(walk, walk->pos, size, what) ||
+        (size != said && !take_reading(walk, said, size, what))) {
         return 0;
     }
     return size;
@@ -417,10 +413,9 @@ static perf_block_event read_trailer(perf_block_walk *walk)
 
 static void enter_object(perf_block_walk *walk)
 {
-    uint32_t at = walk->pos;
+    uint32_t at = walk->pos, number = walk->object.number + 1;
 
     walk->objects_left--;
-    uint32_t number = walk->object.number + 1;
     memset(&walk->object, 0, sizeof walk->object);
     walk->object.number = number;
     walk->object.offset = at;
@@ -534,87 +529,10 @@ static perf_block_event end_object(perf_block_walk *walk)
     return perf_block_next(walk);
 }
 
-/* HeaderLength and DefinitionLength of an object, and NumCounters. */
-typedef struct {
-    uint32_t header;
-    uint32_t definitions;
-    uint32_t count;
-} object_parts;
-
-static bool parts_fit(const perf_block_walk *walk, object_parts parts, bool exactly)
+static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
 {
-    perf_block_walk trial = *walk;
-    uint32_t at = walk->object.offset, room = walk->object.end - at;
-
-    if (parts.header < PERF_OBJECT_TYPE_SIZE || parts.definitions < parts.header || parts.definitions > room) {
-        return false;
-    }
-    trial.pos = at + parts.header;
-    trial.object.bodies = at + parts.definitions;
-    trial.left = parts.count;
-    trial.state = NEXT_DEFINITION;
-    return exactly ? fits_exactly(&trial) : try_out(&trial);
+    return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
 }
-
-/* One of them is wrong: definitions begin behind PERF_OBJECT_TYPE, or the first instance or counter block behind them, or there are more or
- * fewer. False if none fits, or several do. */
-static bool find_parts(const perf_block_walk *walk, object_parts *parts)
-{
-    const uint32_t takes = parts->count * PERF_COUNTER_DEFINITION_SIZE, room = parts->definitions - parts->header;
-    const object_parts others[] = {{PERF_OBJECT_TYPE_SIZE, parts->definitions, parts->count},
-                                   {parts->header, parts->header + takes, parts->count},
-                                   {parts->header, parts->definitions, room / PERF_COUNTER_DEFINITION_SIZE}};
-    unsigned found = 0, count = 0;
-
-    if (parts_fit(walk, *parts, false)) {
-        return true;
-    }
-    bool has_header = parts->header == PERF_OBJECT_TYPE_SIZE; /* else it is what is wrong, or DefinitionLength */
-    for (unsigned i = has_header; i < 2U + has_header; i++) {
-        if (parts_fit(walk, others[i], true)) {
-            found = i;
-            count++;
-        }
-    }
-    parts->header = count == 1 ? others[found].header : parts->header;
-    parts->definitions = count == 1 ? others[found].definitions : parts->definitions;
-    return count == 1;
-}
-
-/* Where the definitions and the instances are. */
-static perf_block_event read_object_parts(perf_block_walk *walk)
-{
-    uint32_t at = walk->object.offset, room = walk->object.end - at;
-    const object_parts said = {perf_block_u32(walk, at + 8), perf_block_u32(walk, at + 4),
-                               perf_block_u32(walk, at + 32)};
-    object_parts parts = said;
-    uint64_t takes = (uint64_t)said.count * PERF_COUNTER_DEFINITION_SIZE;
-    bool is_regular = said.header + takes == said.definitions, is_found = is_regular || walk->is_trial;
-
-    walk->left = said.count;
-    walk->definition.number = UINT32_MAX;
-    is_found = is_found || find_parts(walk, &parts);
-    if (parts.header < PERF_OBJECT_TYPE_SIZE || parts.header > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, parts.header, room, NEXT_OBJECT_END);
-    }
-    if (!is_found || parts.definitions < parts.header || parts.definitions > room) {
-        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, parts.definitions, room, NEXT_OBJECT_END);
-    }
-    walk->pos = walk->object.definitions = at + parts.header;
-    walk->object.bodies = at + parts.definitions;
-    walk->object.is_regular = parts.header + takes == parts.definitions;
-    walk->state = NEXT_DEFINITION;
-    if (parts.header != said.header) {
-        return fault(walk, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, at + 8, said.header, parts.header, NEXT_DEFINITION);
-    }
-    if (parts.definitions != said.definitions) {
-        return fault(walk, PERF_BLOCK_FAULT_READ_DEFINITIONS, at + 4, said.definitions, parts.definitions,
-                     NEXT_DEFINITION);
-    }
-    return perf_block_next(walk);
-}
-
-/* --- PERF_COUNTER_DEFINITION ----------------------------------------------------------------------------------- */
 
 /* Notes what a counter block needs for the values so far, all and all but one; a value that lies in its ByteLength finds no room in
  * any. */
@@ -633,39 +551,89 @@ static void take_place(perf_block_walk *walk, uint32_t definition)
     }
 }
 
-static inline uint32_t definition_size(const perf_block_walk *walk, uint32_t at)
+/* Takes those that there are, up to NumCounters; false if they do not end where instances or counter blocks begin. */
+static bool take_definitions(perf_block_walk *walk)
 {
-    return walk->object.definition_size > 0 ? walk->object.definition_size : perf_block_u32(walk, at);
+    uint32_t at = walk->object.definitions, end = walk->object.bodies;
+
+    while (walk->object.num_definitions < walk->left && end - at >= PERF_COUNTER_DEFINITION_SIZE) {
+        uint32_t size = definition_size(walk, at);
+        if (size < PERF_COUNTER_DEFINITION_SIZE || size > end - at) {
+            return false;
+        }
+        take_place(walk, at);
+        walk->object.num_definitions++;
+        at += size;
+    }
+    return walk->object.num_definitions == walk->left && at == end;
 }
 
-/* Where there is room for definitions of 40 bytes alone, and one says something else, all are read so if the object fits then; 0 if it
- * does not. */
-static uint32_t read_definition_size(perf_block_walk *walk, uint32_t said)
+/* Finds where definitions and bodies are, by the object's reading. True if all definitions that there should be lie between. */
+static bool place_parts(perf_block_walk *walk)
 {
-    if (said != PERF_COUNTER_DEFINITION_SIZE && walk->object.is_regular && walk->object.definition_size == 0) {
-        perf_block_walk trial = *walk;
-        trial.object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
-        if (walk->is_trial || !fits_exactly(&trial)) {
-            return 0;
-        }
-        walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
+    uint32_t at = walk->object.offset, room = walk->object.end - at, count = perf_block_u32(walk, at + 32);
+    uint32_t header = perf_block_u32(walk, at + 8), definitions = perf_block_u32(walk, at + 4);
+    uint64_t takes = (uint64_t)count * PERF_COUNTER_DEFINITION_SIZE;
+    uint8_t reading = walk->object.reading;
+    bool is_regular = header + takes == definitions; /* there is room for definitions of 40 bytes, and no more */
+
+    header = reading == HEADER_64 ? PERF_OBJECT_TYPE_SIZE : header;
+    definitions = reading == BODIES_FOLLOW && takes <= room ? header + (uint32_t)takes : definitions;
+    walk->object.definitions = walk->pos = at + header;
+    walk->object.bodies = at + definitions;
+    walk->object.definition_size = reading == DEFINITION_40 ? PERF_COUNTER_DEFINITION_SIZE : 0;
+    walk->object.num_definitions = walk->object.reach = walk->object.reach_of_others = 0;
+    walk->definition.number = UINT32_MAX;
+    walk->left = count;
+    if (header < PERF_OBJECT_TYPE_SIZE || definitions < header || definitions > room || !take_definitions(walk)) {
+        return false;
     }
-    return definition_size(walk, walk->pos);
+    walk->object.definition_size = is_regular ? PERF_COUNTER_DEFINITION_SIZE : 0;
+    if (reading == WITHOUT_FARTHEST) {
+        walk->object.read_at = walk->object.misplaced = walk->object.farthest;
+        walk->object.reach = walk->object.reach_of_others;
+    }
+    return true;
 }
+
+/* Where the definitions and the instances are. */
+static perf_block_event read_object_parts(perf_block_walk *walk)
+{
+    uint32_t at = walk->object.offset, room = walk->object.end - at;
+    uint32_t said_header = perf_block_u32(walk, at + 8), said_definitions = perf_block_u32(walk, at + 4);
+
+    if (!place_parts(walk) && !walk->is_trial) {
+        find_reading(walk);
+        place_parts(walk);
+    }
+    uint32_t header = walk->object.definitions - at, definitions = walk->object.bodies - at;
+    walk->state = NEXT_DEFINITION;
+    if (header < PERF_OBJECT_TYPE_SIZE || header > room) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_HEADER, at + 8, header, room, NEXT_OBJECT_END);
+    }
+    if (definitions < header || definitions > room) {
+        return fault(walk, PERF_BLOCK_FAULT_OBJECT_DEFINITIONS, at + 4, definitions, room, NEXT_OBJECT_END);
+    }
+    if (header != said_header) {
+        return fault(walk, PERF_BLOCK_FAULT_READ_OBJECT_HEADER, at + 8, said_header, header, NEXT_DEFINITION);
+    }
+    if (definitions != said_definitions) {
+        return fault(walk, PERF_BLOCK_FAULT_READ_DEFINITIONS, at + 4, said_definitions, definitions, NEXT_DEFINITION);
+    }
+    return perf_block_next(walk);
+}
+
+/* --- PERF_COUNTER_DEFINITION ----------------------------------------------------------------------------------- */
 
 static perf_block_event read_definition(perf_block_walk *walk)
 {
-    uint32_t at = walk->pos;
-    uint32_t left = walk->object.bodies - at;
-    uint32_t count = walk->definition.number + 1;
+    uint32_t at = walk->pos, left = walk->object.bodies - at, number = walk->definition.number + 1;
     uint32_t said = left >= PERF_COUNTER_DEFINITION_SIZE ? perf_block_u32(walk, at) : 0;
-    uint32_t size = walk->left > 0 && left >= PERF_COUNTER_DEFINITION_SIZE ? read_definition_size(walk, said) : said;
-    bool fits = size >= PERF_COUNTER_DEFINITION_SIZE && size <= left;
+    bool fits_one_more = said >= PERF_COUNTER_DEFINITION_SIZE && said <= left;
 
-    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits || (walk->is_trial && left > 0)) {
-        walk->object.is_searched = walk->object.is_damaged = true;
+    if (walk->left > 0 ? left < PERF_COUNTER_DEFINITION_SIZE : fits_one_more || (walk->is_trial && left > 0)) {
         return fault(walk, PERF_BLOCK_FAULT_DEFINITION_COUNT, walk->object.offset + 32,
-                     perf_block_u32(walk, walk->object.offset + 32), count + left / PERF_COUNTER_DEFINITION_SIZE,
+                     perf_block_u32(walk, walk->object.offset + 32), number + left / PERF_COUNTER_DEFINITION_SIZE,
                      NEXT_BODIES);
     }
     if (walk->left == 0) {
@@ -673,20 +641,17 @@ static perf_block_event read_definition(perf_block_walk *walk)
         return perf_block_next(walk);
     }
     walk->left--;
-    walk->definition.number = count;
+    walk->definition.number = number;
     walk->definition.offset = at;
     walk->definition.size = PERF_COUNTER_DEFINITION_SIZE;
-    if (!fits) {
-        walk->object.is_searched = walk->object.is_damaged = true;
-        walk->object.is_regular = false;
+    if (number >= walk->object.num_definitions) {
         return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_DEFINITION_SIZE, at, said, left, NEXT_BODIES);
     }
-    walk->definition.size = size;
-    walk->object.num_definitions++;
-    take_place(walk, at);
-    walk->pos = at + size;
-    if (size != said) {
-        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_READ_DEFINITION, at, said, size, NEXT_DEFINITION);
+    walk->definition.size = definition_size(walk, at);
+    walk->pos = at + walk->definition.size;
+    if (walk->definition.size != said) {
+        return faulty(walk, PERF_BLOCK_DEFINITION, PERF_BLOCK_FAULT_READ_DEFINITION, at, said, walk->definition.size,
+                      NEXT_DEFINITION);
     }
     return PERF_BLOCK_DEFINITION;
 }
@@ -699,9 +664,6 @@ static perf_block_event read_bodies(perf_block_walk *walk)
 
     walk->pos = walk->object.verified = walk->object.bodies;
     walk->state = NEXT_OBJECT_END;
-    if (walk->object.is_regular) {
-        walk->object.definition_size = PERF_COUNTER_DEFINITION_SIZE;
-    }
     if (count >= 0) {
         walk->left = (uint32_t)count;
         walk->state = NEXT_INSTANCE;
@@ -775,7 +737,7 @@ static perf_block_event end_instances(perf_block_walk *walk)
     perf_block_walk more = *walk;
 
     more.left = 1;
-    more.object.is_searched = true;
+    more.object.is_decided = true;
     walk->state = NEXT_OBJECT_END;
     if (!walk->is_trial && perf_block_next(&more) == PERF_BLOCK_INSTANCE &&
         perf_block_next(&more) == PERF_BLOCK_COUNTERS && more.state == NEXT_VALUE) {

@@ -845,7 +845,10 @@ static void test_lengths_that_contradict(void)
          "O88+121 D152+40 C192+12 V196+4 TRAILING@209:119,1 E 1/1/0/1 o88 left out 0/1"},
         /* definitions begin behind the fixed fields, or the first instance behind the definitions */
         {one, {96, 72}, 0, "O88+184 READ_OBJECT_HEADER@96:72,64 D152+40 I192+32:0,2 C224+48 V232+8 "},
-        {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "O88+184~ OBJECT_DEFINITIONS@92:104,184 O272+184 "},
+        {one,
+         {96, 72, 160, 40, 196, 8, 200, 32, 232, 40},
+         0,
+         "O88+184~ DEFINITION_COUNT@120:1,0 I192+32:0,2 C224+48 O272+184 "},
         {one, {96, 72, 160, 40, 196, 8, 200, 32, 232, 40}, 0, "left out 1/0"},
         /* all definitions have 40 bytes where there is room for no more, or they are not read so */
         {NULL, {408, 0, 448, 44}, 0, "D408+40 READ_DEFINITION@408:0,40 D448+40 READ_DEFINITION@448:44,40 I488+32:2,4 "},
@@ -853,7 +856,10 @@ static void test_lengths_that_contradict(void)
          {408, 0, 488, 0},
          0,
          "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
-        {NULL, {376, 3, 408, 0}, 0, "O344+256~ OBJECT_DEFINITIONS@348:144,256 O600+256 "},
+        {NULL,
+         {376, 3, 408, 0},
+         0,
+         "O344+256~ D408+40 DEFINITION_SIZE@408:0,80 I488+32:2,4 C520+24 I544+32:2,4 C576+24 O600+256 "},
         /* two lengths are wrong, and what is behind the object is found all the same */
         {NULL, {488, 0, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:0,112 O600+256 "},
         {NULL, {488, 40, 576, 0}, 0, "D448+40 I488+24:0,0 INSTANCE_SIZE@488:40,112 O600+256 "},
