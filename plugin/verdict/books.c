@@ -7,8 +7,6 @@
  */
 #include "verdict/talks.h"
 
-#include "text/value-strings.h"
-
 /* Things that lack of one talk. */
 #define MOST_LACKING 10000
 
@@ -168,77 +166,41 @@ void verdict_books_count(verdict_talk *talk, packet_info *pinfo, const tapped_ca
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-/* $S is the server, $C the client, $F the first of them, $E its error, $N how many, $M how many others are lacking. */
+/* $F is the first of them without its machine, $1 its error, $2 how many others are lacking. */
 static const struct {
     verdict_kind kind;
     verdict_party party;
     const char *text;
 } book_rows[NUM_BOOKS] = {
-    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F, which $C asks for$M"},
-    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER,
-                           "$S answers $C with $E instead of values ($N), first $F"},
-    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C counters ($N, $E), first $F"},
-    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again ($N went backwards)"},
+    [BOOK_LACKING] = {VERDICT_NOT_DELIVERED, PARTY_SERVER, "$S does not deliver $F to $C$2: since $T"},
+    [BOOK_BLOCK_FAILED] = {VERDICT_BLOCK_FAILED, PARTY_SERVER, "$S answers $C with $1, $F$N: since $T"},
+    [BOOK_REFUSED] = {VERDICT_REFUSED, PARTY_SERVER, "$S refuses $C $F ($1): since $T"},
+    [BOOK_RESET] = {VERDICT_RESET, PARTY_SERVER, "$F of $S began again$N: since $T"},
     [BOOK_ASSUMED] = {VERDICT_ASSUMED, PARTY_CAPTURE,
-                      "The capture does not prove whose values of $S to $C are: $N assumed"},
-    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE,
-                      "The capture lacks the types of values of $S to $C: $N without a result"},
-    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value ($N)"},
-    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up ($N damaged)"},
-    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up ($N)"},
+                      "The capture does not prove whose values of $S to $C are (assumed): since $T"},
+    [BOOK_UNTYPED] = {VERDICT_UNTYPED, PARTY_CAPTURE, "The capture lacks the types of values of $S to $C: since $T"},
+    [BOOK_EMPTY] = {VERDICT_EMPTY, PARTY_SERVER, "$S gives $C samples without a value$N: since $T"},
+    [BOOK_DAMAGED] = {VERDICT_DAMAGED, PARTY_SERVER, "$S sends $C answers that do not add up, damaged$N: since $T"},
+    [BOOK_NAMES] = {VERDICT_NAMES, PARTY_SERVER, "$S sends $C a list of names that does not add up$N: since $T"},
 };
 
-/* Without the machine, which is said. */
 static const char *short_path(const char *path)
 {
     const char *rest = path && g_str_has_prefix(path, "\\\\") ? strchr(path + 2, '\\') : NULL;
 
-    return rest ? rest : path ? path : "";
+    return rest ? rest : path;
 }
 
-static void put_others(GString *line, const verdict_monitor *monitor)
-{
-    unsigned most = 0;
-
-    for (unsigned i = 0; i < monitor->talks->len; i++) {
-        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
-        most = MAX(most, talk->lacking ? g_hash_table_size(talk->lacking) : 0);
-    }
-    if (most > 1) {
-        g_string_append_printf(line, " (and %u more)", most - 1);
-    }
-}
-
-static char *put_words(const verdict_monitor *monitor, const char *text, const book *in)
-{
-    GString *line = g_string_new(NULL);
-    char *error = g_strdup(text_win32_error(NULL, in->status));
-
-    for (; *text; text++) {
-        if (*text != '$') {
-            g_string_append_c(line, *text);
-        } else if (*++text == 'N') {
-            g_string_append_printf(line, "%" PRIu64, in->things);
-        } else if (*text == 'M') {
-            put_others(line, monitor);
-        } else {
-            g_string_append(line, *text == 'S'   ? verdict_server(monitor)
-                                  : *text == 'C' ? verdict_first_talk(monitor)->client
-                                  : *text == 'E' ? error
-                                                 : short_path(in->first));
-        }
-    }
-    g_free(error);
-    return g_string_free(line, FALSE);
-}
-
-/* What all talks of the monitor have of it. */
-static book sum_of(const verdict_monitor *monitor, book_kind kind)
+/* What all talks of the monitor have of it; `lacking`: how many different things one of them lacks. */
+static book sum_of(const verdict_monitor *monitor, book_kind kind, unsigned *lacking)
 {
     book sum = {.things = 0};
 
+    *lacking = 0;
     for (unsigned i = 0; i < monitor->talks->len; i++) {
-        const book *in = &((verdict_talk *)g_ptr_array_index(monitor->talks, i))->books[kind];
+        const verdict_talk *talk = g_ptr_array_index(monitor->talks, i);
+        const book *in = &talk->books[kind];
+        *lacking = MAX(*lacking, talk->lacking ? g_hash_table_size(talk->lacking) : 0);
         sum.status = sum.first ? sum.status : in->status;
         sum.first = sum.first ? sum.first : in->first;
         sum.things += in->things;
@@ -249,38 +211,36 @@ static book sum_of(const verdict_monitor *monitor, book_kind kind)
     return sum;
 }
 
-/* ": ERROR_NO_DATA (no data now)" */
-static char *error_text(uint32_t status)
-{
-    const char *meaning = text_error_meaning(status);
-
-    return g_strdup_printf(*meaning ? ": %s (%s)" : ": %s%s", text_win32_error(NULL, status), meaning);
-}
-
 static void find_book(const verdict_monitor *monitor, book_kind kind)
 {
-    book sum = sum_of(monitor, kind);
+    unsigned lacking;
+    book sum = sum_of(monitor, kind, &lacking);
 
     if (sum.things > 0) {
-        char *text = put_words(monitor, book_rows[kind].text, &sum);
-        char *error = sum.status > 0 ? error_text(sum.status) : g_strdup("");
-        sum.shown.more = sum.first ? g_strdup_printf("first %s%s", sum.first, error) : NULL;
-        verdict_say(monitor->findings, book_rows[kind].kind, book_rows[kind].party, &sum.shown, "%s: since $T", text);
+        char *error = verdict_error(false, sum.status, false), *meaning = verdict_error(false, sum.status, true);
+        char *others = lacking > 1 ? g_strdup_printf(" (and %u more)", lacking - 1) : NULL;
+        char *count =
+            sum.things > 1 ? g_strdup_printf("%" PRIu64 " in all%s", sum.things, sum.first ? ", " : "") : NULL;
+        sum.shown.more = g_strconcat(count ? count : "", sum.first ? "first " : "", sum.first ? sum.first : "",
+                                     sum.status > 0 ? ": " : "", sum.status > 0 ? meaning : "", NULL);
+        if (*sum.shown.more == '\0') {
+            g_clear_pointer(&sum.shown.more, g_free);
+        }
+        verdict_find(monitor, book_rows[kind].kind, book_rows[kind].party, &sum.shown, book_rows[kind].text,
+                     &(verdict_words){.which = short_path(sum.first), .words = {error, others}});
         g_free(error);
-        g_free(text);
+        g_free(meaning);
+        g_free(others);
+        g_free(count);
     }
 }
 
 void verdict_books_find(const verdict_monitor *monitor)
 {
-    if (verdict_first_talk(monitor)->is_other) {
-        return;
-    }
-    for (unsigned i = 0; i < NUM_BOOKS; i++) {
+    for (unsigned i = 0; i < NUM_BOOKS && !verdict_first_talk(monitor)->is_other; i++) {
         bool is_said =
-            i == BOOK_CUT ||
-            (i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED)));
-        if (!is_said) {
+            i == BOOK_EMPTY && (verdict_has(monitor, VERDICT_REFUSED) || verdict_has(monitor, VERDICT_NOT_DELIVERED));
+        if (book_rows[i].text && !is_said) {
             find_book(monitor, (book_kind)i);
         }
     }

@@ -33,11 +33,6 @@ static double usual_of(const verdict_monitor *monitor)
     return interval > 0 ? interval : 0; /* NAN is not */
 }
 
-static const char *client_of(const verdict_monitor *monitor)
-{
-    return verdict_first_talk(monitor)->client;
-}
-
 /* --- Calls that failed ----------------------------------------------------------------------------------------- */
 
 static void *key_of(const verdict_call *call)
@@ -62,51 +57,33 @@ static GHashTable *successes(const verdict_monitor *monitor)
 /* A step on the way to data, which the pair took later. */
 static bool came_through(const verdict_monitor *monitor, const verdict_call *call)
 {
-    static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM"};
-    bool is_step = call->is_fault || call->status == ACCESS_DENIED;
+    static const char *const steps[] = {"OpenQueryHandle", "EnumerateCounterSet", "OpenHKPD", "OpenHKLM", NULL};
+    bool is_step = call->is_fault || call->status == ACCESS_DENIED || g_strv_contains(steps, call->operation);
 
-    for (unsigned i = 0; i < array_length(steps); i++) {
-        is_step |= strcmp(call->operation, steps[i]) == 0;
-    }
     return !call->asks && is_step && monitor->pair && monitor->pair->sampled > MAX(call->asked, call->answered);
-}
-
-static char *first_error(const verdict_call *call)
-{
-    char *error = g_strdup((call->is_fault ? text_fault : text_win32_error)(NULL, call->status));
-    const char *meaning = text_error_meaning(call->status);
-    char *text = g_strdup_printf(*meaning ? "first %s: %s (%s)" : "first %s: %s%s", call->operation, error, meaning);
-
-    g_free(error);
-    return text;
-}
-
-static void say_denied(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
-{
-    const char *server = verdict_server(monitor), *client = client_of(monitor);
-    GPtrArray *to = monitor->findings;
-
-    shown->more = first_error(first);
-    if (verdict_ladder_does_not_seal(monitor->pair)) {
-        verdict_say(to, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
-                    "%s signs and does not seal, so %s denies its calls: since $T", client, server);
-    } else {
-        verdict_say(to, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                    "%s denies calls of %s (access denied: no rights): since $T", server, client);
-    }
 }
 
 static void say_failed(const verdict_monitor *monitor, verdict_shown *shown, const verdict_call *first)
 {
-    bool is_unknown = first->is_fault && first->status == UNKNOWN_INTERFACE;
-    char *error = g_strdup((first->is_fault ? text_fault : text_win32_error)(NULL, first->status));
+    char *error = verdict_error(first->is_fault, first->status, false);
+    char *meaning = verdict_error(first->is_fault, first->status, true);
+    const verdict_words words = {.words = {first->operation, error}};
 
-    shown->more = first_error(first);
-    verdict_say(monitor->findings, is_unknown ? VERDICT_INTERFACE_MISSING : VERDICT_CALL_FAILED, PARTY_SERVER, shown,
-                is_unknown ? "%s does not have the interface for %s of %s: %s since $T"
-                           : "%s answers %s of %s with %s: since $T",
-                verdict_server(monitor), first->operation, client_of(monitor), error);
+    shown->more = g_strdup_printf("first %s: %s", first->operation, meaning);
+    if (first->status == ACCESS_DENIED && verdict_ladder_does_not_seal(monitor->pair)) {
+        verdict_find(monitor, VERDICT_NOT_SEALED, PARTY_CLIENT, shown,
+                     "$C signs and does not seal, so $S denies its calls: since $T", NULL);
+    } else if (first->is_fault && first->status == UNKNOWN_INTERFACE) {
+        verdict_find(monitor, VERDICT_INTERFACE_MISSING, PARTY_SERVER, shown,
+                     "$S does not have the interface for $1 of $C: $2 since $T", &words);
+    } else {
+        verdict_find(monitor, VERDICT_CALL_FAILED, PARTY_SERVER, shown,
+                     first->status == ACCESS_DENIED ? "$S denies calls of $C (access denied: no rights)$N: since $T"
+                                                    : "$S answers $1 of $C with $2$N: since $T",
+                     &words);
+    }
     g_free(error);
+    g_free(meaning);
 }
 
 static void find_failed(const verdict_monitor *monitor)
@@ -125,11 +102,9 @@ static void find_failed(const verdict_monitor *monitor)
         }
     }
     g_hash_table_destroy(last);
-    if (first[0]) {
-        say_denied(monitor, &shown[0], first[0]);
-    }
-    if (first[1] && !first[0]) { /* else it comes of what is denied */
-        say_failed(monitor, &shown[1], first[1]);
+    unsigned which = first[0] == NULL; /* the others come of what is denied */
+    if (first[which]) {
+        say_failed(monitor, &shown[which], first[which]);
     }
     verdict_forget(&shown[1]);
 }
@@ -153,29 +128,36 @@ static double waited_until(const verdict_monitor *monitor, unsigned number)
     return verdict_wire_last();
 }
 
+/* Nobody answered, though the capture has what would have come. */
+static bool is_unanswered(const verdict_monitor *monitor, unsigned number)
+{
+    const verdict_call *call = verdict_call_at(monitor, number);
+    const verdict_talk *talk = g_ptr_array_index(monitor->talks, call->talk);
+    double until = waited_until(monitor, number);
+    double patience = until < verdict_wire_last() ? MAX(LONG_WAIT, 3 * usual_of(monitor)) : LONG_WAIT;
+    bool is_captured = !(call->connection && call->connection->is_copy) && !talk->ends_in_noise &&
+                       !(monitor->pair && monitor->pair->one_way_frame > 0);
+
+    return is_captured && !came_through(monitor, call) && until - call->asked >= patience &&
+           !verdict_fault_event(call->connection, WIRE_LOST, call->asked, until);
+}
+
 static void find_unanswered(const verdict_monitor *monitor)
 {
     verdict_shown broken = {.frames = NULL}, shown = {.frames = NULL};
-    double long_wait = MAX(LONG_WAIT, 3 * usual_of(monitor));
     const verdict_call *first = NULL;
     uint32_t status = 0;
-    bool is_one_way = monitor->pair && monitor->pair->one_way_frame > 0;
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        const verdict_talk *talk = g_ptr_array_index(monitor->talks, call->talk);
-        const wire_event *failure = call->outcome == CALL_WAITS
-                                        ? verdict_fault_event(call->connection, WIRE_PIPE_FAILED, call->asked_frame)
-                                        : NULL;
-        double until = call->outcome == CALL_WAITS ? waited_until(monitor, i) : 0;
-        bool is_over = failure && IS_SESSION(failure->status) && monitor->pair->sampled > failure->time;
-        if (failure && !is_over) {
+        if (call->outcome != CALL_WAITS) {
+            continue;
+        }
+        const wire_event *failure = verdict_fault_about(call->connection, WIRE_PIPE_FAILED, call->asked_frame);
+        if (failure && !(IS_SESSION(failure->status) && monitor->pair->sampled > failure->time)) {
             status = failure->status;
             verdict_show(&broken, failure->frame, failure->time);
-        } else if (call->outcome == CALL_WAITS && !failure && !came_through(monitor, call) &&
-                   !(call->connection && call->connection->is_copy) &&
-                   until - call->asked >= (until < verdict_wire_last() ? long_wait : LONG_WAIT) &&
-                   !talk->ends_in_noise && !is_one_way && !verdict_fault_lost(call->connection, call->asked, until)) {
+        } else if (!failure && is_unanswered(monitor, i)) {
             first = first ? first : call;
             verdict_show(&shown, call->asked_frame, call->asked);
         }
@@ -184,79 +166,86 @@ static void find_unanswered(const verdict_monitor *monitor)
         verdict_ladder_say(monitor->pair, status, &broken, monitor->findings);
     }
     verdict_forget(&broken);
-    bool is_resent = first && verdict_fault_resent(first->connection, first->asked, first->asked + LONG_WAIT);
-    verdict_say(monitor->findings, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                "%s does not answer %s of %s%s: since $T", verdict_server(monitor), first ? first->operation : "",
-                client_of(monitor), is_resent ? ", sent again and again" : "");
+    bool is_resent =
+        first && verdict_fault_event(first->connection, WIRE_RESENT, first->asked, first->asked + LONG_WAIT);
+    verdict_find(monitor, VERDICT_UNANSWERED, is_resent ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                 "$S does not answer $1 of $C$2$N: since $T",
+                 &(verdict_words){.words = {first ? first->operation : "", is_resent ? ", sent again and again" : ""}});
 }
 
 /* --- Answers that bring nothing -------------------------------------------------------------------------------- */
 
-/* Of a sealed talk, as figures.c settled it. */
-static void find_sealed_in_vain(const verdict_monitor *monitor)
+/* Those with one of these outcomes; if `from_sample`, behind the last sample alone. */
+#define HAS(outcome) (1u << (outcome))
+
+static verdict_shown calls_with(const verdict_monitor *monitor, unsigned outcomes, bool from_sample)
 {
     verdict_shown shown = {.frames = NULL};
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome == CALL_NO_DATA) {
+        if (from_sample && call->outcome == CALL_SAMPLE) {
+            verdict_forget(&shown);
+        } else if (outcomes & HAS(call->outcome)) {
             verdict_show(&shown, call->frame, call->answered);
         }
     }
-    verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_SERVER, &shown,
-                "%s answers without data (it fails, or %s offers too little room): since $T", verdict_server(monitor),
-                client_of(monitor));
+    return shown;
 }
 
-/* Behind the last sample each answer says how much room it needs, and the client never has it. */
-static void find_probe_loop(const verdict_monitor *monitor)
+/* Behind the last sample each answer says how much room it needs, and the client never has it; of a sealed talk, as figures.c settled it. */
+static void find_no_data(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {.frames = NULL};
-    bool any_sample = false;
+    bool is_sealed = verdict_first_talk(monitor)->is_sealed, any_sample = monitor->figures.numbers[FIGURE_SAMPLES] > 0;
+    verdict_shown shown = calls_with(monitor, HAS(is_sealed ? CALL_NO_DATA : CALL_PROBE), !is_sealed);
 
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome == CALL_SAMPLE) {
-            any_sample = true;
-            verdict_forget(&shown);
-        } else if (call->outcome == CALL_PROBE) {
-            verdict_show(&shown, call->frame, call->answered);
-        }
+    if (is_sealed) {
+        verdict_find(monitor, VERDICT_NO_DATA, PARTY_SERVER, &shown,
+                     "$S answers without data (it fails, or $C offers too little room): since $T", NULL);
+    } else if (verdict_count_shown(&shown) >= (any_sample ? LOOP : LOOP - 1)) {
+        verdict_find(monitor, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
+                     "$C offers $S too little room each time, and gets no sample: since $T", NULL);
     }
-    if (verdict_count_shown(&shown) < (any_sample ? LOOP : LOOP - 1)) {
-        verdict_forget(&shown);
-    }
-    verdict_say(monitor->findings, VERDICT_NO_DATA, PARTY_CLIENT, &shown,
-                "%s offers %s too little room each time, and gets no sample: since $T", client_of(monitor),
-                verdict_server(monitor));
+    verdict_forget(&shown);
 }
 
 static void find_in_vain(const verdict_monitor *monitor)
 {
-    verdict_shown shown = {.frames = NULL};
     double samples = monitor->figures.numbers[FIGURE_SAMPLES];
+    verdict_shown shown = calls_with(monitor, HAS(CALL_PROBE) | HAS(CALL_NO_DATA), false);
+    double in_vain = verdict_count_shown(&shown) / MAX(samples, 1);
 
-    for (unsigned i = 0; samples > 1 && i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome == CALL_PROBE || (call->asks && call->outcome == CALL_NO_DATA)) {
-            verdict_show(&shown, call->frame, call->answered);
-        }
+    if (samples > 1 && in_vain >= MANY_CALLS - 1) {
+        char *words[] = {g_strdup_printf("%.0f", in_vain + 1), g_strdup_printf("%.0f", in_vain)};
+        verdict_find(monitor, VERDICT_MANY_CALLS, PARTY_CLIENT, &shown,
+                     "$C needs $1 calls to $S for each sample, $2 in vain: since $T",
+                     &(verdict_words){.words = {words[0], words[1]}});
+        g_free(words[0]);
+        g_free(words[1]);
     }
-    double calls = 1 + verdict_count_shown(&shown) / MAX(samples, 1);
-    if (calls < MANY_CALLS) {
-        verdict_forget(&shown);
+    verdict_forget(&shown);
+}
+
+static void find_fast(const verdict_monitor *monitor)
+{
+    double interval = usual_of(monitor);
+    verdict_shown shown = calls_with(monitor, HAS(CALL_SAMPLE), false);
+    unsigned same = 0;
+
+    for (unsigned i = 0; i < monitor->calls->len; i++) {
+        same += verdict_call_at(monitor, i)->is_same;
     }
-    verdict_say(monitor->findings, VERDICT_MANY_CALLS, PARTY_CLIENT, &shown,
-                "%s needs %.0f calls to %s for each sample, %.0f in vain: since $T", client_of(monitor), calls,
-                verdict_server(monitor), calls - 1);
+    if (interval > 0 && interval < FAST && verdict_count_shown(&shown) >= FEWEST_FAST &&
+        2 * same >= verdict_count_shown(&shown)) {
+        char *each = g_strdup_printf("%.0f", interval * 1000);
+        verdict_find(monitor, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
+                     "$C asks $S each $1 ms, faster than counters change: since $T", &(verdict_words){.words = {each}});
+        g_free(each);
+    }
+    verdict_forget(&shown);
 }
 
 /* --- How it ends ----------------------------------------------------------------------------------------------- */
-
-static const wire_event *end_of(const verdict_connection *connection)
-{
-    return connection && connection->end.frame > 0 ? &connection->end : NULL;
-}
 
 static bool is_open(const verdict_talk *talk)
 {
@@ -268,7 +257,6 @@ static void find_ends(const verdict_monitor *monitor)
 {
     verdict_shown broken = {.frames = NULL}, stopped = {.frames = NULL};
     double patience = MAX(LONG_WAIT, 3 * verdict_plan_usual(monitor));
-    bool is_said = verdict_has(monitor, VERDICT_BROKEN);
 
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
@@ -277,23 +265,20 @@ static void find_ends(const verdict_monitor *monitor)
         if ((!is_last && verdict_call_at(monitor, i + 1)->connection == call->connection) || !is_open(talk)) {
             continue;
         }
-        const wire_event *end = end_of(call->connection);
+        const wire_event *end = call->connection && call->connection->end.frame > 0 ? &call->connection->end : NULL;
         double newest = MAX(call->answered, call->asked), until = end ? end->time : verdict_wire_last();
         bool has_stopped = is_last && until - newest >= patience && call->outcome != CALL_WAITS && !talk->ends_in_noise;
         if (has_stopped && !verdict_has(monitor, VERDICT_UNANSWERED) && monitor->figures.numbers[FIGURE_SAMPLES] > 3 &&
             !(end && end->by_client)) {
             verdict_show(&stopped, call->frame, newest);
-        } else if (end && !end->by_client && end->kind == WIRE_ENDED && !has_stopped && !is_said) {
+        } else if (end && !end->by_client && end->kind == WIRE_ENDED && !has_stopped) {
             verdict_show(&broken, end->frame, end->time);
         }
     }
-    unsigned count = verdict_count_shown(&broken);
-    verdict_say(monitor->findings, VERDICT_BROKEN, PARTY_SERVER, &broken,
-                count > 1 ? "%s ends connections of %s while a query is open (%u times): since $T"
-                          : "%s ends the connection of %s while a query is open: $T",
-                verdict_server(monitor), client_of(monitor), count);
-    verdict_say(monitor->findings, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
-                "%s stopped asking %s, and left its query open: last $T", client_of(monitor), verdict_server(monitor));
+    verdict_find(monitor, VERDICT_BROKEN, PARTY_SERVER, &broken,
+                 "$S ends the connection of $C while a query is open$N: $T", NULL);
+    verdict_find(monitor, VERDICT_STOPPED, PARTY_CLIENT, &stopped,
+                 "$C stopped asking $S, and left its query open: last $T", NULL);
 }
 
 static void find_open(const verdict_monitor *monitor)
@@ -310,49 +295,23 @@ static void find_open(const verdict_monitor *monitor)
             verdict_show(&shown, talk->opened_frame, MAX(first->asked, first->answered));
         }
     }
-    unsigned count = verdict_count_shown(&shown);
-    if (count < MANY_OPEN) {
-        verdict_forget(&shown);
+    if (verdict_count_shown(&shown) >= MANY_OPEN) {
+        char *count = g_strdup_printf("%u", verdict_count_shown(&shown));
+        verdict_find(monitor, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown, "$C left $1 handles open on $S: since $T",
+                     &(verdict_words){.words = {count}});
+        g_free(count);
     }
-    verdict_say(monitor->findings, VERDICT_HANDLES_OPEN, PARTY_CLIENT, &shown,
-                "%s left %u handles open on %s: since $T", client_of(monitor), count, verdict_server(monitor));
-}
-
-static void find_fast(const verdict_monitor *monitor)
-{
-    verdict_shown shown = {.frames = NULL};
-    double interval = usual_of(monitor);
-    unsigned same = 0;
-
-    for (unsigned i = 0; interval > 0 && interval < FAST && i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->outcome == CALL_SAMPLE) {
-            same += call->is_same;
-            verdict_show(&shown, call->frame, call->answered);
-        }
-    }
-    if (verdict_count_shown(&shown) < FEWEST_FAST || 2 * same < verdict_count_shown(&shown)) {
-        verdict_forget(&shown);
-    }
-    verdict_say(monitor->findings, VERDICT_FAST_POLL, PARTY_CLIENT, &shown,
-                "%s asks %s each %.0f ms, faster than counters change: since $T", client_of(monitor),
-                verdict_server(monitor), interval * 1000);
+    verdict_forget(&shown);
 }
 
 void verdict_calls_find(const verdict_monitor *monitor)
 {
-    const verdict_talk *talk = verdict_first_talk(monitor);
-
-    if (talk->is_other || monitor->calls->len == 0) {
+    if (verdict_first_talk(monitor)->is_other || monitor->calls->len == 0) {
         return;
     }
     find_failed(monitor);
     find_unanswered(monitor);
-    if (talk->is_sealed) {
-        find_sealed_in_vain(monitor);
-    } else {
-        find_probe_loop(monitor);
-    }
+    find_no_data(monitor);
     find_ends(monitor);
     find_in_vain(monitor);
     find_open(monitor);

@@ -55,15 +55,14 @@ void verdict_capture_find(const verdict_monitor *monitor, bool lacks_some)
     uint32_t begin = is_doubtful ? 0 : first->asked_frame > 0 ? first->asked_frame : first->frame;
     verdict_shown lost = events_of(monitor, WIRE_LOST, begin, MAX(last->asked_frame, last->frame));
     verdict_shown cut = events_of(monitor, WIRE_CUT, 0, UINT32_MAX);
-    const char *client = verdict_first_talk(monitor)->client, *server = verdict_server(monitor);
     if (lacks_some || is_doubtful || answers + requests > 0 || !has_samples) {
         lost.more = g_strdup_printf("answers missing: %u; requests missing: %u", answers, requests);
-        verdict_say(monitor->findings, VERDICT_LOST, PARTY_CAPTURE, &lost,
-                    "The capture lacks packets of %s and %s: since $T", client, server);
+        verdict_find(monitor, VERDICT_LOST, PARTY_CAPTURE, &lost, "The capture lacks packets of $C and $S: since $T",
+                     NULL);
     }
     if (unreadable > 0 || !has_samples || has_book(monitor, BOOK_CUT)) {
-        verdict_say(monitor->findings, VERDICT_CUT, PARTY_CAPTURE, &cut,
-                    "The capture cuts frames of %s and %s short: since $T", client, server);
+        verdict_find(monitor, VERDICT_CUT, PARTY_CAPTURE, &cut, "The capture cuts frames of $C and $S short: since $T",
+                     NULL);
     }
     verdict_forget(&lost);
     verdict_forget(&cut);

@@ -5,100 +5,74 @@
  */
 #include "verdict/fault.h"
 
+#include <math.h>
+
 /* Events that are looked at for one question. */
 #define MOST_EVENTS_LOOKED_AT 1000
 
-/* The first event that is not before a moment. */
-static unsigned first_at(const GArray *events, double begin)
-{
-    unsigned low = 0, high = events->len;
-
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (g_array_index(events, wire_event, middle).time < begin) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static const wire_event *find_event(const verdict_connection *connection, wire_kind kind, double begin, double end)
+/* The first event that is not before a moment, or a frame: they are in the order of both. */
+static size_t first_at(const verdict_connection *connection, double begin, uint32_t frame)
 {
     const GArray *events = connection ? connection->events : NULL;
-    unsigned first = events ? first_at(events, begin) : 0;
+    size_t first = 0, count = events ? events->len : 0;
 
-    for (unsigned i = first; events && i < events->len && i - first < MOST_EVENTS_LOOKED_AT; i++) {
-        const wire_event *event = &g_array_index(events, wire_event, i);
-        if (event->time > end) {
-            return NULL;
-        }
-        if (event->kind == kind) {
-            return event;
-        }
+    for (size_t step = (size_t)1 << 31; step > 0; step /= 2) {
+        const wire_event *event = first + step <= count ? &g_array_index(events, wire_event, first + step - 1) : NULL;
+        first += event && (event->time < begin || event->frame < frame) ? step : 0;
     }
-    return NULL;
+    return first;
 }
 
-const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, uint32_t about)
+/* The next of those that are looked at, NULL behind the last. */
+static const wire_event *next_event(const verdict_connection *connection, size_t first, unsigned number, double end)
 {
     const GArray *events = connection ? connection->events : NULL;
-    unsigned low = 0, high = events ? events->len : 0;
+    bool is_there = events && first + number < events->len && number < MOST_EVENTS_LOOKED_AT;
+    const wire_event *event = is_there ? &g_array_index(events, wire_event, first + number) : NULL;
 
-    while (low < high) { /* in the order of their frames, too */
-        unsigned middle = (low + high) / 2;
-        if (g_array_index(events, wire_event, middle).frame < about) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (unsigned i = low; events && i < events->len && i - low < MOST_EVENTS_LOOKED_AT; i++) {
-        const wire_event *event = &g_array_index(events, wire_event, i);
-        if (event->kind == kind && event->about == about) {
-            return event;
-        }
-    }
-    return NULL;
+    return event && event->time <= end ? event : NULL;
 }
 
-const wire_event *verdict_fault_lost(const verdict_connection *connection, double begin, double end)
+const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, double begin, double end)
 {
-    return find_event(connection, WIRE_LOST, begin, end);
+    size_t first = first_at(connection, begin, 0);
+    unsigned i = 0;
+    const wire_event *event;
+
+    while ((event = next_event(connection, first, i++, end)) != NULL && event->kind != kind) {
+    }
+    return event;
 }
 
-const wire_event *verdict_fault_resent(const verdict_connection *connection, double begin, double end)
+const wire_event *verdict_fault_about(const verdict_connection *connection, wire_kind kind, uint32_t about)
 {
-    return find_event(connection, WIRE_RESENT, begin, end);
+    size_t first = first_at(connection, -INFINITY, about);
+    unsigned i = 0;
+    const wire_event *event;
+
+    while ((event = next_event(connection, first, i++, INFINITY)) != NULL &&
+           (event->kind != kind || event->about != about)) {
+    }
+    return event;
 }
 
 bool verdict_fault_left(const verdict_connection *connection, double begin, double end)
 {
-    const wire_event *event = find_event(connection, WIRE_PIPE_CLOSED, begin, end);
+    const wire_event *event = verdict_fault_event(connection, WIRE_PIPE_CLOSED, begin, end);
 
-    event = event ? event : find_event(connection, WIRE_ENDED, begin, end);
+    event = event ? event : verdict_fault_event(connection, WIRE_ENDED, begin, end);
     return event && event->by_client;
 }
 
-/* Calls between the two that failed, brought no data or were never answered are findings of their own. */
-static bool is_said_already(const verdict_monitor *monitor, unsigned before, unsigned late)
-{
-    for (unsigned i = before + 1; i < late && i - before < MOST_EVENTS_LOOKED_AT; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->asks && (call->outcome == CALL_FAILED || call->outcome == CALL_DAMAGED ||
-                           call->outcome == CALL_EMPTY || call->outcome == CALL_NO_DATA)) {
-            return true;
-        }
-    }
-    return false;
-}
+#define HAS(outcome) (1u << (outcome))
 
-static const verdict_call *unanswered(const verdict_monitor *monitor, unsigned before, unsigned late)
+/* The first call for data between the two that ended in one of these; NULL without one. */
+static const verdict_call *call_between(const verdict_monitor *monitor, unsigned before, unsigned late,
+                                        unsigned outcomes)
 {
     for (unsigned i = before + 1; i < late && i - before < MOST_EVENTS_LOOKED_AT; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->asks && call->outcome == CALL_WAITS) {
+        if (call->asks && (outcomes & HAS(call->outcome))) {
             return call;
         }
     }
@@ -113,7 +87,7 @@ static double connect_seconds(const verdict_connection *connection)
 
 static verdict_blame blame_answer(const verdict_call *call, const wire_event *late_ack)
 {
-    bool is_pending = verdict_fault_event(call->connection, WIRE_PENDING, call->asked_frame) != NULL;
+    bool is_pending = verdict_fault_about(call->connection, WIRE_PENDING, call->asked_frame) != NULL;
     bool acks_alone = call->connection && call->connection->acks_alone;
 
     if (late_ack && acks_alone && !is_pending) {
@@ -123,44 +97,57 @@ static verdict_blame blame_answer(const verdict_call *call, const wire_event *la
                            call->answered};
 }
 
+/* Failed, brought no data, or was never answered: that is a finding of its own. */
+static bool is_said_already(const verdict_monitor *monitor, unsigned before, unsigned late, double begin, double end)
+{
+    const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
+    const wire_event *ended = verdict_fault_event(first->connection, WIRE_ENDED, begin, end);
+    unsigned failed = HAS(CALL_FAILED) | HAS(CALL_DAMAGED) | HAS(CALL_EMPTY) | HAS(CALL_NO_DATA);
+    bool is_unanswered = call_between(monitor, before, late, HAS(CALL_WAITS)) != NULL;
+
+    return call_between(monitor, before, late, failed) ||
+           (is_unanswered && verdict_fault_event(call->connection, WIRE_CUT, begin, end)) ||
+           (ended && !ended->by_client && verdict_has(monitor, VERDICT_BROKEN));
+}
+
+static verdict_blame blame(verdict_kind kind, verdict_party party, const wire_event *event)
+{
+    return (verdict_blame){kind, party, event->frame, event->time};
+}
+
 verdict_blame verdict_fault(const verdict_monitor *monitor, unsigned before, unsigned late, bool is_answer)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
+    const verdict_call *waits = call_between(monitor, before, late, HAS(CALL_WAITS));
+    const verdict_connection *connection = call->connection;
     double begin = MAX(first->answered, first->asked), end = call->answered;
-    const wire_event *lost = verdict_fault_lost(call->connection, begin, end);
-    const wire_event *zero = find_event(call->connection, WIRE_ZERO_WINDOW, begin, end);
-    const wire_event *resent = verdict_fault_resent(call->connection, begin, end);
+    const wire_event *lost = verdict_fault_event(connection, WIRE_LOST, begin, end);
+    const wire_event *zero = verdict_fault_event(connection, WIRE_ZERO_WINDOW, begin, end);
+    const wire_event *resent = verdict_fault_event(connection, WIRE_RESENT, begin, end);
 
-    const wire_event *ended = find_event(first->connection, WIRE_ENDED, begin, end);
-    bool is_cut = find_event(call->connection, WIRE_CUT, begin, end) && unanswered(monitor, before, late);
-
-    if (is_said_already(monitor, before, late) || is_cut ||
-        (ended && !ended->by_client && verdict_has(monitor, VERDICT_BROKEN))) {
+    if (is_said_already(monitor, before, late, begin, end)) {
         return (verdict_blame){VERDICT_NUM_KINDS, PARTY_UNKNOWN, 0, 0};
     }
-    if (first->connection != call->connection && call->connection &&
-        connect_seconds(call->connection) > (end - begin) / 2) {
-        return (verdict_blame){VERDICT_RESENT, PARTY_NETWORK, g_array_index(call->connection->syns, uint32_t, 1),
-                               call->connection->resent};
+    if (first->connection != connection && connection && connect_seconds(connection) > (end - begin) / 2) {
+        return (verdict_blame){VERDICT_RESENT, PARTY_NETWORK, g_array_index(connection->syns, uint32_t, 1),
+                               connection->resent};
     }
     if (lost) {
-        return (verdict_blame){VERDICT_LOST, PARTY_CAPTURE, lost->frame, lost->time};
+        return blame(VERDICT_LOST, PARTY_CAPTURE, lost);
     }
     if (zero) {
-        return (verdict_blame){VERDICT_ZERO_WINDOW, zero->by_client ? PARTY_CLIENT : PARTY_SERVER, zero->frame,
-                               zero->time};
+        return blame(VERDICT_ZERO_WINDOW, zero->by_client ? PARTY_CLIENT : PARTY_SERVER, zero);
     }
-    const verdict_call *waits = unanswered(monitor, before, late);
     if (waits) {
         bool is_said = verdict_has(monitor, VERDICT_UNANSWERED) || verdict_has(monitor, VERDICT_BROKEN);
         return (verdict_blame){is_said ? VERDICT_NUM_KINDS : VERDICT_ANSWERED_LATE, PARTY_UNKNOWN, waits->asked_frame,
                                waits->asked};
     }
     if (resent && (is_answer || resent->time < call->asked)) {
-        return (verdict_blame){VERDICT_RESENT, PARTY_NETWORK, resent->frame, resent->time};
+        return blame(VERDICT_RESENT, PARTY_NETWORK, resent);
     }
     if (is_answer) {
-        return blame_answer(call, verdict_fault_event(call->connection, WIRE_ACKED_LATE, call->asked_frame));
+        return blame_answer(call, verdict_fault_about(connection, WIRE_ACKED_LATE, call->asked_frame));
     }
     return (verdict_blame){VERDICT_ASKED_LATE, PARTY_CLIENT, call->asked_frame ? call->asked_frame : call->frame,
                            call->asked > 0 ? call->asked : call->answered};
@@ -177,12 +164,12 @@ double verdict_fault_connecting(const verdict_call *before, const verdict_call *
 void verdict_fault_all_resent(const verdict_monitor *monitor, unsigned before, unsigned late, verdict_shown *shown)
 {
     const verdict_call *first = verdict_call_at(monitor, before), *call = verdict_call_at(monitor, late);
-    const GArray *events = call->connection ? call->connection->events : NULL;
-    unsigned begin = events ? first_at(events, first->answered) : 0;
+    size_t begin = first_at(call->connection, first->answered, 0);
+    unsigned n = 0;
+    const wire_event *event;
 
-    for (unsigned i = begin; events && i < events->len && i - begin < MOST_EVENTS_LOOKED_AT; i++) {
-        const wire_event *event = &g_array_index(events, wire_event, i);
-        if (event->time <= call->answered && (event->kind == WIRE_RESENT || event->kind == WIRE_ACKED_LATE)) {
+    while ((event = next_event(call->connection, begin, n++, call->answered)) != NULL) {
+        if (event->kind == WIRE_RESENT || event->kind == WIRE_ACKED_LATE) {
             verdict_show(shown, event->frame, event->time);
         }
     }

@@ -7,12 +7,9 @@
 
 #include "verdict/talks.h"
 
-/* What a connection's packets tell of a request, NULL: nothing. */
-const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, uint32_t about);
-
-/* Packets of it that were not captured, or sent again, between two moments. */
-const wire_event *verdict_fault_lost(const verdict_connection *connection, double begin, double end);
-const wire_event *verdict_fault_resent(const verdict_connection *connection, double begin, double end);
+/* What a connection's packets tell between two moments, or about the request in a frame; NULL: nothing. */
+const wire_event *verdict_fault_event(const verdict_connection *connection, wire_kind kind, double begin, double end);
+const wire_event *verdict_fault_about(const verdict_connection *connection, wire_kind kind, uint32_t about);
 
 /* The client closed its pipe, or ended the connection, between them. */
 bool verdict_fault_left(const verdict_connection *connection, double begin, double end);

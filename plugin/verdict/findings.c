@@ -5,8 +5,12 @@
  */
 #include "verdict/findings.h"
 
-/* Frames that a filter lists; more are found by a field, or as a range. */
-#define MOST_LISTED 40
+#include "text/value-strings.h"
+
+#include <limits.h>
+
+/* Ranges of frames that a filter lists; more are found by a field. */
+#define MOST_LISTED 200
 
 /* Frames of one finding that are kept. */
 #define MOST_SHOWN 100000
@@ -46,48 +50,29 @@ bool verdict_finding_has(const verdict_finding *finding, uint32_t frame)
     return g_array_binary_search(finding->frames, &frame, compare_frames, NULL);
 }
 
-/* In order, each once. */
-static GArray *frames_of(const GArray *frames)
+/* Each once. */
+static void put_in_order(GArray *frames)
 {
-    GArray *own = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     unsigned left = 0;
 
-    g_array_append_vals(own, frames->data, frames->len);
-    g_array_sort(own, compare_frames);
-    for (unsigned i = 0; i < own->len; i++) {
-        uint32_t frame = g_array_index(own, uint32_t, i);
-        if (left == 0 || g_array_index(own, uint32_t, left - 1) != frame) {
-            g_array_index(own, uint32_t, left++) = frame;
+    g_array_sort(frames, compare_frames);
+    for (unsigned i = 0; i < frames->len; i++) {
+        uint32_t frame = g_array_index(frames, uint32_t, i);
+        if (left == 0 || g_array_index(frames, uint32_t, left - 1) != frame) {
+            g_array_index(frames, uint32_t, left++) = frame;
         }
     }
-    g_array_set_size(own, left);
-    return own;
-}
-
-/* At a space, and said so; since when it is stays. */
-static void cut(GString *line)
-{
-    char *tail = g_strrstr(line->str, "since ");
-    size_t end = VERDICT_LINE - strlen("… ");
-
-    if (g_utf8_strlen(line->str, -1) <= VERDICT_LINE) {
-        return;
-    }
-    tail = g_strdup(tail && strlen(tail) < VERDICT_LINE / 2 ? tail : "");
-    end -= strlen(tail);
-    end = (size_t)(g_utf8_offset_to_pointer(line->str, (long)end) - line->str);
-    while (end > 0 && line->str[end - 1] != ' ') {
-        end--;
-    }
-    g_string_truncate(line, end);
-    g_string_append_printf(line, *tail ? "… %s" : "…%s", tail);
-    g_free(tail);
+    g_array_set_size(frames, left);
 }
 
 void verdict_show(verdict_shown *shown, uint32_t frame, double when)
 {
     if (shown->frames == NULL) {
         shown->frames = g_array_new(FALSE, FALSE, sizeof frame);
+        shown->first = UINT32_MAX;
+    }
+    if (frame < shown->first) {
+        shown->first = frame;
         shown->since = when;
     }
     if (shown->frames->len < MOST_SHOWN) {
@@ -117,41 +102,58 @@ static char *time_text(double when, bool is_utc, const char *format)
     return text;
 }
 
-static void put_time(GString *line, const verdict_shown *shown)
+static void put_word(GString *line, const char *word, long most)
 {
-    char *at = g_strrstr(line->str, "$T"), *clock = time_text(shown->since, false, "%H:%M:%S, ");
-    char *when =
-        g_strdup_printf("%sframe %u", shown->since > 0 ? clock : "", g_array_index(shown->frames, uint32_t, 0));
+    long size = word ? g_utf8_strlen(word, -1) : 0;
 
-    if (at) {
-        gssize place = at - line->str;
-        g_string_erase(line, place, strlen("$T"));
-        g_string_insert(line, place, when);
+    if (size > most) {
+        g_string_append_len(line, word, g_utf8_offset_to_pointer(word, most - 1) - word);
     }
-    g_free(clock);
-    g_free(when);
+    g_string_append(line, size > most ? "…" : size > 0 ? word : "");
 }
 
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *format,
-                 ...)
+/* What is left out, the more the longer a line would be: how often, what stands behind '|', and characters of names and paths. */
+static GString *sentence(const char *text, const verdict_words *words, const verdict_shown *shown, int cut)
 {
-    va_list arguments;
-
-    if (shown->frames == NULL) {
-        verdict_forget(shown);
-        return;
-    }
-    verdict_finding *finding = g_new0(verdict_finding, 1);
+    enum { WITHOUT_TIMES = 1, WITHOUT_TAIL = 2 };
     GString *line = g_string_new(NULL);
-    va_start(arguments, format);
-    g_string_append_vprintf(line, format, arguments);
-    va_end(arguments);
-    put_time(line, shown);
-    cut(line);
-    *finding =
-        (verdict_finding){kind, party, frames_of(shown->frames), shown->since, g_string_free(line, FALSE), shown->more};
-    shown->more = NULL;
-    g_ptr_array_add(findings, finding);
+    char *clock = time_text(shown->since, false, "%H:%M:%S, ");
+    long most = VERDICT_LINE + WITHOUT_TAIL - cut;
+
+    for (; *text && (*text != '|' || cut < WITHOUT_TAIL); text++) {
+        if (*text != '$' || text[1] == '\0' || strchr("SCFTN1234", text[1]) == NULL) {
+            g_string_append_len(line, text, *text != '|');
+        } else if (*++text == 'T') {
+            g_string_append_printf(line, "%sframe %u", shown->since > 0 ? clock : "", shown->first);
+        } else if (*text == 'N') {
+            bool is_said = shown->frames->len > 1 && cut < WITHOUT_TIMES;
+            g_string_append_printf(line, is_said ? " (%u times)" : "", shown->frames->len);
+        } else if (g_ascii_isdigit(*text)) {
+            put_word(line, words->words[*text - '1'], LONG_MAX);
+        } else {
+            put_word(line, *text == 'S' ? words->server : *text == 'C' ? words->client : words->which, most);
+        }
+    }
+    g_free(clock);
+    return line;
+}
+
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *text,
+                 const verdict_words *words)
+{
+    if (shown->frames) {
+        verdict_finding *finding = g_new0(verdict_finding, 1);
+        put_in_order(shown->frames);
+        GString *line = sentence(text, words, shown, 0);
+        for (int cut = 1; cut < VERDICT_LINE && g_utf8_strlen(line->str, -1) > VERDICT_LINE; cut++) {
+            g_string_free(line, TRUE);
+            line = sentence(text, words, shown, cut);
+        }
+        *finding = (verdict_finding){kind, party, shown->frames, shown->since, g_string_free(line, FALSE), shown->more};
+        shown->frames = NULL;
+        shown->more = NULL;
+        g_ptr_array_add(findings, finding);
+    }
     verdict_forget(shown);
 }
 
@@ -162,6 +164,14 @@ char *verdict_time(double when)
 
     g_free(seconds);
     return text;
+}
+
+char *verdict_error(bool is_fault, uint32_t status, bool with_meaning)
+{
+    const char *meaning = with_meaning ? text_error_meaning(status) : "";
+
+    return g_strdup_printf(*meaning ? "%s (%s)" : "%s%s", (is_fault ? text_fault : text_win32_error)(NULL, status),
+                           meaning);
 }
 
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
@@ -180,11 +190,18 @@ const char *verdict_seconds(wmem_allocator_t *pool, double seconds)
                               unit);
 }
 
-/* "109, 117 to 119" as a set. */
-static void list_frames(GString *text, const GArray *frames)
+char *verdict_filter(const verdict_finding *finding)
 {
-    g_string_append(text, "frame.number in {");
-    for (unsigned i = 0; i < frames->len; i++) {
+    const char *field = verdict_rows[finding->kind].filter;
+    const GArray *frames = finding->frames;
+    GString *text = g_string_new("frame.number in {");
+    unsigned ranges = 0;
+
+    if (frames->len == 1) {
+        g_string_printf(text, "frame.number == %u", g_array_index(frames, uint32_t, 0));
+        return g_string_free(text, FALSE);
+    }
+    for (unsigned i = 0; i < frames->len; i++, ranges++) {
         uint32_t first = g_array_index(frames, uint32_t, i), last = first;
         while (i + 1 < frames->len && g_array_index(frames, uint32_t, i + 1) == last + 1) {
             last++;
@@ -194,19 +211,5 @@ static void list_frames(GString *text, const GArray *frames)
     }
     g_string_truncate(text, text->len - 2);
     g_string_append_c(text, '}');
-}
-
-char *verdict_filter(const verdict_finding *finding)
-{
-    const char *field = verdict_rows[finding->kind].filter;
-    GString *text = g_string_new(NULL);
-
-    if (finding->frames->len == 1) {
-        g_string_append_printf(text, "frame.number == %u", g_array_index(finding->frames, uint32_t, 0));
-    } else if (finding->frames->len > MOST_LISTED && field) {
-        g_string_append(text, field);
-    } else {
-        list_frames(text, finding->frames);
-    }
-    return g_string_free(text, FALSE);
+    return ranges > MOST_LISTED && field ? (g_string_free(text, TRUE), g_strdup(field)) : g_string_free(text, FALSE);
 }

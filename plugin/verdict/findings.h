@@ -91,6 +91,7 @@ extern const char *const verdict_parties[];
 /* Frames that show something, and when the first came. Begins as zeros. */
 typedef struct {
     GArray *frames; /* uint32_t, NULL: none */
+    uint32_t first;
     double since;
     char *more; /* a finding's, NULL: nothing to add */
 } verdict_shown;
@@ -103,10 +104,18 @@ static inline unsigned verdict_count_shown(const verdict_shown *shown)
     return shown->frames ? shown->frames->len : 0;
 }
 
-/* Adds what they show, if they show anything, and forgets them. In the sentence $T is the time of day and frame of the first;
- * what is longer than VERDICT_LINE is cut at a word. */
-void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *format,
-                 ...) G_GNUC_PRINTF(5, 6);
+/* What stands in a sentence for $S, $C, $F (which of them: a path, for instance) and $1 to $4; nothing for NULL. */
+typedef struct {
+    const char *server, *client, *which, *words[4];
+} verdict_words;
+
+/* Adds what they show, if they show anything, and forgets them. In the sentence $T is the time of day and frame of the first, $N
+ * " (3 times)" where there are more. Of what is too long that goes first, then what stands behind '|', then ends of names and paths. */
+void verdict_say(GPtrArray *findings, verdict_kind kind, verdict_party party, verdict_shown *shown, const char *text,
+                 const verdict_words *words);
+
+/* "ERROR_NO_DATA"; "ERROR_NO_DATA (no data now)". To be freed. */
+char *verdict_error(bool is_fault, uint32_t status, bool with_meaning);
 
 /* "0.8 s", "3 ms", "2 min". */
 const char *verdict_seconds(wmem_allocator_t *pool, double seconds);

@@ -14,7 +14,7 @@ static bool has_other_uses;      /* any of them, */
 static bool any_ours;            /* any is ours, and */
 static GHashTable *askers;       /* whose clients these are */
 
-/* What each outcome says: $S is the server, $C the client, $P the port. The last of a rung, without an outcome, is for all others. */
+/* What each outcome says: $S is the server, $C the client, $1 the port. The last of a rung, without an outcome, is for all others. */
 static const struct {
     ladder_rung rung;
     uint32_t outcome;
@@ -23,13 +23,13 @@ static const struct {
     const char *name, *text;
 } outcomes[] = {
     {RUNG_REACH, OUTCOME_SILENT, VERDICT_UNREACHABLE, PARTY_NETWORK, "",
-     "$S does not answer on port $P (a firewall, or no such machine)"},
+     "$S does not answer on port $1 (a firewall, or no such machine)"},
     {RUNG_REACH, OUTCOME_RESET, VERDICT_REFUSED_CONNECTION, PARTY_SERVER, "",
-     "$S refuses connections on port $P (nobody listens, or a firewall)"},
+     "$S refuses connections on port $1 (nobody listens, or a firewall)"},
     {RUNG_REACH, OUTCOME_ICMP, VERDICT_UNREACHABLE, PARTY_NETWORK, "ICMP: unreachable",
-     "$S cannot be reached on port $P, says a router (firewall?)"},
+     "$S cannot be reached on port $1, says a router (firewall?)"},
     {RUNG_REACH, OUTCOME_ICMP_PORT, VERDICT_REFUSED_CONNECTION, PARTY_SERVER, "ICMP: port unreachable",
-     "$S refuses port $P by ICMP (nobody listens, or a firewall)"},
+     "$S refuses port $1 by ICMP (nobody listens, or a firewall)"},
     {RUNG_LOGON, OUTCOME_UNANSWERED, VERDICT_UNANSWERED, PARTY_SERVER, "", "$S does not answer the logon of $C"},
     {RUNG_LOGON, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C logs on"},
     {RUNG_LOGON, 0xc000006d, VERDICT_LOGON_FAILED, PARTY_CLIENT, "STATUS_LOGON_FAILURE",
@@ -280,22 +280,6 @@ bool verdict_ladder_does_not_seal(const verdict_pair *pair)
     return pair && pair->is_bound && pair->level > 0 && pair->level < LEVEL_PRIVACY;
 }
 
-static char *put_names(const char *text, const verdict_pair *pair, uint32_t port)
-{
-    GString *line = g_string_new(NULL);
-
-    for (; *text; text++) {
-        if (text[0] != '$' || strchr("SCP", text[1]) == NULL || text[1] == '\0') {
-            g_string_append_c(line, *text);
-        } else if (*++text == 'P') {
-            g_string_append_printf(line, "%u", port);
-        } else {
-            g_string_append(line, *text == 'S' ? pair->called : pair->client);
-        }
-    }
-    return g_string_free(line, FALSE);
-}
-
 /* "SRV01 has no pipe winreg (Remote Registry is disabled?): 192.0.2.11 since 10:02:29, frame 101" */
 static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure *failure, GPtrArray *findings)
 {
@@ -304,15 +288,17 @@ static void say(const verdict_pair *pair, ladder_rung rung, const ladder_failure
     while (outcomes[row].rung != rung || (outcomes[row].outcome != failure->outcome && outcomes[row].outcome != 0)) {
         row++;
     }
-    char *text = put_names(outcomes[row].text, pair, failure->port);
     bool has_client = strstr(outcomes[row].text, "$C") != NULL;
-    verdict_shown shown = {g_array_ref(failure->shown.frames), failure->shown.since,
+    char *text = g_strconcat(outcomes[row].text, has_client ? ", since $T" : ": $C since $T", NULL);
+    char *port = g_strdup_printf("%u", failure->port);
+    verdict_shown shown = {g_array_copy(failure->shown.frames), failure->shown.first, failure->shown.since,
                            *outcomes[row].name     ? g_strdup(outcomes[row].name)
                            : failure->outcome > 99 ? g_strdup_printf("STATUS_… 0x%08x", failure->outcome)
                                                    : NULL};
-    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, "%s%s%s since $T", text,
-                has_client ? "," : ": ", has_client ? "" : pair->client);
+    verdict_say(findings, outcomes[row].kind, outcomes[row].party, &shown, text,
+                &(verdict_words){.server = pair->called, .client = pair->client, .words = {port}});
     g_free(text);
+    g_free(port);
 }
 
 void verdict_ladder_find(verdict_pair *pair, GPtrArray *findings)
@@ -341,19 +327,21 @@ void verdict_ladder_find_unread(const verdict_pair *pair, GPtrArray *findings)
         uint32_t frame;
         const char *text;
     } reasons[] = {
-        {VERDICT_CUT, pair->cut_frame, "The capture cuts frames of $C and $S short: "},
-        {VERDICT_ONE_WAY, pair->one_way_frame, "The capture has one direction alone of what $C and $S say: "},
+        {VERDICT_CUT, pair->cut_frame, "The capture cuts frames of $C and $S short: frame $2"},
+        {VERDICT_ONE_WAY, pair->one_way_frame, "The capture has one direction alone of what $C and $S say: frame $2"},
         {VERDICT_OTHER_PORT, pair->strange_frame,
-         "The capture has SMB on port $P of $S, which -d tcp.port==$P,nbss reads: "},
-        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S: "}};
+         "The capture has SMB on port $1 of $S, which -d tcp.port==$1,nbss reads: frame $2"},
+        {VERDICT_FROM_MIDDLE, pair->unbound_frame, "The capture begins behind the bind of $C to $S: frame $2"}};
 
     for (unsigned i = 0; i < G_N_ELEMENTS(reasons); i++) {
         if (reasons[i].frame > 0) {
             verdict_shown shown = {.frames = NULL};
-            char *text = put_names(reasons[i].text, pair, pair->strange_port);
+            char *port = g_strdup_printf("%u", pair->strange_port), *frame = g_strdup_printf("%u", reasons[i].frame);
             verdict_show(&shown, reasons[i].frame, pair->first_time);
-            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, "%sframe %u", text, reasons[i].frame);
-            g_free(text);
+            verdict_say(findings, reasons[i].kind, PARTY_CAPTURE, &shown, reasons[i].text,
+                        &(verdict_words){.server = pair->called, .client = pair->client, .words = {port, frame}});
+            g_free(port);
+            g_free(frame);
             return;
         }
     }

@@ -44,8 +44,10 @@ typedef struct {
 
 typedef struct {
     const verdict_monitor *monitor;
-    GArray *gaps;
-    GArray *asked;                      /* double: when data was asked for, ascending */
+    plan_gap *gaps;
+    unsigned count;
+    double *asked; /* when data was asked for, ascending */
+    size_t num_asked;
     double usual, middle;               /* the longest that recurs, and the median of all gaps */
     unsigned asked_late, answered_late; /* how many */
 } plan;
@@ -69,30 +71,16 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(GArray *numbers, unsigned count)
+static double median(const double *numbers, unsigned count)
 {
-    GArray *sorted = g_array_sized_new(FALSE, FALSE, sizeof(double), count);
+    double *sorted = g_memdup2(numbers, count * sizeof *sorted), middle = 0;
 
-    g_array_append_vals(sorted, numbers->data, count);
-    g_array_sort(sorted, compare_numbers);
-    double middle =
-        count > 0 ? (g_array_index(sorted, double, (count - 1) / 2) + g_array_index(sorted, double, count / 2)) / 2 : 0;
-    g_array_unref(sorted);
-    return middle;
-}
-
-/* How long the client waited for all answers until each call. */
-static GArray *waits_until(const verdict_monitor *monitor)
-{
-    GArray *waits = g_array_sized_new(FALSE, FALSE, sizeof(double), monitor->calls->len);
-    double sum = 0;
-
-    for (unsigned i = 0; i < monitor->calls->len; i++) {
-        const verdict_call *call = verdict_call_at(monitor, i);
-        sum += MAX(call->seconds, 0);
-        g_array_append_val(waits, sum);
+    if (count > 0) {
+        qsort(sorted, count, sizeof *sorted, compare_numbers);
+        middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
     }
-    return waits;
+    g_free(sorted);
+    return middle;
 }
 
 /* Samples of HKEY_PERFORMANCE_DATA that answer other questions have a plan of their own. */
@@ -101,91 +89,69 @@ static void take_gaps(plan *p)
     const verdict_monitor *monitor = p->monitor;
     bool by_question = verdict_first_talk(monitor)->is_hkpd;
     GHashTable *newest = g_hash_table_new(g_direct_hash, g_direct_equal);
-    GArray *waits = waits_until(monitor);
+    double *waits = g_new0(double, monitor->calls->len + 1); /* for all answers until each call */
 
+    p->gaps = g_new0(plan_gap, monitor->calls->len + 1);
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
+        waits[i + 1] = waits[i] + MAX(call->seconds, 0);
         if (call->outcome != CALL_SAMPLE || call->answered <= 0) {
             continue;
         }
         void *question = GUINT_TO_POINTER(by_question ? call->subject : 0);
         unsigned before = GPOINTER_TO_UINT(g_hash_table_lookup(newest, question));
-        if (before > 0) {
-            const verdict_call *first = verdict_call_at(monitor, before - 1);
-            plan_gap gap = {.before = before - 1, .at = i, .gap = call->answered - first->answered};
-            gap.wait = g_array_index(waits, double, i) - g_array_index(waits, double, before - 1);
-            gap.wait = MIN(gap.wait + verdict_fault_connecting(first, call), gap.gap);
-            gap.is_excused = is_excused(monitor, first, call);
-            if (gap.gap > 0) {
-                g_array_append_val(p->gaps, gap);
-            }
+        const verdict_call *first = before > 0 ? verdict_call_at(monitor, before - 1) : call;
+        double gap = call->answered - first->answered;
+        if (gap > 0) {
+            double wait = waits[i + 1] - waits[before] + verdict_fault_connecting(first, call);
+            p->gaps[p->count++] =
+                (plan_gap){before - 1, i, gap, .wait = MIN(wait, gap), .is_excused = is_excused(monitor, first, call)};
         }
         g_hash_table_insert(newest, question, GUINT_TO_POINTER(i + 1));
     }
     g_hash_table_destroy(newest);
-    g_array_unref(waits);
+    g_free(waits);
 }
 
-static plan_gap *gap_at(const plan *p, unsigned number)
-{
-    return &g_array_index(p->gaps, plan_gap, number);
-}
-
-/* How long the client waits at a gap, by the five before it; by the first ones at the beginning. */
-static double usual_wait(const GArray *waits, unsigned number)
-{
-    unsigned begin = number > BESIDE ? MAX(number, FIRST_ONES) - FIRST_ONES : 0;
-    unsigned end = number > BESIDE ? number : MIN(waits->len, FIRST_ONES);
-    GArray *some = g_array_new(FALSE, FALSE, sizeof(double));
-
-    g_array_append_vals(some, &g_array_index(waits, double, begin), end - begin);
-    double usual = median(some, some->len);
-    g_array_unref(some);
-    return usual;
-}
-
+/* How long the client waits at each gap is usual by the five before it, or by the first ones at the beginning. */
 static void take_waits_off(plan *p)
 {
-    GArray *waits = g_array_sized_new(FALSE, FALSE, sizeof(double), p->gaps->len);
+    double waits[FIRST_ONES];
 
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        g_array_append_val(waits, gap_at(p, i)->wait);
-    }
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        plan_gap *gap = gap_at(p, i);
-        gap->usual_wait = usual_wait(waits, i);
+    for (unsigned i = 0; i < p->count; i++) {
+        unsigned begin = i > BESIDE ? MAX(i, FIRST_ONES) - FIRST_ONES : 0;
+        unsigned end = i > BESIDE ? i : MIN(p->count, FIRST_ONES);
+        for (unsigned n = begin; n < end; n++) {
+            waits[n - begin] = p->gaps[n].wait;
+        }
+        plan_gap *gap = &p->gaps[i];
+        gap->usual_wait = median(waits, end - begin);
         gap->own = MAX(gap->gap - MAX(gap->wait - gap->usual_wait, 0), 1e-6);
     }
-    g_array_unref(waits);
 }
 
 /* --- What recurs ----------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    double own;
-    unsigned number;
-} sorted_gap;
-
 static int compare_gaps(const void *a, const void *b)
 {
-    return compare_numbers(&((const sorted_gap *)a)->own, &((const sorted_gap *)b)->own);
+    return compare_numbers(&(*(plan_gap *const *)a)->own, &(*(plan_gap *const *)b)->own);
 }
 
 static int compare_places(const void *a, const void *b)
 {
-    unsigned x = ((const sorted_gap *)a)->number, y = ((const sorted_gap *)b)->number;
+    const plan_gap *x = *(plan_gap *const *)a, *y = *(plan_gap *const *)b;
 
     return (x > y) - (x < y);
 }
 
 /* Gaps that are alike recur if they are a quarter of all, three of them stand side by side, or they stand at even distances. */
-static bool is_recurring(sorted_gap *alike, unsigned count, unsigned of_all)
+static bool is_recurring(plan_gap **alike, unsigned count, unsigned of_all)
 {
     unsigned run = 1, longest = 1, nearest = UINT_MAX, farthest = 0;
 
     qsort(alike, count, sizeof *alike, compare_places);
     for (unsigned i = 1; i < count; i++) {
-        unsigned distance = alike[i].number - alike[i - 1].number;
+        unsigned distance = (unsigned)(alike[i] - alike[i - 1]);
         run = distance == 1 ? run + 1 : 1;
         longest = MAX(longest, run);
         nearest = MIN(nearest, distance);
@@ -196,30 +162,26 @@ static bool is_recurring(sorted_gap *alike, unsigned count, unsigned of_all)
 
 static void find_recurring(plan *p)
 {
-    GArray *sorted = g_array_new(FALSE, FALSE, sizeof(sorted_gap));
-    unsigned begin = 0;
+    plan_gap **sorted = g_new(plan_gap *, p->count + 1);
+    unsigned begin = 0, count = 0;
 
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        sorted_gap gap = {gap_at(p, i)->own, i};
-        if (!gap_at(p, i)->is_excused) {
-            g_array_append_val(sorted, gap);
+    for (unsigned i = 0; i < p->count; i++) {
+        if (!p->gaps[i].is_excused) {
+            sorted[count++] = &p->gaps[i];
         }
     }
-    g_array_sort(sorted, compare_gaps);
-    for (unsigned i = 1; i <= sorted->len; i++) {
-        const sorted_gap *first = &g_array_index(sorted, sorted_gap, begin),
-                         *before = &g_array_index(sorted, sorted_gap, i - 1);
-        double own = i < sorted->len ? g_array_index(sorted, sorted_gap, i).own : INFINITY;
-        if (own <= before->own * ALIKE + ALIKE_SECONDS && own <= 2 * first->own) {
+    qsort(sorted, count, sizeof *sorted, compare_gaps);
+    for (unsigned i = 1; i <= count; i++) {
+        double own = i < count ? sorted[i]->own : INFINITY;
+        if (own <= sorted[i - 1]->own * ALIKE + ALIKE_SECONDS && own <= 2 * sorted[begin]->own) {
             continue;
         }
-        bool recurs = is_recurring(&g_array_index(sorted, sorted_gap, begin), i - begin, sorted->len);
-        for (unsigned n = begin; n < i && recurs; n++) {
-            gap_at(p, g_array_index(sorted, sorted_gap, n).number)->recurs = true;
+        bool recurs = is_recurring(&sorted[begin], i - begin, count);
+        for (; begin < i; begin++) {
+            sorted[begin]->recurs = recurs;
         }
-        begin = i;
     }
-    g_array_unref(sorted);
+    g_free(sorted);
 }
 
 /* The longest that recurs among the next ones to a side; 0: none. */
@@ -228,22 +190,10 @@ static double longest_beside(const plan *p, unsigned number, int side)
     double longest = 0;
     unsigned seen = 0, looked_at = 0;
 
-    for (unsigned i = number + (unsigned)side; i < p->gaps->len && seen < BESIDE && looked_at < MOST_BESIDE;
-         i += (unsigned)side) {
-        const plan_gap *gap = gap_at(p, i);
-        seen += !gap->is_excused;
-        looked_at++;
-        longest = gap->recurs ? MAX(longest, gap->own) : longest;
-    }
-    return longest;
-}
-
-static double longest_usual(const plan *p)
-{
-    double longest = 0;
-
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        longest = gap_at(p, i)->recurs ? MAX(longest, gap_at(p, i)->own) : longest;
+    for (unsigned i = number + (unsigned)side; i < p->count && seen < BESIDE && looked_at < MOST_BESIDE;
+         i += (unsigned)side, looked_at++) {
+        seen += !p->gaps[i].is_excused;
+        longest = p->gaps[i].recurs ? MAX(longest, p->gaps[i].own) : longest;
     }
     return longest;
 }
@@ -251,34 +201,35 @@ static double longest_usual(const plan *p)
 /* The median of gaps between two calls. */
 static double usual_gap(const plan *p, bool with_excused, unsigned begin, unsigned end)
 {
-    GArray *gaps = g_array_new(FALSE, FALSE, sizeof(double));
+    double *gaps = g_new(double, p->count + 1);
+    unsigned count = 0;
 
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        if (gap_at(p, i)->before >= begin && gap_at(p, i)->at <= end && (with_excused || !gap_at(p, i)->is_excused)) {
-            g_array_append_val(gaps, gap_at(p, i)->gap);
+    for (unsigned i = 0; i < p->count; i++) {
+        const plan_gap *gap = &p->gaps[i];
+        if (gap->before >= begin && gap->at <= end && (with_excused || !gap->is_excused)) {
+            gaps[count++] = gap->gap;
         }
     }
-    double usual = median(gaps, gaps->len);
-    g_array_unref(gaps);
+    double usual = median(gaps, count);
+    g_free(gaps);
     return usual;
 }
 
 static void learn(plan *p, const verdict_monitor *monitor)
 {
-    *p = (plan){.monitor = monitor,
-                .gaps = g_array_new(FALSE, FALSE, sizeof(plan_gap)),
-                .asked = g_array_new(FALSE, FALSE, sizeof(double))};
+    *p = (plan){.monitor = monitor, .asked = g_new(double, monitor->calls->len + 1)};
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
-        if (call->asks && call->asked > 0) {
-            g_array_append_val(p->asked, call->asked);
-        }
+        p->asked[p->num_asked] = call->asked;
+        p->num_asked += call->asks && call->asked > 0;
     }
-    g_array_sort(p->asked, compare_numbers);
+    qsort(p->asked, p->num_asked, sizeof *p->asked, compare_numbers);
     take_gaps(p);
     take_waits_off(p);
     find_recurring(p);
-    p->usual = longest_usual(p);
+    for (unsigned i = 0; i < p->count; i++) {
+        p->usual = p->gaps[i].recurs ? MAX(p->usual, p->gaps[i].own) : p->usual;
+    }
     p->middle = usual_gap(p, true, 0, UINT_MAX);
 }
 
@@ -287,32 +238,40 @@ double verdict_plan_usual(const verdict_monitor *monitor)
     plan p;
 
     learn(&p, monitor);
-    g_array_unref(p.gaps);
-    g_array_unref(p.asked);
+    g_free(p.gaps);
+    g_free(p.asked);
     return p.usual;
 }
 
 /* --- Slow for good --------------------------------------------------------------------------------------------- */
 
-/* How long each sample took to be answered, and which calls they are. */
-static void take_responses(const verdict_monitor *monitor, GArray *seconds, GArray *calls)
+/* Of samples: how long each took to be answered, and which calls they are. */
+typedef struct {
+    double *seconds;
+    unsigned *calls, count;
+} responses;
+
+static responses take_responses(const verdict_monitor *monitor)
 {
+    responses r = {g_new(double, monitor->calls->len + 1), g_new(unsigned, monitor->calls->len + 1), 0};
+
     for (unsigned i = 0; i < monitor->calls->len; i++) {
         const verdict_call *call = verdict_call_at(monitor, i);
         if (call->outcome == CALL_SAMPLE && call->seconds >= 0) {
-            g_array_append_val(seconds, call->seconds);
-            g_array_append_val(calls, i);
+            r.seconds[r.count] = call->seconds;
+            r.calls[r.count++] = i;
         }
     }
+    return r;
 }
 
 /* The first run of which nine of ten are slow: five, or three up to the last one. `end` is the first behind it. */
-static unsigned slow_from(const GArray *seconds, double slow, unsigned *end)
+static unsigned slow_from(const responses *r, double slow, unsigned *end)
 {
-    unsigned begin = seconds->len, number = 0;
+    unsigned begin = r->count, number = 0;
 
-    for (unsigned i = FEWEST; i < seconds->len; i++) {
-        if (g_array_index(seconds, double, i) >= slow) {
+    for (unsigned i = FEWEST; i < r->count; i++) {
+        if (r->seconds[i] >= slow) {
             begin = number == 0 ? i : begin;
             number++;
             *end = i + 1;
@@ -323,64 +282,57 @@ static unsigned slow_from(const GArray *seconds, double slow, unsigned *end)
             number = 0;
         }
     }
-    bool lasts = number >= FEWEST && *end + 1 >= seconds->len;
-    return number >= MANY_SLOW || lasts ? begin : seconds->len;
+    bool lasts = number >= FEWEST && *end + 1 >= r->count;
+    return number >= MANY_SLOW || lasts ? begin : r->count;
 }
 
-static void say_slow(const plan *p, const GArray *calls, unsigned from, unsigned end, double before, double after)
+static void say_slow(const plan *p, const responses *r, unsigned from, unsigned end)
 {
     const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
     verdict_shown shown = {.frames = NULL};
-    unsigned first = g_array_index(calls, unsigned, from), late_acks = 0;
+    unsigned first = r->calls[from], last = r->calls[end - 1], late_acks = 0;
     const verdict_call *call = verdict_call_at(monitor, first);
-    unsigned last = g_array_index(calls, unsigned, end - 1);
     double gap_before = usual_gap(p, false, 0, first > 0 ? first - 1 : 0), gap_after = usual_gap(p, false, first, last);
-    const char *server = verdict_server(monitor);
-    const char *client = verdict_first_talk(monitor)->client;
+    const char *before = from > 0 ? verdict_seconds(pool, median(r->seconds, from)) : NULL;
+    verdict_words words = {.words = {verdict_seconds(pool, median(&r->seconds[from], end - from))}};
 
     for (unsigned i = from; i < end; i++) {
-        const verdict_call *slow = verdict_call_at(monitor, g_array_index(calls, unsigned, i));
+        const verdict_call *slow = verdict_call_at(monitor, r->calls[i]);
         verdict_show(&shown, slow->frame, slow->answered);
-        late_acks += verdict_fault_event(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
+        late_acks += verdict_fault_about(slow->connection, WIRE_ACKED_LATE, slow->asked_frame) != NULL;
     }
     bool is_network = 2 * late_acks > end - from && call->connection && call->connection->acks_alone;
-    const char *instead = before > 0 ? wmem_strdup_printf(pool, ", not %s", verdict_seconds(pool, before)) : "";
-    const char *gets = gap_after > ALIKE * gap_before && gap_before > 0
-                           ? wmem_strdup_printf(pool, "; %s gets 1 sample each %s, not each %s", client,
-                                                verdict_seconds(pool, gap_after), verdict_seconds(pool, gap_before))
-                           : "";
-    verdict_say(monitor->findings, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
-                is_network ? "The network to %s is slow: since $T, %s%s%s" : "%s answers slowly: since $T, %s%s%s",
-                server, verdict_seconds(pool, after), instead, gets);
+    words.words[1] = before ? wmem_strconcat(pool, ", not ", before, NULL) : "";
+    if (gap_after > ALIKE * gap_before && gap_before > 0) {
+        words.words[2] = wmem_strdup_printf(pool, "; %s gets 1 sample each %s, not each %s", verdict_client(monitor),
+                                            verdict_seconds(pool, gap_after), verdict_seconds(pool, gap_before));
+    }
+    verdict_find(monitor, VERDICT_SLOW, is_network ? PARTY_NETWORK : PARTY_SERVER, &shown,
+                 is_network ? "The network to $S is slow: since $T, $1$2|$3" : "$S answers slowly: since $T, $1$2|$3",
+                 &words);
     wmem_destroy_allocator(pool);
 }
 
 /* A change that lasts, or was there before the capture, is one finding. */
 static void find_slow(plan *p)
 {
-    GArray *seconds = g_array_new(FALSE, FALSE, sizeof(double)), *calls = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    responses r = take_responses(p->monitor);
+    double before = median(r.seconds, MIN(r.count, FIRST_ONES)), usual = usual_gap(p, false, 0, UINT_MAX);
+    unsigned end = r.count, from = slow_from(&r, MAX(SLOW * before, before + SLOW_SECONDS), &end);
 
-    take_responses(p->monitor, seconds, calls);
-    double before = median(seconds, MIN(seconds->len, FIRST_ONES)),
-           usual = usual_gap(p, false, 0, p->monitor->calls->len);
-    unsigned end = seconds->len, from = slow_from(seconds, MAX(SLOW * before, before + SLOW_SECONDS), &end);
-    if (from == seconds->len && seconds->len > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
+    if (from == r.count && r.count > FEWEST && before >= SLOW_ALWAYS && before >= usual / 2) {
         from = 0;
-        end = seconds->len;
+        end = r.count;
     }
-    if (from < seconds->len) {
-        unsigned first = g_array_index(calls, unsigned, from), last = g_array_index(calls, unsigned, end - 1);
-        GArray *slow = g_array_new(FALSE, FALSE, sizeof(double));
-        g_array_append_vals(slow, &g_array_index(seconds, double, from), end - from);
-        say_slow(p, calls, from, end, from > 0 ? median(seconds, from) : 0, median(slow, slow->len));
-        g_array_unref(slow);
-        for (unsigned i = 0; i < p->gaps->len; i++) {
-            gap_at(p, i)->is_slow = gap_at(p, i)->at >= first && gap_at(p, i)->before <= last;
+    if (from < r.count) {
+        say_slow(p, &r, from, end);
+        for (unsigned i = 0; i < p->count; i++) {
+            p->gaps[i].is_slow = p->gaps[i].at >= r.calls[from] && p->gaps[i].before <= r.calls[end - 1];
         }
     }
-    g_array_unref(seconds);
-    g_array_unref(calls);
+    g_free(r.seconds);
+    g_free(r.calls);
 }
 
 /* --- The server's clock ---------------------------------------------------------------------------------------- */
@@ -421,32 +373,19 @@ typedef struct {
     double gap, usual, wait, usual_wait; /* of the first */
 } late_ones;
 
-static unsigned first_asked(const GArray *asked, double when)
-{
-    unsigned low = 0, high = asked->len;
-
-    while (low < high) {
-        unsigned middle = (low + high) / 2;
-        if (g_array_index(asked, double, middle) < when) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Whatever came of it: nowhere in the gap did the client let so many seconds go by without asking. */
 static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
 {
     double newest = verdict_call_at(p->monitor, gap->before)->asked, last = verdict_call_at(p->monitor, gap->at)->asked;
+    size_t i = 0;
 
-    for (unsigned i = first_asked(p->asked, newest); i < p->asked->len && newest < last; i++) {
-        double when = g_array_index(p->asked, double, i);
-        if (when - newest > most) {
+    for (size_t step = (size_t)1 << 31; step > 0; step /= 2) {
+        i += i + step <= p->num_asked && p->asked[i + step - 1] < newest ? step : 0;
+    }
+    for (; i < p->num_asked && newest < last; newest = p->asked[i++]) {
+        if (p->asked[i] - newest > most) {
             return false;
         }
-        newest = when;
     }
     return newest > 0;
 }
@@ -454,7 +393,7 @@ static bool asked_in_time(const plan *p, const plan_gap *gap, double most)
 /* What the gap is later than; 0: it is not late. `is_answer`: since an answer was. */
 static double later_than(const plan *p, unsigned number, bool *is_answer)
 {
-    const plan_gap *gap = gap_at(p, number);
+    const plan_gap *gap = &p->gaps[number];
     double before = gap->is_excused ? 0 : longest_beside(p, number, -1),
            behind = gap->is_excused ? 0 : longest_beside(p, number, 1);
     double usual = gap->is_excused ? p->middle : MAX(before, behind), excess = gap->wait - gap->usual_wait;
@@ -470,31 +409,19 @@ static double later_than(const plan *p, unsigned number, bool *is_answer)
 
 static void say_late(const plan *p, verdict_kind kind, verdict_party party, late_ones *late)
 {
-    const verdict_monitor *monitor = p->monitor;
     wmem_allocator_t *pool = wmem_allocator_new(WMEM_ALLOCATOR_SIMPLE);
-    const char *server = verdict_server(monitor);
-    const char *client = verdict_first_talk(monitor)->client;
-    unsigned count = verdict_count_shown(&late->shown);
-    const char *times = count > 1 && kind != VERDICT_RESENT ? wmem_strdup_printf(pool, " %u times, first", count) : "";
-    const char *gap = verdict_seconds(pool, late->gap), *usual = verdict_seconds(pool, late->usual);
-    const char *wait = verdict_seconds(pool, late->wait), *waits = verdict_seconds(pool, late->usual_wait);
-    GPtrArray *to = monitor->findings;
+    const verdict_words words = {.words = {verdict_seconds(pool, late->gap), verdict_seconds(pool, late->usual),
+                                           verdict_seconds(pool, late->wait), verdict_seconds(pool, late->usual_wait)}};
+    const char *text =
+        kind == VERDICT_ASKED_LATE ? "$C asks $S late$N: since $T|, a sample after $1 instead of $2"
+        : kind == VERDICT_ANSWERED_LATE
+            ? (party == PARTY_SERVER ? "$S answers $C late$N: since $T|, $3 instead of $4"
+                                     : "$S (or the network to it) answers $C late$N: since $T|, $3 instead of $4")
+        : kind == VERDICT_RESENT ? "The network between $C and $S loses or delays packets: since $T|, a sample after $1"
+        : party == PARTY_CLIENT  ? "$C does not read what $S sends (window 0)$N: since $T|, a sample after $1"
+                                 : "$S does not read what $C sends (window 0)$N: since $T|, a sample after $1";
 
-    if (kind == VERDICT_ASKED_LATE) {
-        verdict_say(to, kind, party, &late->shown, "%s asks %s late:%s $T, a sample after %s instead of %s", client,
-                    server, times, gap, usual);
-    } else if (kind == VERDICT_ANSWERED_LATE) {
-        verdict_say(to, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &late->shown,
-                    "%s%s answers %s late:%s $T, %s instead of %s", server,
-                    party == PARTY_UNKNOWN ? " (or the network to it)" : "", client, times, wait, waits);
-    } else if (kind == VERDICT_ZERO_WINDOW) {
-        verdict_say(to, kind, party, &late->shown, "%s does not read what %s sends (window 0):%s $T, a sample after %s",
-                    party == PARTY_CLIENT ? client : server, party == PARTY_CLIENT ? server : client, times, gap);
-    } else {
-        verdict_say(to, kind, party, &late->shown,
-                    "The network between %s and %s loses or delays packets:%s $T, a sample after %s", client, server,
-                    times, gap);
-    }
+    verdict_find(p->monitor, kind, party == PARTY_UNKNOWN ? PARTY_SERVER : party, &late->shown, text, &words);
     wmem_destroy_allocator(pool);
 }
 
@@ -502,7 +429,7 @@ static bool is_lossy(const plan *p, const plan_gap *gap)
 {
     const verdict_call *before = verdict_call_at(p->monitor, gap->before), *call = verdict_call_at(p->monitor, gap->at);
 
-    return verdict_fault_lost(call->connection, before->answered, call->answered) != NULL;
+    return verdict_fault_event(call->connection, WIRE_LOST, before->answered, call->answered) != NULL;
 }
 
 /* True: some of it is what the capture lacks. */
@@ -511,8 +438,8 @@ static bool find_late(plan *p)
     late_ones late[VERDICT_NUM_KINDS][PARTY_UNKNOWN + 1] = {{{.gap = 0}}};
     bool lacks_some = false, is_answer;
 
-    for (unsigned i = 0; i < p->gaps->len; i++) {
-        const plan_gap *gap = gap_at(p, i);
+    for (unsigned i = 0; i < p->count; i++) {
+        const plan_gap *gap = &p->gaps[i];
         double usual = later_than(p, i, &is_answer);
         lacks_some |= gap->gap > LATE * p->middle && is_lossy(p, gap);
         if (usual <= 0) {
@@ -556,11 +483,11 @@ static void find_clocks(const verdict_monitor *monitor)
         verdict_kind kind;
         const char *text;
         unsigned fewest;
-    } words[] = {[CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "%s has a clock that stands still, as %s sees it: since $T",
+    } words[] = {[CLOCK_STANDS] = {VERDICT_FROZEN_CLOCK, "$S has a clock that stands still, as $C sees it: since $T",
                                    CLOCK_SAMPLES},
-                 [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "%s started again (its clock began anew) under %s: $T", 1},
+                 [CLOCK_RESTARTED] = {VERDICT_RESTARTED, "$S started again (its clock began anew) under $C$N: $T", 1},
                  [CLOCK_OF_ANOTHER] = {VERDICT_OTHER_MACHINE,
-                                       "%s is answered for by another machine (other clock) to %s: since $T", 1}};
+                                       "$S is answered for by another machine (other clock) to $C: since $T", 1}};
     verdict_shown shown[array_length(words)] = {{.frames = NULL}};
     const verdict_call *before = NULL;
 
@@ -579,8 +506,7 @@ static void find_clocks(const verdict_monitor *monitor)
         if (verdict_count_shown(&shown[i]) < words[i].fewest) {
             verdict_forget(&shown[i]);
         }
-        verdict_say(monitor->findings, words[i].kind, PARTY_SERVER, &shown[i], words[i].text, verdict_server(monitor),
-                    verdict_first_talk(monitor)->client);
+        verdict_find(monitor, words[i].kind, PARTY_SERVER, &shown[i], words[i].text, NULL);
     }
 }
 
@@ -599,6 +525,6 @@ void verdict_plan_find(verdict_monitor *monitor)
     }
     monitor->figures.numbers[FIGURE_LATE_ASKED] = p.asked_late;
     monitor->figures.numbers[FIGURE_LATE_ANSWERED] = p.answered_late;
-    g_array_unref(p.gaps);
-    g_array_unref(p.asked);
+    g_free(p.gaps);
+    g_free(p.asked);
 }

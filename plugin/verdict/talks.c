@@ -594,6 +594,16 @@ bool verdict_has(const verdict_monitor *monitor, verdict_kind kind)
     return false;
 }
 
+void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
+                  const char *text, const verdict_words *more)
+{
+    verdict_words words = more ? *more : (verdict_words){.which = NULL};
+
+    words.server = verdict_server(monitor);
+    words.client = verdict_client(monitor);
+    verdict_say(monitor->findings, kind, party, shown, text, &words);
+}
+
 static int compare_monitors(const void *a, const void *b)
 {
     const verdict_finding *x = worst(*(verdict_monitor *const *)a), *y = worst(*(verdict_monitor *const *)b);

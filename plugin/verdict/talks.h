@@ -135,12 +135,21 @@ static inline const char *verdict_server(const verdict_monitor *monitor)
     return monitor->pair ? monitor->pair->called : verdict_first_talk(monitor)->server;
 }
 
+static inline const char *verdict_client(const verdict_monitor *monitor)
+{
+    return monitor->talks->len > 0 ? verdict_first_talk(monitor)->client : monitor->pair->client;
+}
+
 static inline verdict_call *verdict_call_at(const verdict_monitor *monitor, unsigned number)
 {
     return &g_array_index(monitor->calls, verdict_call, number);
 }
 
 bool verdict_has(const verdict_monitor *monitor, verdict_kind kind);
+
+/* verdict_say() of its server and client; `more` may be NULL. */
+void verdict_find(const verdict_monitor *monitor, verdict_kind kind, verdict_party party, verdict_shown *shown,
+                  const char *text, const verdict_words *more);
 
 /* `counts_values`: findings of values are wanted, too. */
 verdict *verdict_new(bool counts_values);
