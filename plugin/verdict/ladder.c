@@ -108,7 +108,7 @@ static const struct {
      "$S does not answer $C, which asks for the interface"},
     {RUNG_BIND, OUTCOME_ENDED, VERDICT_BROKEN, PARTY_SERVER, "", "$S ends the connection as $C asks for the interface"},
     {RUNG_BIND, OUTCOME_MAPPER, VERDICT_BIND_REFUSED, PARTY_SERVER, "fault",
-     "$S does not tell $C the port of the interface: its endpoint mapper answers with a fault"},
+     "$S does not tell $C the interface's port (its endpoint mapper faults)"},
     {RUNG_BIND, OUTCOME_UNMAPPED, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "ept_s_not_registered",
      "$S does not offer PerflibV2: its endpoint mapper has it not registered"},
     {RUNG_BIND, OUTCOME_UNKNOWN, VERDICT_INTERFACE_MISSING, PARTY_SERVER, "bind_ack: abstract syntax not supported",
