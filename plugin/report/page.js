@@ -10,7 +10,7 @@
     // Marks on a line of time, as report.c numbers them: the worst last.
     const MARKS = [['nothing', '--line'], ['answered', '--good'], ['late', '--late'], ['no answer, or none with data', '--ink'], ['packets lost', '--lost'],
         ['began again', '--chosen'], ['failed', '--bad']];
-    const [BEGIN, END] = data.times, SPAN = END - BEGIN || 1;
+    const [BEGIN, END, EAST] = data.times, SPAN = END - BEGIN || 1;
     const $ = (id) => document.getElementById(id);
     const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
     // A change of light and dark, of width, or to paper: what is drawn is drawn again.
@@ -28,7 +28,11 @@
         return element;
     }
 
-    const time = (seconds) => new Date(seconds * 1000).toISOString().replace('T', ' ').replace(/\.?0*Z$/, '') + ' UTC';
+    // As sentences have it: by the clock of who wrote the page, EAST minutes before UTC.
+    const local = (seconds) => new Date(seconds * 1000 + EAST * 60000).toISOString().replace('T', ' ');
+    const two = (count) => String(Math.floor(count)).padStart(2, '0');
+    const zone = EAST === 0 ? 'UTC' : `UTC${EAST < 0 ? '-' : '+'}${two(Math.abs(EAST) / 60)}:${two(Math.abs(EAST) % 60)}`;
+    const time = (seconds) => `${local(seconds).replace(/\.?0*Z$/, '')} ${zone}`;
 
     function number(value) {
         if (value === null || value === undefined) return '';
@@ -215,7 +219,7 @@
     }
 
     const clock = (at, step) => {
-        const text = new Date(at * 1000).toISOString();
+        const text = local(at);
         return step >= 86400 ? text.slice(0, 10) : text.slice(11, step < 1 ? 23 : step < 60 ? 19 : 16);
     };
 
@@ -230,7 +234,7 @@
         const axis = () => ({stroke: colour('--faint'), grid: {stroke: colour('--line'), width: 1}, ticks: {stroke: colour('--line')}});
         plot = new uPlot({
             width: $('plot').clientWidth || 800, height: Math.min(340, Math.max(200, window.innerHeight * 0.38)),
-            tzDate: (at) => uPlot.tzDate(new Date(at * 1000), 'Etc/UTC'),
+            tzDate: (at) => uPlot.tzDate(new Date(at * 1000 + EAST * 60000), 'Etc/UTC'),
             axes: [Object.assign(axis(), {space: 90, values: (_, at, axisNumber, space, step) => at.map((one) => clock(one, step))}), axis()],
             series: [{value: (_, at) => at === null ? '' : time(at)}].concat(chosen.map((one, i) => ({
                 label: one.path + (scales[i] === 1 ? '' : ` × ${scales[i]}`), stroke: COLOURS[i], width: 1.5, spanGaps: true,

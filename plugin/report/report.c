@@ -298,6 +298,18 @@ static void put_verdict(json_dumper *json, const report *r)
     json_dumper_end_array(json);
 }
 
+/* As sentences have the time of day. */
+static double minutes_from_utc(double when)
+{
+    GDateTime *local = g_date_time_new_from_unix_local((int64_t)when);
+    double minutes = local ? (double)(g_date_time_get_utc_offset(local) / G_TIME_SPAN_MINUTE) : 0;
+
+    if (local) {
+        g_date_time_unref(local);
+    }
+    return minutes;
+}
+
 static char *data_of(report *r)
 {
     json_dumper json = {.output_string = g_string_new(NULL)};
@@ -308,6 +320,7 @@ static char *data_of(report *r)
     begin_list(&json, "times");
     put_decimal(&json, "%.6f", r->begin);
     put_decimal(&json, "%.6f", r->end);
+    put_decimal(&json, "%.0f", minutes_from_utc(r->begin));
     json_dumper_end_array(&json);
     begin_list(&json, "versions");
     json_dumper_value_string(&json, PCQ_VERSION);

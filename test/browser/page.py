@@ -26,6 +26,7 @@ def page(request, chromium):
     chromium.open('data:,')
     chromium.log('browser'), chromium.log('performance')
     chromium.open(request.param.as_uri())
+    chromium.url = request.param.as_uri()
     chromium.data = json.loads(re.search(r'<script id="data"[^>]*>([^<]*)<', request.param.read_text())[1])
     yield chromium
     chromium.picture(PAGES / (request.param.stem + '.png'))
@@ -72,6 +73,15 @@ def test_no_name_is_markup(page):
     shown = page.run('return [...document.querySelectorAll(".card")].map((c) => c.title)')
     assert set(shown) <= names and len(set(shown)) == min(len(names), 240)
     assert page.run('return document.querySelectorAll("main img, main script, main iframe").length') == 0
+
+
+def test_one_clock(page):
+    """Sentences, lines of time and pictures have the same time of day."""
+    begin, end = re.findall(r'[\d-]{10} (\d\d:\d\d:\d\d)', page.texts('#origin')[0])
+    said = re.findall(r'since (\d\d:\d\d:\d\d)', ' '.join(page.texts('#findings')))
+    assert all(begin <= at <= end for at in said), (begin, end, said)
+    assert ('UTC+05:30' in page.texts('#origin')[0]) == page.url.endswith('elsewhere.html')
+    assert page.texts('.ends span') in ([], page.texts('#origin')[0].split(', frames')[0].split(' to '))
 
 
 def test_fits_a_telephone(page):
