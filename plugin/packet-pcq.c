@@ -13,7 +13,6 @@
 #include "tap/tapped.h"
 #include "text/value-strings.h"
 #include "pcq/pcq-data.h"
-#include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "names/names.h"
 #include "tap/watch.h"
@@ -1205,7 +1204,6 @@ void proto_register_pcq(void)
     names_file_register();
     tapped_register();
     register_preferences();
-    conversation_filters_register(proto_pcq);
 }
 
 /* What a query holds, or which one a handle is. */

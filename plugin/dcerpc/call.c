@@ -6,9 +6,11 @@
 #include "dcerpc/call.h"
 
 #include "dcerpc/ndr.h"
-#include "tree/conversation-filters.h"
 #include "tree/fields.h"
 #include "text/value-strings.h"
+
+#include <epan/proto_data.h>
+#include <epan/to_str.h>
 
 /* Between the parts of the Info column. */
 #define SEPARATOR ", "
@@ -32,6 +34,54 @@ static rpc_record *record_of(const rpc_call *call, size_t record_size)
         wmem_map_insert(records, call->di->call_data, record);
     }
     return record;
+}
+
+/* --- Analyze, Conversation Filter: this query, this monitor ---------------------------------------------------- */
+
+/* Wireshark asks of the selected packet alone, and hands over its packet_info: what a filter needs is noted there while the packet is
+ * dissected, and goes with it. */
+enum { CALL = 1, NUMBER_FIELD, NUMBER };
+
+static int proto_noted;
+
+void call_note_monitor(packet_info *pinfo)
+{
+    p_add_proto_data(pinfo->pool, pinfo, proto_noted, CALL, pinfo);
+}
+
+static void note_handle(packet_info *pinfo, const char *number_field, uint32_t number)
+{
+    p_add_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER_FIELD, (void *)(uintptr_t)number_field);
+    p_add_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER, GUINT_TO_POINTER(number));
+}
+
+static ws_filter_valid has_handle(WS_FILTER_ARGUMENTS)
+{
+    return p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER) != NULL;
+}
+
+static char *filter_of_handle(WS_FILTER_ARGUMENTS)
+{
+    const char *field = p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER_FIELD);
+    unsigned number = GPOINTER_TO_UINT(p_get_proto_data(pinfo->pool, pinfo, proto_noted, NUMBER));
+
+    return g_strdup_printf("%s == %u", field, number);
+}
+
+static ws_filter_valid is_call(WS_FILTER_ARGUMENTS)
+{
+    return pinfo->net_src.type == pinfo->net_dst.type &&
+           (pinfo->net_src.type == AT_IPv4 || pinfo->net_src.type == AT_IPv6) &&
+           p_get_proto_data(pinfo->pool, pinfo, proto_noted, CALL) != NULL;
+}
+
+/* All that one client asks one server, whatever the connection. */
+static char *filter_of_monitor(WS_FILTER_ARGUMENTS)
+{
+    const char *field = pinfo->net_src.type == AT_IPv4 ? "ip.addr" : "ipv6.addr";
+
+    return g_strdup_printf("(pcq || hkpd) && %s == %s && %s == %s", field, address_to_str(pinfo->pool, &pinfo->net_src),
+                           field, address_to_str(pinfo->pool, &pinfo->net_dst));
 }
 
 /* --- A PDU's beginning ----------------------------------------------------------------------------------------- */
@@ -149,7 +199,7 @@ void call_begin(rpc_call *call, const rpc_fields *fields, const char *operation,
     call->info = wmem_strbuf_new(pinfo->pool, "");
     call->before_info = SEPARATOR;
     if (tree) {
-        conversation_filters_note_call(pinfo);
+        call_note_monitor(pinfo);
     }
     note_copy(call); /* before its event: a copy teaches nothing */
     take_event(call);
@@ -386,8 +436,7 @@ void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *hand
             reader_add_generated_uint(tree, call->fields->handle_number, call->tvb, handle->number);
         }
         if (call->tree) {
-            conversation_filters_note_handle(call->pinfo, proto_registrar_get_abbrev(call->fields->handle_number),
-                                             handle->number);
+            note_handle(call->pinfo, proto_registrar_get_abbrev(call->fields->handle_number), handle->number);
         }
         call_about(call, "%s %u", call->fields->handle_word, handle->number);
     }
@@ -525,6 +574,9 @@ void call_fields_register(int proto, const char *prefix, const char *number_fiel
         proto_register_subtree_array(ett, array_length(ett));
         records = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), g_direct_hash, g_direct_equal);
         connections_register();
+        proto_noted = proto;
+        ws_register_conversation_filter("pcq", "Performance Counter Query", has_handle, filter_of_handle);
+        ws_register_conversation_filter("pcq", "Performance Counter Monitor", is_call, filter_of_monitor);
         answers = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), wmem_int64_hash, g_int64_equal);
     }
 }

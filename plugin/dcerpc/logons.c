@@ -3,9 +3,8 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "dcerpc/logons.h"
-
 #include "dcerpc/connection.h"
+
 #include "perf/bytes.h"
 #include "text/text.h"
 

@@ -8,7 +8,6 @@
 #include <epan/dissectors/packet-tcp.h>
 #include <epan/prefs-int.h>
 
-#include "dcerpc/logons.h"
 #include "perf/bytes.h"
 #include "state/queries.h"
 

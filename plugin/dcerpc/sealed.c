@@ -13,9 +13,8 @@
 #include <epan/dissectors/packet-smb2.h>
 #include <epan/prefs-int.h>
 
-#include "tree/conversation-filters.h"
 #include "tree/fields.h"
-#include "text/decimal.h"
+#include "text/writer.h"
 
 static const rpc_fields *perflib;
 static const value_string *operations[NUM_RPC_INTERFACES]; /* that are followed */
@@ -524,7 +523,7 @@ static void show_pdu(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, int at
         item = proto_tree_add_item(tree, perflib->proto, tvb, at, fragment->header.size, ENC_NA);
     }
     *any = true;
-    conversation_filters_note_call(pinfo);
+    call_note_monitor(pinfo);
     explain(pinfo, item, tvb, what, &call);
 }
 

@@ -6,7 +6,6 @@
 #include "readings/readings.h"
 
 #include "readings/layout.h"
-#include "text/decimal.h"
 
 /* What values that are no numbers may take beyond the answer's bytes, and what is shown of each once that is used up. */
 #define RAW_AT_LEAST 65536

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
-#include "taps/accounts.h"
+#include "taps/taps.h"
 
 #include "taps/output.h"
 #include "text/text.h"

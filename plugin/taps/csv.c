@@ -5,7 +5,7 @@
  */
 #include "taps/csv.h"
 
-#include "text/decimal.h"
+#include "text/writer.h"
 
 #include <math.h>
 

@@ -6,7 +6,6 @@
 #include "taps/taps.h"
 
 #include "tap/tapped.h"
-#include "taps/accounts.h"
 
 void proto_reg_handoff_pcq_taps(void)
 {

@@ -5,7 +5,7 @@
  */
 #include "text/text.h"
 
-#include "text/decimal.h"
+#include "text/writer.h"
 
 /* Code pages of Windows, and how Wireshark calls them. */
 typedef struct {

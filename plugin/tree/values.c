@@ -8,7 +8,6 @@
 #include "tree/fields.h"
 #include "tree/reader.h"
 #include "text/value-strings.h"
-#include "text/decimal.h"
 
 /* --- What a packet's tree can hold ------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
  */
 #include "taps/taps.h"
 
-#include "taps/accounts.h"
 #include "taps/output.h"
 #include "taps/table.h"
 #include "verdict/summary.h"

@@ -5,7 +5,7 @@
  */
 #include "verdict/talks.h"
 
-#include "taps/accounts.h"
+#include "taps/taps.h"
 
 #include <epan/to_str.h>
 
