@@ -72,11 +72,9 @@ typedef struct {
     rpc_call call;
     pcq_record *record;      /* the same as call.record */
     uint32_t largest;        /* dwInSize that the interface admits */
-    proto_tree *buffer_tree; /* of lpData, which is tapped.buffer */
+    proto_tree *buffer_tree; /* of lpData, which is call.tapped.buffer */
     bool identifiers_sound;  /* of ValidateCounters: nothing contradicts itself in them */
     uint64_t text_left;      /* bytes that paths may still take before their names are shortened */
-    tapped_call tapped;      /* what statistics are told, as far as it was read */
-    readings_answer answer;  /* of it */
 } pcq_pdu;
 
 /* --- A call ------------------------------------------------------------------------------------------------------ */
@@ -137,13 +135,6 @@ static void pcq_read_in_size(pcq_pdu *p)
     }
 }
 
-static uint32_t pcq_read_status(pcq_pdu *p)
-{
-    p->tapped.status = ndr_u32(&p->call.ndr, hf_status);
-    p->tapped.has_status = !p->call.ndr.reader.failed;
-    return p->tapped.status;
-}
-
 /* The request is read: all that was there. */
 static void pcq_request_end(pcq_pdu *p)
 {
@@ -175,9 +166,9 @@ static void open_buffer(pcq_pdu *p, ndr_array *array)
     if (tvb == NULL || tvb_reported_length(tvb) == 0) {
         return;
     }
-    p->tapped.buffer = reader_own_source(p->call.pinfo, tvb, "lpData");
+    p->call.tapped.buffer = reader_own_source(p->call.pinfo, tvb, "lpData");
     if (array->tree) {
-        proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->tapped.buffer, 0, -1, ENC_NA);
+        proto_item *item = proto_tree_add_item(p->call.tree, hf_buffer, p->call.tapped.buffer, 0, -1, ENC_NA);
         p->buffer_tree = proto_item_add_subtree(item, ett_buffer);
         proto_item_append_text(item, ", %s", text_counted(pcq_pool(p), tvb_reported_length(tvb), "byte"));
     }
@@ -205,10 +196,10 @@ static void pcq_read_returned(pcq_pdu *p)
 {
     ndr_array array;
 
-    p->tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
-    p->tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
+    p->call.tapped.out_size = ndr_u32(&p->call.ndr, hf_out_size);
+    p->call.tapped.rtn_size = ndr_u32(&p->call.ndr, hf_rtn_size);
     ndr_array_begin(&p->call.ndr, &fields.ndr, true, "lpData", &array);
-    check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->tapped.out_size);
+    check_count(p, &array, "holds", array.actual_count, "*pdwOutSize", p->call.tapped.out_size);
     check_room(p, &array);
     open_buffer(p, &array);
 }
@@ -216,12 +207,12 @@ static void pcq_read_returned(pcq_pdu *p)
 /* An empty answer to a request that had no room is nothing but that. Even counter data of a query of nothing has a header. */
 static void report_empty(pcq_pdu *p)
 {
-    bool is_missed = p->tapped.rtn_size > 0 || p->call.di->call_data->opnum == OPNUM_QueryCounterData;
+    bool is_missed = p->call.tapped.rtn_size > 0 || p->call.di->call_data->opnum == OPNUM_QueryCounterData;
 
-    if (p->tapped.out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
+    if (p->call.tapped.out_size == 0 && is_missed && p->record->call.request_read && p->record->in_size > 0) {
         findings_add(&p->call.report, p->call.ndr.reader.item, FINDING_NO_DATA,
                      "The call succeeded with room for %s, but lpData is empty; *pdwRtnSize says %u",
-                     count_text(p, p->record->in_size), p->tapped.rtn_size);
+                     count_text(p, p->record->in_size), p->call.tapped.rtn_size);
     }
 }
 
@@ -229,16 +220,17 @@ static void report_empty(pcq_pdu *p)
  * call, too small a buffer and the size that would do. Returns true if the call succeeded. */
 static bool pcq_read_returned_status(pcq_pdu *p)
 {
-    uint32_t status = pcq_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_status);
 
     if (p->call.ndr.reader.failed) {
         return false;
     }
-    p->tapped.has_sizes = true;
-    p->tapped.is_probe = status == STATUS_NOT_ENOUGH_MEMORY && p->tapped.out_size == 0 && p->tapped.rtn_size > 0;
-    if (p->tapped.is_probe) {
+    p->call.tapped.has_sizes = true;
+    p->call.tapped.is_probe =
+        status == STATUS_NOT_ENOUGH_MEMORY && p->call.tapped.out_size == 0 && p->call.tapped.rtn_size > 0;
+    if (p->call.tapped.is_probe) {
         proto_item_append_text(p->call.ndr.reader.item, ", a size probe: no failure");
-        call_info(&p->call, "size probe: needs %s", count_text(p, p->tapped.rtn_size));
+        call_info(&p->call, "size probe: needs %s", count_text(p, p->call.tapped.rtn_size));
         return false;
     }
     call_report_status(&p->call, status);
@@ -290,8 +282,8 @@ static bool pcq_read_response(pcq_pdu *p, pcq_context *context,
                               void (*dissect)(tvbuff_t *tvb, proto_tree *tree, pcq_context *context))
 {
     pcq_read_returned(p);
-    if (p->tapped.buffer) {
-        dissect(p->tapped.buffer, p->buffer_tree, context);
+    if (p->call.tapped.buffer) {
+        dissect(p->call.tapped.buffer, p->buffer_tree, context);
     }
     bool done = pcq_read_returned_status(p);
     call_report_rest(&p->call);
@@ -418,7 +410,7 @@ static void describe_registration(pcq_pdu *p, const pcq_context *context)
     } else if (context->count > 0) {
         call_info(&p->call, "%s", text_counted(pcq_pool(p), context->count, "counter"));
     }
-    call_info(&p->call, "%s", count_text(p, p->tapped.out_size));
+    call_info(&p->call, "%s", count_text(p, p->call.tapped.out_size));
 }
 
 /* A list of counters' names or types that was not read whole: nobody knows what it told anew. */
@@ -481,7 +473,7 @@ static void pcq_instances_response(pcq_pdu *p)
     }
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "instance"),
-                  count_text(p, p->tapped.out_size));
+                  count_text(p, p->call.tapped.out_size));
     }
 }
 
@@ -656,7 +648,7 @@ static void pcq_open_response(pcq_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
     rpc_record *record = p->call.record;
     proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = pcq_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_status);
 
     call_report_status(&p->call, status);
     call_report_rest(&p->call);
@@ -689,7 +681,7 @@ static void pcq_close_response(pcq_pdu *p)
     uint8_t bytes[PERF_HANDLE_SIZE];
     state_handle *handle = p->call.record->handle;
     proto_item *item = ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = pcq_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_status);
 
     call_report_status(&p->call, status);
     call_report_rest(&p->call);
@@ -747,13 +739,13 @@ static void pcq_info_response(pcq_pdu *p)
     check_indexes(p, &context, proto_tree_get_parent(p->buffer_tree));
     if (done) {
         call_info(&p->call, "%s, %s", text_counted(pcq_pool(p), context.count, "counter"),
-                  count_text(p, p->tapped.out_size));
-        p->tapped.has_counters = true;
-        p->tapped.counters = context.count;
-        p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
-        p->tapped.num_identifiers = context.count;
+                  count_text(p, p->call.tapped.out_size));
+        p->call.tapped.has_counters = true;
+        p->call.tapped.counters = context.count;
+        p->call.tapped.identifiers = wmem_array_get_raw(context.identifiers);
+        p->call.tapped.num_identifiers = context.count;
     }
-    state_handle *handle = answering_handle(p, done || p->tapped.is_probe);
+    state_handle *handle = answering_handle(p, done || p->call.tapped.is_probe);
     show_handle(p, NULL, handle);
     if (done && call_may_learn(&p->call) && handle) {
         query_info(handle, wmem_array_get_raw(context.identifiers), context.count, p->call.record->request_event,
@@ -766,7 +758,7 @@ static void pcq_info_response(pcq_pdu *p)
 /* "1 failed: \Set\Counter (ERROR_WMI_INSTANCE_NOT_FOUND)" */
 static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 {
-    readings *r = readings_begin(pcq_pool(p), &p->answer);
+    readings *r = readings_begin(pcq_pool(p), &p->call.answer);
     wmem_strbuf_t *text = wmem_strbuf_new(pcq_pool(p), "");
     unsigned named = 0;
 
@@ -782,7 +774,7 @@ static const char *failures_text(pcq_pdu *p, const perf_data_summary *summary)
 /* What has the form of the sample before is as sound as that, all else is walked. */
 static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *summary)
 {
-    tvbuff_t *tvb = p->answer.tvb;
+    tvbuff_t *tvb = p->call.answer.tvb;
     uint32_t size = tvb_captured_length(tvb);
     const uint8_t *bytes = size > 0 ? tvb_get_ptr(tvb, 0, (int)size) : NULL;
     state_sample *sample = sample_keep_alike(handle, bytes, size, p->call.event, p->call.pinfo->num);
@@ -803,20 +795,20 @@ static void keep_sample(pcq_pdu *p, state_handle *handle, perf_data_summary *sum
         }
         query_blocks_counted(handle, summary->blocks, p->call.record->request_event, p->call.event);
     }
-    p->answer.sample = p->record->sample = sample;
-    p->answer.has_form = sample && sample->form;
+    p->call.answer.sample = p->record->sample = sample;
+    p->call.answer.has_form = sample && sample->form;
 }
 
 /* On a later look. A frame can hold a second response to the same request, of which nothing was kept. */
 static void look_again(pcq_pdu *p, perf_data_summary *summary)
 {
-    tvbuff_t *tvb = p->answer.tvb;
+    tvbuff_t *tvb = p->call.answer.tvb;
     const state_sample *sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL;
     uint32_t size = tvb_captured_length(tvb);
 
-    p->answer.sample = sample;
-    p->answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
-    if (p->answer.has_form) {
+    p->call.answer.sample = sample;
+    p->call.answer.has_form = sample && size > 0 && sample_has_form(sample, tvb_get_ptr(tvb, 0, (int)size), size);
+    if (p->call.answer.has_form) {
         *summary = sample->summary;
     } else {
         pcq_check_data(tvb, summary);
@@ -833,35 +825,30 @@ static void pcq_data_response(pcq_pdu *p)
     pcq_read_returned(p);
     bool done = pcq_read_returned_status(p);
     call_report_rest(&p->call);
-    state_handle *handle = answering_handle(p, done || p->tapped.is_probe);
-    if (p->tapped.buffer) {
-        p->answer = (readings_answer){.layout = &pcq_readings_layout,
-                                      .server = p->call.server,
-                                      .handle = handle,
-                                      .request_event = p->call.record->request_event,
-                                      .event = p->call.event,
-                                      .tvb = p->tapped.buffer};
+    state_handle *handle = answering_handle(p, done || p->call.tapped.is_probe);
+    if (p->call.tapped.buffer) {
+        p->call.answer = (readings_answer){.layout = &pcq_readings_layout,
+                                           .server = p->call.server,
+                                           .handle = handle,
+                                           .request_event = p->call.record->request_event,
+                                           .event = p->call.event,
+                                           .tvb = p->call.tapped.buffer};
         if (done && handle && call_may_learn(&p->call) &&
-            call_note_sample(&p->call, handle, p->tapped.buffer, clocks)) {
+            call_note_sample(&p->call, handle, p->call.tapped.buffer, clocks)) {
             keep_sample(p, handle, &summary);
         } else {
             look_again(p, &summary);
         }
-        p->answer.is_repeated = call_is_repeated(&p->call);
-        pcq_dissect_data(p->buffer_tree, &p->call.report, &p->answer, &summary);
-        call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
-                       p->answer.sample ? p->answer.sample->late : NULL);
+        p->call.answer.is_repeated = call_is_repeated(&p->call);
+        pcq_dissect_data(p->buffer_tree, &p->call.report, &p->call.answer, &summary);
         if (done) {
-            p->tapped.answer = &p->answer;
-            p->tapped.has_counters = p->answer.sample != NULL;
-            p->tapped.counters = summary.blocks;
-            p->tapped.failed = summary.failed;
+            p->call.tapped.answer = &p->call.answer;
+            p->call.tapped.has_counters = p->call.answer.sample != NULL;
+            p->call.tapped.counters = summary.blocks;
+            p->call.tapped.failed = summary.failed;
         }
-        if (p->call.has_column) {
-            const char *failed = summary.failed > 0 ? failures_text(p, &summary) : NULL;
-            call_headline(&p->call, values_headline(pcq_pool(p), &p->answer, summary.values, failed, summary.blocks,
-                                                    "block", p->tapped.out_size));
-        }
+        const char *failed = p->call.has_column && summary.failed > 0 ? failures_text(p, &summary) : NULL;
+        call_report_answer(&p->call, summary.values, failed, summary.blocks, "block", p->call.tapped.out_size);
     }
     show_handle(p, NULL, handle);
 }
@@ -876,12 +863,12 @@ static void read_identifiers(pcq_pdu *p, pcq_context *context)
     p->identifiers_sound = true;
     *context = new_context(p);
     pcq_read_sent(p);
-    if (p->tapped.buffer == NULL) {
+    if (p->call.tapped.buffer == NULL) {
         return;
     }
     bool damaged = p->call.report.damaged;
     p->call.report.muted = repeated;
-    pcq_dissect_identifiers(p->tapped.buffer, p->buffer_tree, context);
+    pcq_dissect_identifiers(p->call.tapped.buffer, p->buffer_tree, context);
     p->call.report.muted = false;
     p->identifiers_sound = !p->call.report.damaged;
     if (repeated) {
@@ -1015,15 +1002,15 @@ static void pcq_validate_response(pcq_pdu *p)
     pcq_context context;
 
     read_identifiers(p, &context);
-    uint32_t status = pcq_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_status);
     bool done = !p->call.ndr.reader.failed && status == STATUS_SUCCESS;
     if (done) {
         describe_validation(p, &context);
         if (p->record->add && findings_wanted(&p->call.report, p->call.tree)) {
             report_refused(p, &context);
         }
-        p->tapped.identifiers = wmem_array_get_raw(context.identifiers);
-        p->tapped.num_identifiers = wmem_array_get_count(context.identifiers);
+        p->call.tapped.identifiers = wmem_array_get_raw(context.identifiers);
+        p->call.tapped.num_identifiers = wmem_array_get_count(context.identifiers);
     }
     call_report_status(&p->call, status);
     call_report_rest(&p->call);
@@ -1078,19 +1065,19 @@ static void set_subject(pcq_pdu *p, const state_handle *handle)
     pcq_record *record = p->record;
 
     if (handle) {
-        p->tapped.subject = handle->bytes;
-        p->tapped.subject_size = sizeof handle->bytes;
+        p->call.tapped.subject = handle->bytes;
+        p->call.tapped.subject_size = sizeof handle->bytes;
     } else {
         char *text = wmem_strdup_printf(pcq_pool(p), "%s %u", facts_guid_text(pcq_pool(p), record->guid), record->lcid);
-        p->tapped.subject = text;
-        p->tapped.subject_size = (uint32_t)strlen(text);
+        p->call.tapped.subject = text;
+        p->call.tapped.subject_size = (uint32_t)strlen(text);
     }
 }
 
 static void tap_pdu(pcq_pdu *p, uint16_t opnum)
 {
     const rpc_call *call = &p->call;
-    tapped_call *tapped = &p->tapped;
+    tapped_call *tapped = &p->call.tapped;
     state_handle *handle = call->record->answering ? call->record->answering : call->record->handle;
 
     if (call->is_noise) {
@@ -1110,7 +1097,7 @@ static void tap_pdu(pcq_pdu *p, uint16_t opnum)
     }
     tapped->adds = p->record->add;
     set_subject(p, handle);
-    call_hand_over(call, handle, tapped);
+    call_hand_over(&p->call, handle);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)

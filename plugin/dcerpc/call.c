@@ -7,6 +7,7 @@
 
 #include "dcerpc/ndr.h"
 #include "tree/fields.h"
+#include "tree/values.h"
 #include "text/value-strings.h"
 
 #include <epan/proto_data.h>
@@ -327,6 +328,13 @@ static void write_info(rpc_call *call)
 
 /* --- Status and handles ---------------------------------------------------------------------------------------- */
 
+uint32_t call_read_status(rpc_call *call, int hf)
+{
+    call->tapped.status = ndr_u32(&call->ndr, hf);
+    call->tapped.has_status = !call->ndr.reader.failed;
+    return call->tapped.status;
+}
+
 void call_report_status(rpc_call *call, uint32_t status)
 {
     if (!call->ndr.reader.failed && status != 0) {
@@ -342,6 +350,18 @@ void call_show_late(findings_report *report, proto_item *item, const struct stat
     if (late) {
         findings_add(report, item, FINDING_LATE, "%s late: %.3f s since the sample before, %.3f s is usual",
                      late->verdict == PACE_ANSWERED_LATE ? "Answered" : "Asked", late->interval, late->usual);
+    }
+}
+
+void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
+                        uint32_t size)
+{
+    const state_sample *sample = call->answer.sample;
+
+    call_show_late(&call->report, proto_tree_get_parent(call->tree), sample ? sample->late : NULL);
+    if (call->has_column) {
+        call_info(call, "%s", values_headline(call->pinfo->pool, &call->answer, count, failed, parts, part, size));
+        call->before_info = ": ";
     }
 }
 
@@ -476,8 +496,10 @@ void call_pace(const rpc_call *call, state_handle *handle, const char *question,
     }
 }
 
-void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped)
+void call_hand_over(rpc_call *call, const state_handle *handle)
 {
+    tapped_call *tapped = &call->tapped;
+
     tapped->opnum = call->di->call_data->opnum;
     tapped->operation = call->operation;
     tapped->is_response = !call_is_request(call);

@@ -1,13 +1,8 @@
 /* call.h
  * The life of a call, for both protocols: which PDU it is seen in and when, whether what it says may be learned, whether
  * it is noise, whose handle it carries, what the Info column says, and the findings at its end.
- *
- *   call_begin     takes the PDU's event and its call's record
- *   call_aloud     …or call_silently: reads the stub from its start
- *   call_report_noise  before anything is shown
- *   call_about     what the call is about, call_info what it says
- *   call_report_rest  nothing may be left over
- *   call_end       writes the Info column
+ * In this order: call_begin(); call_report_noise(), before anything is shown; call_aloud() or call_silently(); what the operation reads;
+ * call_report_rest(); call_end().
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -86,6 +81,8 @@ typedef struct {
     wmem_strbuf_t *about; /* for the Info column */
     wmem_strbuf_t *info;
     const char *before_info; /* between both: ", ", or ": " where the first is what the call is about */
+    tapped_call tapped;      /* what statistics are told, as far as it was read, */
+    readings_answer answer;  /* and of it what it answers with values */
 } rpc_call;
 
 /* True of a call in datagrams, which no client of these interfaces makes: Wireshark's record of it lives with the packet. */
@@ -114,7 +111,6 @@ static inline bool call_is_request(const rpc_call *call)
     return call->di->ptype == PDU_REQ;
 }
 
-/* Its server is called so. */
 void call_name_server(rpc_call *call, host_name_kind kind, const char *name);
 
 /* The pipe that the PDUs which follow are in leads to a server that the client called so; NULL: that is not known. It has to hold as
@@ -128,7 +124,7 @@ double call_seconds(const rpc_call *call);
  * those of dcerpc/ndr.h. True if it is noise. */
 bool call_report_noise(rpc_call *call, const char *shape, uint64_t largest);
 
-/* True if the stub was read to its end, adds up and may be learned from. */
+/* The stub was read to its end, adds up and is seen for the first time. */
 bool call_may_learn(const rpc_call *call);
 
 /* What stands in the Info column, in this order: damage, what the call is about, and, if the stub could be read, what it
@@ -137,15 +133,13 @@ bool call_may_learn(const rpc_call *call);
 #define call_info(call, ...) call_append(call, (call)->info, __VA_ARGS__)
 void call_append(const rpc_call *call, wmem_strbuf_t *to, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
-/* What it says, where more of it stands behind a colon. */
-static inline void call_headline(rpc_call *call, const char *text)
-{
-    call_info(call, "%s", text);
-    call->before_info = ": ";
-}
-
-/* The status of the response: reported and in the Info column if the call failed. */
+/* The status of the response; reported and in the Info column if the call failed. */
+uint32_t call_read_status(rpc_call *call, int hf);
 void call_report_status(rpc_call *call, uint32_t status);
+
+/* Its answer: for the Info column as values_headline() says it, and whether it came late. */
+void call_report_answer(rpc_call *call, uint64_t count, const char *failed, uint32_t parts, const char *part,
+                        uint32_t size);
 
 /* A sample that came late; NULL: it did not. */
 void call_show_late(findings_report *report, proto_item *item, const struct state_late *late);
@@ -166,17 +160,15 @@ proto_tree *call_show_life(rpc_call *call, proto_item *item, const state_handle 
 /* Which of the capture's handles it is, in `tree` and in the Info column. */
 void call_show_number(rpc_call *call, proto_tree *tree, const state_handle *handle);
 
-/* A response to a call that was answered in another frame. */
+/* What may be odd at a PDU's beginning and end: the call was answered in another frame; bytes are left behind the last parameter. */
 void call_report_second(const rpc_call *call, findings_report *report, proto_item *item);
-
-/* Reports what is left behind the last parameter. */
 void call_report_rest(rpc_call *call);
 
 /* On the first pass: when the handle's question was asked, or how long its answer took that is no sample (`sample` is NULL). */
 void call_pace(const rpc_call *call, state_handle *handle, const char *question, const state_sample *sample);
 
 /* Hands it to the listeners: fills what all calls have. `handle`: what it is about, may be NULL. */
-void call_hand_over(const rpc_call *call, const state_handle *handle, tapped_call *tapped);
+void call_hand_over(rpc_call *call, const state_handle *handle);
 
 /* As long as the packet is shown, its conversation filter is the monitor's: client and server. */
 void call_note_monitor(packet_info *pinfo);

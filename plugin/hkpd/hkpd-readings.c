@@ -157,13 +157,6 @@ static const hkpd_column *column_at(const hkpd_table *table, uint32_t column)
     return column < table->base.columns ? wmem_array_index(table->columns, column) : NULL;
 }
 
-/* The sample before has other counters at the places of these: where one came or went, nobody knows which of two with one index. */
-static bool has_other_counters(const hkpd_table *previous, const hkpd_table *table, uint32_t column)
-{
-    return previous->base.columns != table->base.columns ||
-           column_at(previous, column)->title_index != column_at(table, column)->title_index;
-}
-
 /* Of 4 or 8 bytes; size 0 for all else. */
 static perf_raw number_in(const perf_block_walk *walk, uint32_t offset, uint32_t size)
 {
@@ -580,7 +573,9 @@ static bool find_previous(readings *r, reading_place *place, bool *has_counter)
     }
     place->table = &previous->base;
     place->column = r->at.column;
-    place->others = has_other_counters(previous, stream_of(r)->table, place->column);
+    /* where a counter came or went, nobody knows which of two with one index */
+    place->others = previous->base.columns != r->table->columns ||
+                    column_at(previous, place->column)->title_index != column_of(r)->title_index;
     *has_counter = !place->others && column_at(previous, place->column)->type == column_of(r)->type;
     if (!*has_counter) {
         return false;

@@ -84,9 +84,7 @@ typedef struct {
     hkpd_key_kind opens; /* if it opens a predefined key */
     proto_tree *hkpd;    /* ours, NULL as long as there is nothing to show */
     proto_item *item;
-    tapped_call tapped;     /* what statistics are told, as far as it was read */
-    readings_answer answer; /* of it */
-    findings_report aloud;  /* of what was read silently */
+    findings_report aloud; /* of what was read silently */
 } hkpd_pdu;
 
 /* Type, data, its sizes: what QueryValue and EnumValue send in both directions. */
@@ -344,13 +342,6 @@ static void show_if_ours(hkpd_pdu *p, const state_handle *handle, int offset)
 
 /* --- Parameters ------------------------------------------------------------------------------------------------ */
 
-static uint32_t hkpd_read_status(hkpd_pdu *p)
-{
-    p->tapped.status = ndr_u32(&p->call.ndr, hf_winreg_status);
-    p->tapped.has_status = !p->call.ndr.reader.failed;
-    return p->tapped.status;
-}
-
 static const char *read_pointed_name(hkpd_pdu *p, int hf)
 {
     ndr_reader *ndr = &p->call.ndr;
@@ -491,7 +482,7 @@ static int hkpd_open_response(hkpd_pdu *p)
     if (hkpd_opnum(p) == WINREG_CREATE_KEY) {
         read_pointed_u32(p, "disposition", hf_winreg_data_size, &disposition);
     }
-    uint32_t status = hkpd_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_winreg_status);
     if (call_may_learn(&p->call) && status == STATUS_SUCCESS && !call_handle_is_null(bytes)) {
         if (asked.kind < HKPD_KEY_OTHER) {
             record->answering = hkpd_open_handle(p, bytes, p->call.event, p->call.pinfo->num, asked);
@@ -523,7 +514,7 @@ static int hkpd_close_key_response(hkpd_pdu *p)
     state_handle *handle = p->call.record->handle;
 
     ndr_context_handle(&p->call.ndr, fields.handle, bytes);
-    uint32_t status = hkpd_read_status(p);
+    uint32_t status = call_read_status(&p->call, hf_winreg_status);
     if (call_may_learn(&p->call) && status != STATUS_SUCCESS && handle &&
         handle->end == p->call.record->request_event) {
         handle_close(handle, UINT32_MAX, 0);
@@ -686,7 +677,7 @@ static void read_answer(hkpd_pdu *p, answer *back, int name_field)
         back->name = hkpd_read_name(p, name_field);
     }
     hkpd_read_value(p, &back->value);
-    back->status = hkpd_read_status(p);
+    back->status = call_read_status(&p->call, hf_winreg_status);
 }
 
 /* --- What an answer is ----------------------------------------------------------------------------------------- */
@@ -879,9 +870,9 @@ static void note_objects(hkpd_pdu *p, tvbuff_t *tvb)
 
 static void report_objects(hkpd_pdu *p)
 {
-    const tapped_object *objects = p->tapped.objects;
+    const tapped_object *objects = p->call.tapped.objects;
 
-    for (unsigned i = 0; i < p->tapped.num_objects; i++) {
+    for (unsigned i = 0; i < p->call.tapped.num_objects; i++) {
         if (objects[i].is_news) {
             findings_add(&p->call.report, proto_tree_get_parent(p->hkpd), FINDING_NOT_DELIVERED, "%s: %s",
                          objects[i].is_there ? "Delivered again" : "Not delivered",
@@ -914,18 +905,6 @@ static void keep_sample(hkpd_pdu *p, tvbuff_t *tvb)
     }
 }
 
-/* Some objects can be relied on; or there are none: then nothing that was asked for is there. */
-static bool is_sample(const perf_block_summary *summary)
-{
-    return summary->sound_objects > 0 || (summary->objects == 0 && summary->faults == 0);
-}
-
-/* MetadataGlobal, for instance. */
-static bool only_describes(const perf_block_summary *summary)
-{
-    return summary->sound_objects == 0 && summary->objects > 0 && summary->faults == 0;
-}
-
 static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
 {
     static const unsigned clocks[] = {56, 72};
@@ -933,14 +912,17 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
     perf_block_summary summary;
 
     perf_block_check(tvb_get_ptr(back->value.tvb, 0, (int)size), size, &summary);
-    if (learn && is_sample(&summary) && p->call.record->handle &&
+    /* a sample has objects that can be relied on, or none: then nothing that was asked for is there */
+    bool is_whole = summary.faults == 0, is_sample = summary.sound_objects > 0 || (summary.objects == 0 && is_whole);
+    bool only_describes = is_whole && !is_sample; /* MetadataGlobal, for instance */
+    if (learn && is_sample && p->call.record->handle &&
         call_note_sample(&p->call, p->call.record->handle, back->value.tvb, clocks)) {
         keep_sample(p, back->value.tvb);
         if (p->record->name && is_index_list(p->record->name) && summary.faults == summary.read_as) {
             note_objects(p, back->value.tvb);
         }
     }
-    p->answer = (readings_answer){
+    p->call.answer = (readings_answer){
         .layout = &hkpd_readings_layout,
         .server = p->call.server,
         .request_event = p->call.record->request_event,
@@ -949,25 +931,20 @@ static void block_answer(hkpd_pdu *p, const answer *back, bool learn)
         .sample = p->call.record->response_frame == p->call.pinfo->num ? p->record->sample : NULL,
         .tvb = reader_own_source(p->call.pinfo, back->value.tvb, "Performance data"),
     };
-    hkpd_dissect_block(p->hkpd, &p->call.report, &p->answer, &summary);
-    if (p->answer.sample && p->record->objects) {
-        p->tapped.objects = wmem_array_get_raw(p->record->objects);
-        p->tapped.num_objects = wmem_array_get_count(p->record->objects);
+    hkpd_dissect_block(p->hkpd, &p->call.report, &p->call.answer, &summary);
+    if (p->call.answer.sample && p->record->objects) {
+        p->call.tapped.objects = wmem_array_get_raw(p->record->objects);
+        p->call.tapped.num_objects = wmem_array_get_count(p->record->objects);
         report_objects(p);
     }
-    call_show_late(&p->call.report, proto_tree_get_parent(p->call.tree),
-                   p->answer.sample ? p->answer.sample->late : NULL);
-    if (p->call.has_column) {
-        call_headline(&p->call, values_headline(hkpd_pool(p), &p->answer, summary.values, NULL, summary.objects,
-                                                "object", back->value.data_size));
-    }
-    if (back->status == STATUS_SUCCESS && !only_describes(&summary)) {
-        p->answer.handle = p->call.record->handle;
-        p->tapped.answer = &p->answer;
-        p->tapped.has_counters = p->answer.sample != NULL;
-        p->tapped.counters = summary.definitions;
-        p->tapped.values_left_out = summary.values_left_out;
-        p->tapped.objects_left_out = summary.objects_left_out;
+    call_report_answer(&p->call, summary.values, NULL, summary.objects, "object", back->value.data_size);
+    if (back->status == STATUS_SUCCESS && !only_describes) {
+        p->call.answer.handle = p->call.record->handle;
+        p->call.tapped.answer = &p->call.answer;
+        p->call.tapped.has_counters = p->call.answer.sample != NULL;
+        p->call.tapped.counters = summary.definitions;
+        p->call.tapped.values_left_out = summary.values_left_out;
+        p->call.tapped.objects_left_out = summary.objects_left_out;
     }
 }
 
@@ -1050,7 +1027,7 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
         learn_titles(p, back);
     }
     uint32_t others, titles = hkpd_dissect_titles(tvb, p->hkpd, &p->call.report, &others);
-    p->tapped.lacks_titles |= others > 0 && hkpd_titles_of(back->name, NULL) == HKPD_TITLES_NAMES;
+    p->call.tapped.lacks_titles |= others > 0 && hkpd_titles_of(back->name, NULL) == HKPD_TITLES_NAMES;
     call_info(&p->call, "%s, %s", text_counted(hkpd_pool(p), titles, "title"),
               text_counted(hkpd_pool(p), back->value.data_size, "byte"));
 }
@@ -1060,7 +1037,7 @@ static void titles_answer(hkpd_pdu *p, const answer *back, bool learn)
 /* Without room for data, success is the answer to a size probe. Some servers need more room, and do not say how much. */
 static void tell_sizes(hkpd_pdu *p, const answer *back)
 {
-    tapped_call *tapped = &p->tapped;
+    tapped_call *tapped = &p->call.tapped;
 
     tapped->has_sizes = !p->call.ndr.reader.failed;
     tapped->rtn_size = back->status == STATUS_MORE_DATA ? needed_size(p, back) : back->value.size;
@@ -1093,9 +1070,9 @@ static int hkpd_value_response(hkpd_pdu *p)
     find_handle(p, &back);
     note_outcome(p, &back);
     tell_sizes(p, &back);
-    p->tapped.lacks_titles = p->call.ndr.reader.failed && hkpd_key_of(hkpd_known_handle(p)) &&
-                             hkpd_titles_of(back.name, NULL) == HKPD_TITLES_NAMES;
-    if (p->call.first_time && p->tapped.lacks_titles) {
+    p->call.tapped.lacks_titles = p->call.ndr.reader.failed && hkpd_key_of(hkpd_known_handle(p)) &&
+                                  hkpd_titles_of(back.name, NULL) == HKPD_TITLES_NAMES;
+    if (p->call.first_time && p->call.tapped.lacks_titles) {
         lose_titles(p->call.record, back.name, p->call.event);
     }
     if (back.kind == ANSWER_OTHER) {
@@ -1192,13 +1169,14 @@ static bool asks_for_data(const hkpd_pdu *p, const state_handle *handle)
     bool is_asked_for = hkpd_opnum(p) == WINREG_ENUM_VALUE || hkpd_is_performance_name(p->record->name);
 
     return key && key->name.kind == HKPD_KEY_DATA && is_asked_for &&
-           hkpd_titles_of(p->record->name, NULL) == HKPD_TITLES_NONE && (p->tapped.answer || p->tapped.out_size == 0);
+           hkpd_titles_of(p->record->name, NULL) == HKPD_TITLES_NONE &&
+           (p->call.tapped.answer || p->call.tapped.out_size == 0);
 }
 
 static void tap_pdu(hkpd_pdu *p)
 {
     const rpc_record *record = p->call.record;
-    tapped_call *tapped = &p->tapped;
+    tapped_call *tapped = &p->call.tapped;
     bool is_request = call_is_request(&p->call);
     /* what a request opens its response tells: on a later look it is no other */
     state_handle *handle = record->handle || is_request ? record->handle : record->answering;
@@ -1223,7 +1201,7 @@ static void tap_pdu(hkpd_pdu *p)
     tapped->brings_data = asks_for_data(p, handle);
     tapped->subject = p->record->name;
     tapped->subject_size = p->record->name ? (uint32_t)strlen(p->record->name) : 0;
-    call_hand_over(&p->call, handle, tapped);
+    call_hand_over(&p->call, handle);
 }
 
 static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree *tree, dcerpc_info *di, uint8_t *drep)
@@ -1236,7 +1214,6 @@ static int dissect_pdu(tvbuff_t *tvb, int offset, packet_info *pinfo, proto_tree
     if (!is_active() || call_is_connectionless(di)) {
         return winreg_stock(tvb, offset, pinfo, tree, di, drep);
     }
-    memset(&p.tapped, 0, sizeof p.tapped);
     p.hkpd = NULL;
     p.item = NULL;
     p.opens = operations[opnum].opens;

@@ -95,12 +95,6 @@ static bool pcq_view_doubtful(pcq_view *view, uint32_t block)
     return entry && entry->is_doubtful;
 }
 
-/* Offset of a value of a row that was read; 0: the row has none there. */
-static uint32_t value_offset(const pcq_table *table, uint32_t row, uint32_t column)
-{
-    return (*(uint32_t **)wmem_array_index(table->cells, row))[column];
-}
-
 /* All at once: whose a block is can depend on all others. */
 static const state_assignment *assigned(pcq_view *view)
 {
@@ -210,9 +204,9 @@ static perf_raw pcq_raw_at(const perf_filled_form *data, uint32_t offset)
 
 static perf_raw cell(const reading_table *base, uint32_t row, uint32_t column)
 {
-    const pcq_table *table = (const pcq_table *)base;
+    const uint32_t *offsets = *(uint32_t **)wmem_array_index(((const pcq_table *)base)->cells, row);
 
-    return pcq_raw_at(&((const pcq_view *)base->view)->data, value_offset(table, row, column));
+    return pcq_raw_at(&((const pcq_view *)base->view)->data, offsets[column]);
 }
 
 /* Goes to where the first row begins. */

@@ -101,9 +101,9 @@ static perf_block_event faulty(perf_block_walk *walk, perf_block_event event, pe
 
 /* --- Lengths that contradict each other -------------------------------------------------------------------------- */
 
-/* How the lengths of an object can be read. Of all readings of an object whose lengths do not lead from one structure to the next the one is
- * taken that makes it fit exactly: as it says; else the only other one that does, and there is none where several do. All counter blocks of an
- * object have one size, and all instances end alike. */
+/* By which rule the lengths of an object are read. Where they do not lead from one structure to the next it is the one that makes the object fit
+ * exactly: as it says; else the only other one that does, and none where several do. All its counter blocks have one size, and all its
+ * instances end alike. */
 enum {
     AS_SAID,
     HEADER_64,     /* definitions begin behind the fixed fields, */
@@ -116,7 +116,7 @@ enum {
     ALIKE,
     ALIKE_PADDED,
     WITHOUT_FARTHEST, /* as said, but a definition is wrong: its values have no room in any counter block */
-    NUM_READINGS
+    NUM_RULES
 };
 
 typedef enum { AN_INSTANCE, COUNTERS } structure;
@@ -149,31 +149,31 @@ static inline bool ends_with_name(const perf_block_walk *walk, uint32_t at, uint
     return named > 0 && (size == named || size == perf_align8(named));
 }
 
-/* The length of what stands here by the object's reading, 0 if it has none by that. */
+/* The length of what stands here by the object's rule, 0 if it has none by that. */
 static uint32_t size_read(const perf_block_walk *walk, uint32_t said, structure what)
 {
-    uint8_t reading = walk->object.reading;
-    bool is_padded = reading == NAME_PADDED || reading == REACH_PADDED || reading == ALIKE_PADDED;
+    uint8_t rule = walk->object.rule;
+    bool is_padded = rule == NAME_PADDED || rule == REACH_PADDED || rule == ALIKE_PADDED;
     uint32_t size = said;
 
-    if (reading < NAME || reading == WITHOUT_FARTHEST) {
+    if (rule < NAME || rule == WITHOUT_FARTHEST) {
         return said;
     }
     if (what == AN_INSTANCE) {
-        if (reading > NAME_PADDED) {
+        if (rule > NAME_PADDED) {
             return ends_with_name(walk, walk->pos, said) ? said : 0;
         }
         size = named_size(walk, walk->pos);
-    } else if (reading == REACH || reading == REACH_PADDED) {
+    } else if (rule == REACH || rule == REACH_PADDED) {
         size = least_size(walk, COUNTERS);
-    } else if (reading > NAME_PADDED && walk->object.counters_size > 0) {
+    } else if (rule > NAME_PADDED && walk->object.counters_size > 0) {
         size = walk->object.counters_size;
     }
-    return is_padded && (what == AN_INSTANCE || reading != NAME_PADDED) ? perf_align8(size) : size;
+    return is_padded && (what == AN_INSTANCE || rule != NAME_PADDED) ? perf_align8(size) : size;
 }
 
 /* Notes how the first of its object is read. False if others say another thing, and leave no padding out either. */
-static bool take_reading(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
+static bool take_rule(perf_block_walk *walk, uint32_t said, uint32_t size, structure what)
 {
     if (walk->object.read_at == 0) {
         walk->object.read_at = walk->pos;
@@ -199,28 +199,27 @@ static bool try_out(perf_block_walk *trial)
     return true;
 }
 
-/* The object is whole by that reading and ends where it says, and what was announced of it stays. */
-static bool fits_exactly(const perf_block_walk *walk, uint8_t reading, perf_block_walk *trial)
+/* The object is whole by that rule and ends where it says, and what was announced of it stays. */
+static bool fits_exactly(const perf_block_walk *walk, uint8_t rule, perf_block_walk *trial)
 {
     *trial = *walk;
-    trial->object.reading = reading;
+    trial->object.rule = rule;
     trial->instance.number = PERF_NO_INSTANCE_NUMBER;
     trial->object.counters_size = trial->object.read_at = 0;
-    trial->object.read_size = reading;
+    trial->object.read_size = rule;
     trial->state = NEXT_OBJECT_PARTS;
     return try_out(trial) && trial->pos == trial->object.end &&
            (trial->object.read_at < trial->object.bodies || trial->object.read_at >= walk->pos);
 }
 
-/* All readings are tried once for an object, so that they cost in proportion to its bytes. */
-static void find_reading(perf_block_walk *walk)
+/* All rules are tried once for an object, so that they cost in proportion to its bytes. */
+static void find_rule(perf_block_walk *walk)
 {
     perf_block_walk trial, found = *walk;
     uint32_t count = 0;
 
-    for (uint8_t reading = AS_SAID; reading < NUM_READINGS && (count == 0 || found.object.reading != AS_SAID);
-         reading++) {
-        if (fits_exactly(walk, reading, &trial)) {
+    for (uint8_t rule = AS_SAID; rule < NUM_RULES && (count == 0 || found.object.rule != AS_SAID); rule++) {
+        if (fits_exactly(walk, rule, &trial)) {
             bool is_same = count > 0 && trial.object.read_at == found.object.read_at &&
                            trial.object.read_size == found.object.read_size;
             found = count == 0 ? trial : found;
@@ -230,7 +229,7 @@ static void find_reading(perf_block_walk *walk)
     walk->object.is_decided = true;
     walk->object.is_damaged = count != 1;
     if (count == 1) {
-        walk->object.reading = found.object.reading;
+        walk->object.rule = found.object.rule;
         walk->object.reach = found.object.reach;
         walk->object.misplaced = found.object.misplaced;
     }
@@ -280,12 +279,11 @@ static uint32_t find_size(perf_block_walk *walk, structure what)
         if (verify_here(walk, what)) {
             return said;
         }
-        find_reading(walk);
+        find_rule(walk);
     }
     uint32_t size = size_read(walk, said, what);
     bool is_certain = !walk->object.is_damaged || what == COUNTERS || ends_with_name(walk, walk->pos, said);
-    if (!is_certain || !has_room(walk, walk->pos, size, what) ||
-        (size != said && !take_reading(walk, said, size, what))) {
+    if (!is_certain || !has_room(walk, walk->pos, size, what) || (size != said && !take_rule(walk, said, size, what))) {
         return 0;
     }
     return size;
@@ -568,20 +566,20 @@ static bool take_definitions(perf_block_walk *walk)
     return walk->object.num_definitions == walk->left && at == end;
 }
 
-/* Finds where definitions and bodies are, by the object's reading. True if all definitions that there should be lie between. */
+/* Finds where definitions and bodies are, by the object's rule. True if all definitions that there should be lie between. */
 static bool place_parts(perf_block_walk *walk)
 {
     uint32_t at = walk->object.offset, room = walk->object.end - at, count = perf_block_u32(walk, at + 32);
     uint32_t header = perf_block_u32(walk, at + 8), definitions = perf_block_u32(walk, at + 4);
     uint64_t takes = (uint64_t)count * PERF_COUNTER_DEFINITION_SIZE;
-    uint8_t reading = walk->object.reading;
+    uint8_t rule = walk->object.rule;
     bool is_regular = header + takes == definitions; /* there is room for definitions of 40 bytes, and no more */
 
-    header = reading == HEADER_64 ? PERF_OBJECT_TYPE_SIZE : header;
-    definitions = reading == BODIES_FOLLOW && takes <= room ? header + (uint32_t)takes : definitions;
+    header = rule == HEADER_64 ? PERF_OBJECT_TYPE_SIZE : header;
+    definitions = rule == BODIES_FOLLOW && takes <= room ? header + (uint32_t)takes : definitions;
     walk->object.definitions = walk->pos = at + header;
     walk->object.bodies = at + definitions;
-    walk->object.definition_size = reading == DEFINITION_40 ? PERF_COUNTER_DEFINITION_SIZE : 0;
+    walk->object.definition_size = rule == DEFINITION_40 ? PERF_COUNTER_DEFINITION_SIZE : 0;
     walk->object.num_definitions = walk->object.reach = walk->object.reach_of_others = 0;
     walk->definition.number = UINT32_MAX;
     walk->left = count;
@@ -589,7 +587,7 @@ static bool place_parts(perf_block_walk *walk)
         return false;
     }
     walk->object.definition_size = is_regular ? PERF_COUNTER_DEFINITION_SIZE : 0;
-    if (reading == WITHOUT_FARTHEST) {
+    if (rule == WITHOUT_FARTHEST) {
         walk->object.read_at = walk->object.misplaced = walk->object.farthest;
         walk->object.reach = walk->object.reach_of_others;
     }
@@ -603,7 +601,7 @@ static perf_block_event read_object_parts(perf_block_walk *walk)
     uint32_t said_header = perf_block_u32(walk, at + 8), said_definitions = perf_block_u32(walk, at + 4);
 
     if (!place_parts(walk) && !walk->is_trial) {
-        find_reading(walk);
+        find_rule(walk);
         place_parts(walk);
     }
     uint32_t header = walk->object.definitions - at, definitions = walk->object.bodies - at;

@@ -1,14 +1,9 @@
 /* block-walk.h
- * One bounded walk through the PERF_DATA_BLOCK of HKEY_PERFORMANCE_DATA (winperf.h).
+ * One bounded walk through the PERF_DATA_BLOCK of HKEY_PERFORMANCE_DATA (winperf.h), as data-walk.h is through counter data.
  *
- * Whoever reads a block (display, calculation, fuzzing) pulls the same events from here, so they cannot disagree about
- * what is in it. The walk never reads outside [data, data + size), every event moves it forward, and it needs no
- * memory of its own: a counter's place is read from its definition whenever a value of it is announced.
- *
- * Where one of several lengths is wrong, and exactly one other size makes all the rest fit, it is read as that: the
- * structure's event is followed by a PERF_BLOCK_FAULT that says what was read as what (PERF_FAULT_IS_READ_AS), and nothing is
- * damaged. Where a size, offset or count does not add up otherwise the fault says what, where and with which two numbers, and
- * the walk goes on at the next place that is certain: the next object, else nothing.
+ * Where one length is wrong, and exactly one other makes all the rest fit, it is read as that: the structure's event is followed by a
+ * PERF_BLOCK_FAULT that says what was read as what (PERF_FAULT_IS_READ_AS), and nothing is damaged. Behind another fault the walk goes on at
+ * the next place that is certain: the next object, else nothing.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -97,8 +92,8 @@ typedef enum { PERF_BLOCK_FAULTS(PERF_BLOCK_FAULT_ENUM) PERF_NUM_BLOCK_FAULTS } 
 
 extern const perf_fault_info perf_block_fault_infos[PERF_NUM_BLOCK_FAULTS];
 
-/* A plain value that a caller may copy to come back to this place. Offsets count from the block's start. Offsets and sizes
- * of what an event announces were checked; a structure that is followed by a fault has at least its fixed fields. */
+/* A plain value that a caller may copy to come back to this place. Offsets count from the block's start. Those that an event announces were
+ * checked; a structure that is followed by a fault has at least its fixed fields. */
 typedef struct {
     const uint8_t *data;
     uint32_t size;
@@ -108,7 +103,7 @@ typedef struct {
     uint32_t pos;
     uint8_t state; /* what comes next, see block-walk.c */
     uint8_t then;  /* what comes behind a fault */
-    bool is_trial; /* of one object, whose lengths are read in one way, see block-walk.c */
+    bool is_trial; /* of one object, whose lengths are read by one rule, see block-walk.c */
     bool is_lost;  /* what stands behind the object cannot be found */
     uint32_t objects_left;
     uint32_t left; /* definitions or instances still to come */
@@ -135,14 +130,14 @@ typedef struct {
         uint32_t misplaced;       /* the same, where counter blocks have no room for it alone; 0: none */
         uint32_t counters_size;   /* of its newest counter block, 0 before the first */
         uint32_t definition_size; /* of each definition, as all say or are read; 0: as each says */
-        uint8_t reading;          /* how its lengths are read where they contradict each other, see block-walk.c; */
-        bool is_decided;          /* readings were tried, */
-        bool is_damaged;          /* and none fits, or several do */
-        uint32_t verified;        /* behind the last of its instances that are what they say, with those behind them */
-        uint32_t num_verified;    /* and how many those are */
-        uint32_t read_at;         /* the first structure that was read so, 0: none; */
-        uint32_t read_said;       /* what it says, */
-        uint32_t read_size;       /* and as how many bytes it is read */
+        uint8_t rule;          /* by which its lengths are read where they contradict each other, see block-walk.c; */
+        bool is_decided;       /* rules were tried, */
+        bool is_damaged;       /* and none fits, or several do */
+        uint32_t verified;     /* behind the last of its instances that are what they say, with those behind them */
+        uint32_t num_verified; /* and how many those are */
+        uint32_t read_at;      /* the first structure that was read so, 0: none; */
+        uint32_t read_said;    /* what it says, */
+        uint32_t read_size;    /* and as how many bytes it is read */
     } object;
     struct {
         uint32_t number; /* in its object, 0 for the first */
@@ -211,8 +206,7 @@ uint32_t perf_block_values_left(const perf_block_walk *walk);
  * False for objects that are only described (MetadataGlobal, MetadataCostly): they are no sample of it. */
 bool perf_block_holds_values(const perf_block_walk *walk);
 
-/* Of a walk that has just announced a fault: it is no longer certain which of the object's values stands where. Such an object is
- * neither compared with other samples nor they with it. A finding about a text or an alignment does no harm. */
+/* Of a walk that has just announced a fault: it is no longer certain which of the object's values stands where. */
 bool perf_block_does_harm(const perf_block_walk *walk);
 
 /* Of a walk that has just announced the header: its name is whole, with a terminator, where all systems have it. */
@@ -235,8 +229,7 @@ static inline bool perf_block_wide_names(const perf_block_walk *walk)
     return walk->object.code_page == 0 || walk->object.code_page == 1200;
 }
 
-/* Walks the whole block without looking at values. Returns true if nothing at all is wrong with it. What may be learned
- * from a block that is not flawless is summary->sound_objects. */
+/* Walks the whole block without looking at values. True if nothing at all is wrong with it. */
 bool perf_block_check(const uint8_t *data, uint32_t size, perf_block_summary *summary);
 
 /* Bytes of text before its terminator, at most `room` of them. */

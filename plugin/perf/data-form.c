@@ -19,12 +19,6 @@
 
 /* --- Making one -------------------------------------------------------------------------------------------------- */
 
-/* A span begins every SPAN_BYTES at least, and may at a value, which takes 16 bytes. */
-static size_t most_spans(uint32_t size)
-{
-    return size / SPAN_BYTES + size / 16 + 4;
-}
-
 static void add_span(perf_form *form, uint32_t offset)
 {
     form->spans[form->num_spans++] = (perf_form_span){0, offset, form->num_numbers};
@@ -128,7 +122,8 @@ static bool find_numbers(perf_form *form)
 perf_form *perf_form_new(uint8_t *data, uint32_t size)
 {
     perf_form *form = malloc(sizeof *form);
-    perf_form_span *spans = malloc(most_spans(size) * sizeof *spans);
+    /* a span begins every SPAN_BYTES at least, and may at a value, which takes 16 bytes */
+    perf_form_span *spans = malloc((size / SPAN_BYTES + size / 16 + 4) * sizeof *spans);
 
     if (form == NULL || spans == NULL) {
         free(form);

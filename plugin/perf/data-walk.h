@@ -152,22 +152,17 @@ perf_walk_event perf_walk_next(perf_walk *walk);
 /* Starts at the block at `offset`, which an earlier walk of the same bytes has met, and ends behind it. */
 void perf_walk_block(perf_walk *walk, const uint8_t *data, uint32_t size, uint32_t offset);
 
-/* Asked of a walk that has just announced a block (PERF_WALK_BLOCK), which stays where it is: false where it is not
- * certain which of the block's values stands where. Such a block is neither compared with other samples nor they with
- * it. A finding about a text or an alignment does not count. Costs a walk through the block. */
+/* Asked of a walk that has just announced a block, which stays where it is: false where it is not certain which of the block's values stands
+ * where. Costs a walk through the block. */
 bool perf_walk_block_sound(const perf_walk *walk);
 
 /* The same: the block, which is sound, has no value, and no error instead. */
 bool perf_walk_block_empty(const perf_walk *walk);
 
-/* Passes over values that follow in this block or instance, as far as they are numbers of the usual size, without an
- * event for each. Returns how many. */
+/* Passes over values that follow in this block or instance, as far as they are numbers of the usual size, without an event for each; over
+ * whole instances with all their values; over blocks that hold one such number each. Returns how many. */
 uint32_t perf_walk_pass_values(perf_walk *walk);
-
-/* The same for whole instances with all their values. */
 uint32_t perf_walk_pass_rows(perf_walk *walk);
-
-/* The same for blocks that hold one such number each. */
 uint32_t perf_walk_pass_blocks(perf_walk *walk);
 
 /* Of a walk of one block: goes on to its next instance with that name (`size` bytes without a terminator), as if it had just
@@ -186,6 +181,5 @@ void perf_walk_skip_block(perf_walk *walk);
 /* Counter id of a column, from the block's array of ids; only where counters.ids is not 0. */
 uint32_t perf_walk_counter_id(const perf_walk *walk, uint32_t column);
 
-/* Walks the whole buffer. Returns true if nothing at all is wrong with it. What may be learned from a buffer that is not
- * flawless is summary->sound_blocks. */
+/* Walks the whole buffer. True if nothing at all is wrong with it. */
 bool perf_data_check(const uint8_t *data, uint32_t size, perf_data_summary *summary);

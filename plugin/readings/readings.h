@@ -5,10 +5,6 @@
  * they came from. Nothing is collected, and nothing is worked out or put into words before it is asked for: a reading has
  * its raw value and its place; result, path and texts are functions.
  *
- *     readings_answer   what there is: bytes, server, handle, sample (kept for later by whoever taps)
- *     readings          the stream over it: tables of this sample and of the one before (tables.h), made as far as asked
- *     reading           one value
- *
  * The layouts (pcq/pcq-readings.c, hkpd/hkpd-readings.c) feed it: they walk the bytes, and know which counter a value is, where
  * its operands are and what its instance is called (layout.h). How two samples are paired, what is calculated and how a
  * path is written stands here once.
@@ -146,11 +142,9 @@ typedef struct readings {
 bool readings_answer_again(const readings_layout *layout, const state_sample *sample, wmem_allocator_t *pool,
                            readings_answer *answer);
 
-/* Begins the stream of an answer. Two streams of one answer give the same. */
+/* Begins the stream of an answer. Two streams of one answer give the same. Whoever reads all values begins it for all: where they overlap,
+ * that ends once they have taken as many bytes as the answer has. */
 readings *readings_begin(wmem_allocator_t *pool, const readings_answer *answer);
-
-/* The same for whoever reads all values: where they overlap, the stream ends once they have taken as many bytes as the
- * answer has. Definitions times instances would be more. */
 readings *readings_begin_for_all(wmem_allocator_t *pool, const readings_answer *answer);
 
 /* Those of the answer. */

@@ -10,8 +10,6 @@
 
 #include "perf/calculate.h"
 
-/* --- Instances: how often a name came before, and how to find one of another sample among them ------------------ */
-
 /* A name as it was sent. */
 typedef struct {
     const uint8_t *bytes; /* without terminator */
@@ -144,7 +142,7 @@ struct sample_view {
  * answer, from 0. */
 void readings_table_init(reading_table *table, sample_view *view, uint32_t number);
 
-/* True if there is such a row; reads as far as that. */
+/* Reads as far as that row; false if there is none. */
 bool readings_table_has_row(reading_table *table, uint32_t row);
 
 /* The number in a cell; size 0 if there is none. */
@@ -154,7 +152,7 @@ perf_raw readings_table_cell(reading_table *table, uint32_t row, uint32_t column
 reading_instance *readings_table_instance(reading_table *table, uint32_t row);
 reading_instance *readings_table_named(reading_table *table, uint32_t row);
 
-/* True if both have the same rows in the same order, of which all were read. */
+/* Both have the same rows in the same order, and all were read. */
 bool readings_table_same_rows(reading_table *here, reading_table *there);
 
 /* The row of `there` with the instance that `row` of `here` is. Without instances that is the one row that both have.

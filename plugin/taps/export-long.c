@@ -57,14 +57,6 @@ static void write_raw(GString *text, readings *r, const reading *at)
     }
 }
 
-/* The result of a raw count is the count itself, with all its bits. */
-static bool is_whole(const reading *at)
-{
-    const perf_counter_type *type = at->counter->type;
-
-    return type && type->kind == PERF_KIND_NUMBER;
-}
-
 /* unit, reason, status, assumed */
 static void write_outcome(GString *text, readings *r, const perf_result *result)
 {
@@ -108,6 +100,7 @@ static void begin_answer(long_export *export, const packet_info *pinfo, const re
 static void write_row(long_export *export, readings *r, const perf_result *result)
 {
     GString *text = export->text;
+    const perf_counter_type *type = r->at.counter->type;
 
     g_string_append_len(text, export->of_instance->str, (gssize) export->of_instance->len);
     csv_text(text, readings_counter(r));
@@ -115,7 +108,7 @@ static void write_row(long_export *export, readings *r, const perf_result *resul
     write_raw(text, r, &r->at);
     if (result->none != PERF_NONE_OK) {
         csv_text(text, NULL);
-    } else if (is_whole(&r->at)) {
+    } else if (type && type->kind == PERF_KIND_NUMBER) { /* a raw count is itself, with all its bits */
         csv_integer(text, r->at.raw.value);
     } else {
         csv_number(text, result->value);

@@ -52,7 +52,7 @@ static inline bool reader_need_field(bounded_reader *reader, uint64_t size, int 
     return reader_has(reader, size) || reader_need(reader, size, reader_field_name(hf));
 }
 
-/* Scalars: read, add as `hf`, move on. 0 if they are not there. */
+/* Scalars: read, added as `hf`; 0 if they are not there. */
 uint32_t reader_u32(bounded_reader *reader, int hf);
 uint64_t reader_u64(bounded_reader *reader, int hf);
 

@@ -415,13 +415,6 @@ void values_samples(const answer_view *view, proto_tree *tree)
 /* Characters of a path in the Info column: the value has to be seen. */
 #define MAX_HEADLINE_PATH 160
 
-static const char *words_of(readings *r)
-{
-    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
-
-    return readings_words(r, &result).text;
-}
-
 /* Values that are looked through for a better one than the first, and for those that the user watches: each packet of the list costs
  * as much. */
 #define MAX_LOOKED_THROUGH 32
@@ -498,7 +491,8 @@ static const char *headline(wmem_allocator_t *pool, const readings_answer *answe
         return NULL;
     }
     const char *path = text_cut(pool, readings_path(r) + strlen("\\\\") + strlen(r->machine), MAX_HEADLINE_PATH);
-    const char *words = words_of(r);
+    perf_result result = r->at.is_text ? (perf_result){0, PERF_NONE_OK} : readings_result(r);
+    const char *words = readings_words(r, &result).text;
     return wmem_strconcat(pool, path, " = ", words, readings_note(r), NULL);
 }
 
