@@ -33,6 +33,7 @@ typedef struct {
     wmem_array_t *cells;   /* hkpd_cells of each row */
     perf_block_walk ahead; /* the same for names, */
     bool names_read;
+    bool names_lack;         /* one of them is not known */
     reading_instances names; /* by which children know their parents: they are told by no parent of their own */
 } hkpd_table;
 
@@ -220,6 +221,7 @@ static reading_instance *parent_of(hkpd_view *view, const perf_block_walk *walk,
         if (event == PERF_BLOCK_INSTANCE) {
             reading_instance_key key = name_of(&table->ahead);
             readings_instances_add(&table->names, &key);
+            table->names_lack |= table->ahead.instance.is_nameless;
         }
         perf_block_skip_values(&table->ahead);
     }
@@ -318,6 +320,7 @@ typedef struct {
     hkpd_table *table;
     hkpd_table *previous_table; /* NULL without one */
     uint32_t previous_event;    /* of the answer that it is of */
+    bool is_nameless; /* of the instance that the walk is in, or of parents that it may have, the name is not known */
 } hkpd_stream;
 
 static hkpd_stream *stream_of(const readings *r)
@@ -393,6 +396,7 @@ static void enter_object(readings *r)
     readings_enter(r, number);
     readings_compare_with(r, NULL, 0);
     stream->object = stream->walk;
+    stream->is_nameless = false;
     stream->table = NULL;
     stream->previous_table = NULL;
     r->why_no_previous = !sample ? readings_no_sample(r) : follows ? PERF_NONE_SAMPLE_DROPPED : PERF_NONE_FIRST_SAMPLE;
@@ -504,6 +508,16 @@ static void take_text(readings *r, const perf_block_walk *walk, uint32_t type)
     r->at.byte_order = byte_order(walk);
 }
 
+static void enter_instance(readings *r)
+{
+    hkpd_stream *stream = stream_of(r);
+    hkpd_table *object;
+
+    bool has_parent = parent_of(stream->current, &stream->walk, &object) != NULL;
+    /* the parent's object may not be in the answer, but if it is the parent is */
+    stream->is_nameless = stream->walk.instance.is_nameless || (object && (object->names_lack || !has_parent));
+}
+
 static void take_value(readings *r)
 {
     const perf_block_walk *walk = &stream_of(r)->walk;
@@ -517,6 +531,7 @@ static void take_value(readings *r)
     at->offset = walk->value.offset;
     at->size = walk->value.size;
     at->counter = &r->counters[at->column];
+    at->is_nameless = stream_of(r)->is_nameless;
     const hkpd_column *column = column_of(r);
     at->is_text = perf_counter_type_is_text(column->type);
     if (at->is_text) {
@@ -534,6 +549,8 @@ perf_block_event hkpd_readings_event(readings *r)
 
     if (event == PERF_BLOCK_OBJECT) {
         enter_object(r);
+    } else if (event == PERF_BLOCK_INSTANCE) {
+        enter_instance(r);
     } else if (event == PERF_BLOCK_VALUE) {
         take_value(r);
     }

@@ -656,6 +656,27 @@ static perf_block_event read_definition(perf_block_walk *walk)
 
 /* --- PERF_INSTANCE_DEFINITION ---------------------------------------------------------------------------------- */
 
+/* One instance more, with its counters, can be read here. */
+static bool instance_follows(const perf_block_walk *walk)
+{
+    perf_block_walk more = *walk;
+
+    more.left = 1;
+    more.object.is_decided = true;
+    more.state = NEXT_INSTANCE;
+    return !walk->is_trial && perf_block_next(&more) == PERF_BLOCK_INSTANCE &&
+           perf_block_next(&more) == PERF_BLOCK_COUNTERS && more.state == NEXT_VALUE;
+}
+
+/* Of an object without instances: the only counter block is not all that it has. */
+static bool has_instances(const perf_block_walk *walk)
+{
+    uint32_t left = walk->object.end - walk->pos;
+
+    return left >= PERF_INSTANCE_DEFINITION_SIZE && perf_align8(perf_block_u32(walk, walk->pos)) != perf_align8(left) &&
+           instance_follows(walk);
+}
+
 static perf_block_event read_bodies(perf_block_walk *walk)
 {
     int32_t count = walk->object.num_instances;
@@ -665,6 +686,8 @@ static perf_block_event read_bodies(perf_block_walk *walk)
     if (count >= 0) {
         walk->left = (uint32_t)count;
         walk->state = NEXT_INSTANCE;
+    } else if (count == PERF_INSTANCES_NONE && has_instances(walk)) {
+        return fault(walk, PERF_BLOCK_FAULT_INSTANCES_THERE, walk->object.offset + 40, 1, 1, NEXT_OBJECT_END);
     } else if (count == PERF_INSTANCES_NONE) {
         walk->state = NEXT_COUNTERS;
     } else if (count < PERF_INSTANCES_METADATA_NONE) {
@@ -685,6 +708,7 @@ static void enter_instance(perf_block_walk *walk, uint32_t at)
     walk->instance.name = at;
     walk->instance.name_size = 0;
     walk->instance.name_room = 0;
+    walk->instance.is_nameless = false;
 }
 
 /* NameLength counts the terminator, and in some servers the padding. A name may fill it: then it ends there, and what
@@ -707,10 +731,12 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
     uint32_t stated = perf_block_u32(walk, at);
     uint32_t offset = perf_block_u32(walk, at + 16);
     uint32_t room = perf_block_u32(walk, at + 20);
-    bool offset_fits = offset >= PERF_INSTANCE_DEFINITION_SIZE && offset <= size;
+    bool is_odd = offset % 2 != 0 && perf_block_wide_names(walk);
+    bool offset_fits = offset >= PERF_INSTANCE_DEFINITION_SIZE && offset <= size && !is_odd;
     bool name_fits = room == 0 || (offset_fits && room <= size - offset);
 
     walk->state = NEXT_COUNTERS;
+    walk->instance.is_nameless = !name_fits;
     if (room > 0 && name_fits) {
         find_name(walk, offset, room);
     }
@@ -732,13 +758,9 @@ static perf_block_event read_instance_name(perf_block_walk *walk)
 static perf_block_event end_instances(perf_block_walk *walk)
 {
     uint32_t count = walk->instance.number + 1;
-    perf_block_walk more = *walk;
 
-    more.left = 1;
-    more.object.is_decided = true;
     walk->state = NEXT_OBJECT_END;
-    if (!walk->is_trial && perf_block_next(&more) == PERF_BLOCK_INSTANCE &&
-        perf_block_next(&more) == PERF_BLOCK_COUNTERS && more.state == NEXT_VALUE) {
+    if (instance_follows(walk)) {
         return fault(walk, PERF_BLOCK_FAULT_INSTANCE_REST, walk->object.offset + 40, count, count + 1, NEXT_OBJECT_END);
     }
     return perf_block_next(walk);

@@ -60,12 +60,13 @@ typedef enum {
     X(DEFINITION_SIZE, SIZE, 1, "ByteLength of the counter definition is %u, it can be 40 to %u") \
     X(DEFINITION_COUNT, COUNT, 1, "NumCounters is %u, there are %u counter definitions") \
     X(INSTANCES_NUMBER, COUNT, 1, "NumInstances is -%u, only -1 to -%u are known") \
+    X(INSTANCES_THERE, COUNT, 1, "NumInstances is -%u, there is at least %u instance") \
     X(INSTANCE_COUNT, COUNT, 1, "NumInstances is %u, there are %u instances") \
     X(INSTANCE_REST, COUNT, 1, "NumInstances is %u, there are at least %u instances") \
     X(INSTANCE_SIZE, SIZE, 1, \
       "ByteLength of the instance is %u, %u bytes are left, and what follows does not fit: the object's rest is " \
       "skipped") \
-    X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u, its definition at %u") \
+    X(INSTANCE_NAME, PLACE, 0, "the instance's name ends at byte %u and does not fit its definition of %u") \
     X(INSTANCE_TEXT, TEXT, 0, "NameLength is %u, a character of UTF-16 has %u bytes") \
     X(COUNTERS_MISSING, COUNT, 1, "%u bytes are left where counter block %u should begin") \
     X(COUNTERS_SIZE, SIZE, 1, \
@@ -154,6 +155,7 @@ typedef struct {
         uint32_t name;      /* offset */
         uint32_t name_size; /* bytes without terminator */
         uint32_t name_room; /* bytes with it */
+        bool is_nameless;   /* its name does not lie in it: what it is called is not known */
     } instance;
     struct {
         uint32_t offset;

@@ -64,8 +64,9 @@ typedef struct {
     uint32_t offset;
     uint32_t size; /* bytes */
     reading_counter *counter;
-    bool is_refused; /* no value: what was asked for had an error, r->status */
-    bool is_empty;   /* nor has it one, and no error */
+    bool is_nameless; /* what its instance, or that one's parent, is called is not known */
+    bool is_refused;  /* no value: what was asked for had an error, r->status */
+    bool is_empty;    /* nor has it one, and no error */
     bool is_text;
     bool is_number; /* 4 or 8 bytes */
     perf_raw raw;   /* of a number */
@@ -158,10 +159,10 @@ const reading *readings_next(readings *r);
 /* The calculated value, or why there is none. Not for text. */
 perf_result readings_result(readings *r);
 
-/* True if whose value it is was assumed, or what that is, from which instance of its name the result that was asked for is. */
+/* True if whose value it is was assumed or is not known, or what that is, from which instance of its name the result that was asked for is. */
 static inline bool readings_assumed(const readings *r)
 {
-    return r->assumed || (r->at.counter && r->at.counter->is_retold) ||
+    return r->assumed || r->at.is_nameless || (r->at.counter && r->at.counter->is_retold) ||
            (r->operands.known && r->operands.has_previous && r->operands.assumed);
 }
 

@@ -12,6 +12,7 @@ from gen.hkpd_scene import Talk, answers, machine
 from gen.model import TYPES, grows, level
 from gen.record import utf16
 from gen.scene import Scene
+from series import long_rows
 from test_hkpd import compare_list, compare_values, experts, read, wire
 
 # Offsets in the structures
@@ -272,6 +273,35 @@ def test_23_places_of_names(tshark, tmp_path):
           sample=False)
     check(tshark, tmp_path, [put(name, 'length', n) for n in (100, *HUGE)], ['string_offset'], sample=False)
     check(tshark, tmp_path, [put(name, 'length', n) for n in (3, 13)], ['text'])
+
+
+@pytest.mark.parametrize('change, marked, lost', [
+    (None, set(), set()),
+    (put((5100, 'instance', 1), 'name', 352), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
+    (put((5100, 'instance', 0), 'name', 25), {'Proc()', 'Thr(/t0)', 'Thr(/t1)', 'Thr(b/t2)', 'Thr(b/t3)'}, set()),
+    (put((5100, 'instance', 1), 'length', 30), {'Proc()', 'Thr(a/t0)', 'Thr(a/t1)', 'Thr(/t2)', 'Thr(/t3)'}, set()),
+    (put((5200, 'instance', 3), 'length', 30), {'Thr(b/)'}, set()),
+    (put((5200, 'instance', 0), 'number', 2), {'Thr(t0)'}, set()),
+    (put((5100, 'object'), 'instances', -1), {'Thr(t0)', 'Thr(t1)', 'Thr(t2)', 'Thr(t3)'}, {'Proc'}),
+], ids=['whole', 'outside', 'odd', 'of-a-parent', 'of-a-child', 'no-such-parent', 'none-said'])
+def test_23_whose_name_is_not_known_is_marked(tshark, tmp_path, change, marked, lost):
+    """Of an instance whose name does not lie in it, and of those that may be its children; nothing is read beside where it stands."""
+    def count(index, name):
+        return Counter(index, name, TYPES['PERF_COUNTER_LARGE_RAWCOUNT'], lambda at, k: 1000 * index + k)
+    scene = Scene()
+    talk = Talk(scene, objects=[
+        Object(5100, 'Proc', [count(5102, 'Work'), count(5104, 'More')], lambda at: [Instance(n) for n in 'ab']),
+        Object(5200, 'Thr', [count(5202, 'Work')], lambda at: [Instance('t%d' % i, parent=(5100, i // 2)) for i in range(4)]),
+        Object(5300, 'Last', [count(5302, 'Work')])])
+    talk.open()
+    talk.titles()
+    talk.sample(change=change)
+    rows = long_rows(tshark.run('-q', '-r', scene.write(tmp_path / 'a.pcap'), '-z', 'pcq,long,-')[0])
+    shown = {r['path'].split('\\')[3] for r in rows if r['path'] and r['assumed'] == '1'}
+    assert shown == marked
+    sent = {(o, 1000 * index + k) for o, index, n in [('Proc', 5102, 2), ('Proc', 5104, 2), ('Thr', 5202, 4), ('Last', 5302, 1)]
+            for k in range(n)}
+    assert {(r['counterset'], int(r['raw'])) for r in rows if r['raw']} == {x for x in sent if x[0] not in lost}
 
 
 def test_23_odd_names(tshark, tmp_path):
